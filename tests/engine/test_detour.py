@@ -40,7 +40,7 @@ def compiled(places, to, move=HERE):
     world = engine([start(pose=(9.0, 4.0, 0.0), crowd=people(places, places), place=moved(hall(), move))], routes=True).world
     end = move.points(np.array(to))
     routes, cost = _nobody((1, world.slots)), np.zeros(detour.CELLS, np.float32)
-    routes.x[0, : len(places)], routes.y[0, : len(places)] = places.T
+    routes.route_x[0, : len(places)], routes.route_y[0, : len(places)] = places.T
     there = (world.maps, world.pedestrians, world.traits, routes, world.robots, world.robot_traits)
     x, y, left, found = _way(*there, *np.float32(end), cost)
     at = np.array([x, y])

@@ -71,8 +71,8 @@ def test_all_of_twenty_get_out_by_a_door_as_quickly_as_people_do(door):
         out = np.sort(np.where((seen[..., 0] > x + 0.3).any(0), (seen[..., 0] > x + 0.3).argmax(0) * DT, np.inf))
         assert np.isfinite(out).all()
         flows.append(15.0 / (out[17] - out[2]) / door)
-    assert 0.9 < np.mean(flows) < 2.1, flows  # persons per metre and second; of many more people 1.2 to 1.9
-    assert min(flows) > 0.8, flows
+    assert 1.0 < np.mean(flows) < 2.1, flows  # persons per metre and second; of many more people 1.2 to 1.9
+    assert min(flows) > 0.7, flows  # two people may block the narrowest door for some seconds
 
 
 def test_slow_people_whom_walls_repel_go_through_a_narrow_door():

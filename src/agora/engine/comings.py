@@ -91,7 +91,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
         progress: record `agora.engine.progress.Progress`.
-        waiting: (W,) number of people who stand back.
+        waiting: (W,) number of people who stand back or are still held up.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

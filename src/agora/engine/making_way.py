@@ -62,14 +62,18 @@ def _stopped_by(people, traits, progress, w, i):
 
 @hidden
 def _has_room(maps, m, people, traits, w, i, j, x, y):
-    """Return whether pedestrian i can stand at a point: it is free of walls and of people other than j, for whom i makes way."""
+    """Return whether pedestrian i can stand at a point: it is free of walls and of people, and the pedestrian does not come into
+    contact with pedestrian j, for whom it makes way, on its way there.
+    """
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False
     for k in range(traits.count[w]):
-        others = k != i and k != j  # noqa: PLR1714 - a kernel
-        if not others or not people.active[w, k]:
+        if k == i or not people.active[w, k]:
             continue
         dx, dy, reach = people.x[w, k] - x, people.y[w, k] - y, traits.radius[w, i] + traits.radius[w, k]
+        if k == j:
+            bx, by = people.x[w, k] - people.x[w, i], people.y[w, k] - people.y[w, i]
+            reach = min(reach, math.sqrt(bx * bx + by * by) - _MIDDLE)
         if dx * dx + dy * dy < reach * reach:
             return False
     return True

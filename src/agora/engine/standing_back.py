@@ -82,7 +82,7 @@ class Backs(NamedTuple):
         since: (W, P) time since it was held up there, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that it was held up there.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
-        waiting: (W,) number of people who stand back.
+        waiting: (W,) number of people who stand back, or have not yet passed the place at which they were held up.
     """
 
     what: Ints
@@ -345,6 +345,13 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
 
 
 @hidden
+def _is_held(people, backs, w, i):
+    """Return whether pedestrian i stands back, or is still near the place at which it was held up."""
+    near = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) < _COMPANY
+    return backs.what[w, i] == BACK or (near and backs.times[w, i] > 0 and backs.since[w, i] < _FORGETS)
+
+
+@hidden
 def _is_asked(people, traits, routes, backs, w, i):
     """Return whether a pedestrian directly ahead of pedestrian i wants to step back."""
     x, y = people.x[w, i], people.y[w, i]
@@ -425,11 +432,11 @@ def stand_back(
                     roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
                 )
                 continue  # a waypoint that is given up is replaced first
+            backs.waiting[w] += _is_held(people, backs, w, i)
             if backs.what[w, i] == BACK:
                 _wait(
                     period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
                 )
-                backs.waiting[w] += backs.what[w, i] == BACK
             elif backs.what[w, i] == ROUND:
                 there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED
                 if there or progress.stalled[w, i] > GIVES_IN:
