@@ -11,7 +11,8 @@ of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`ag
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
 crowd waits for ever in front of a door. People with an oncomer or a robot near them, and people at their goal, are patient.
-But people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there, too.
+But people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there and near their
+goal, too: walls would keep slow people from a goal behind a narrow door.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     ex, ey = dx / distance, dy / distance
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
-    comes = distance > _THERE and s > ZERO
+    comes = (distance > _THERE or aware) and s > ZERO
     held, free, alone, room = gait.held[w, i], False, True, _LOOK
     if comes:
         lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE

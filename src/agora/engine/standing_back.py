@@ -167,8 +167,9 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
         same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
         if total > best + _EQUAL or same or inner < _REACHED:
             continue
-        if _is_through(bx, by, x, y, roads.place_x[base + v], roads.place_y[base + v]):
-            continue  # the pedestrian would walk there, not by way of place a
+        vx, vy = roads.place_x[base + v], roads.place_y[base + v]
+        if gap(x, y, vx, vy) < _REACHED + HALF or _is_through(bx, by, x, y, vx, vy):
+            continue  # the pedestrian is there already, or would walk there straight on and not by way of place a
         if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
             best, middle, right, found = min(best, total), inner, side, v
     return found
