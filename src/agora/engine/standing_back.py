@@ -370,11 +370,12 @@ def _is_asked(people, traits, routes, backs, w, i):
 @hidden
 def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
     """Lead pedestrian i back and make it wait there. The wait ends when the blocked place is free, after some seconds, or if the
-    pedestrian has given up its waypoint and the next one lies elsewhere.
+    pedestrian has just given up its waypoint and the next one lies elsewhere. If it is held up there again, the path to that one
+    leads through the blocked place, too.
     """
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
-    if backs.times[w, i] >= _TIMES and on < ZERO:
+    if backs.times[w, i] == _TIMES and on < ZERO:
         backs.what[w, i] = FREE
         return
     away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
