@@ -29,15 +29,17 @@ def _across(off, ahead):
     return off[0] * ahead[1] - off[1] * ahead[0]
 
 
-def ways_made(crowd, progress, standing, w):
+def ways_made(crowd, progress, asking, standing, w):
     """Return the points and speeds, by pedestrian, of people of world w who make way.
 
     Args:
+        asking: (W, P) whether a pedestrian asks the people behind it.
         standing: (P,) whether a pedestrian stands on its feet.
     """
     people, traits, found = crowd.pedestrians, crowd.traits, {}
     places = np.stack([people.x[w], people.y[w]], -1).astype(float)
     ahead = np.stack([progress.ahead_x[w], progress.ahead_y[w]], -1).astype(float)
+    ahead[asking[w]] *= -1.0
     there = [i for i in range(traits.count[w]) if people.active[w, i]]
     for i in there:
         if not standing[i]:
@@ -59,8 +61,10 @@ def ways_made(crowd, progress, standing, w):
         side = step if across > -0.01 else -step
         for ax, ay in ((side * uy, -side * ux), (-side * uy, side * ux), (step * ux, step * uy)):
             point = places[i] + share * np.array([ax, ay])
-            others = [k for k in there if k not in (i, j)]
-            apart = [np.hypot(*(places[k] - point)) >= traits.radius[w, i] + traits.radius[w, k] for k in others]
+            others = [k for k in there if k != i]
+            reach = {k: float(traits.radius[w, i] + traits.radius[w, k]) for k in others}
+            reach[j] = min(reach[j], np.hypot(*(places[j] - places[i])) - 0.01)
+            apart = [np.hypot(*(places[k] - point)) >= reach[k] for k in others]
             if all(apart) and clearance(crowd.maps, crowd.maps.index[w], *point)[0] >= traits.radius[w, i]:
                 break
         found[i] = (*(places[i] + (ax, ay)), max(float(traits.speed[w, i]), pace))

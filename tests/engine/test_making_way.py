@@ -73,7 +73,7 @@ def two_pairs(talking: bool) -> PedestrianStarts:
 
 @pytest.mark.parametrize("talking", [False, True])
 def test_people_pass_two_pairs_that_block_an_aisle(talking):
-    seen, found = played(scene(aisle(2.0), two_pairs(talking)))
+    seen, found = played(scene(aisle(2.0), two_pairs(talking)), 90.0)
     walked = seen.position[-1, 4:, 0] - seen.position[0, 4:, 0]
     assert (np.abs(walked) > 9.0).all() and (np.sign(walked) == [1, 1, 1, -1, -1, -1]).all()
     assert not found.is_jam

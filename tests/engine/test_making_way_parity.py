@@ -56,6 +56,7 @@ def test_people_make_way_as_the_twin(spread):
         progress.ahead_x[...], progress.ahead_y[...] = np.cos(angle), np.sin(angle)
         progress.stalled[...] = rng.uniform(0.0, 5.0, shape)
         progress.stopped[...] = 1
+        asks = rng.uniform(size=shape) < 0.3
         stands = rng.uniform(size=shape) < 0.6
         minds.state[...] = np.where(rng.uniform(size=shape) < 0.2, SITTING, WALKING)
         traits.speed[stands] = 0.0
@@ -64,8 +65,8 @@ def test_people_make_way_as_the_twin(spread):
         clock = records.status(shape[0], 2, shape[1], delay=0).clock
         clock.done[:] = False
         before = np.stack([goals.x, goals.y, traits.speed], -1)
-        expected = [ways_made(crowd, progress, (stands & (minds.state != SITTING))[w], w) for w in range(shape[0])]
-        bind(make_way, np.int64(1), crowd.maps, people, traits, goals, minds, clock, progress)(0, shape[0])
+        expected = [ways_made(crowd, progress, asks, (stands & (minds.state != SITTING))[w], w) for w in range(shape[0])]
+        bind(make_way, np.int64(1), crowd.maps, people, traits, goals, minds, clock, progress, asks)(0, shape[0])
         found = np.stack([goals.x, goals.y, traits.speed], -1)
         for w, i in np.ndindex(shape):
             if i < traits.count[w]:

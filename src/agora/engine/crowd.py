@@ -185,7 +185,7 @@ class EngineCrowd:
         if self.routing is not None and rounds:
             places = (w.maps, w.generation(now)[0], w.traits, w.waypoints, w.minds, w.status.clock)
             parts.append(self.routing.standing_back(now, int(self._bits)))
-            parts.append(bind(make_way, self._bits, *places, self._progress))
+            parts.append(bind(make_way, self._bits, *places, self._progress, self.routing.backs.asks))
         if self.routing is not None:
             parts.append(self.routing.part(now, int(self._bits)))
         if self._unsteady is not None:

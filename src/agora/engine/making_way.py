@@ -3,7 +3,8 @@
 A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
 that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
 is there, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand ahead of
-it. It stops when the other pedestrian has passed. People who sit or work keep their places.
+it. A pedestrian that wants to step back, but has no room (`agora.engine.standing_back`), asks the people behind it in the same way.
+Whoever makes way stops when the other pedestrian has passed. People who sit or work keep their places.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from agora.core.field import distance_at
 from agora.core.jit import hidden, lean_kernel
-from agora.core.scalar import HALF, ZERO
+from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import SOCIAL_STATES
 from agora.engine.progress import AT_PLACE, WAITS
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS
@@ -39,7 +40,14 @@ def _stands(people, traits, waypoints, minds, w, i):
 
 
 @hidden
-def _stopped_by(people, traits, progress, w, i):
+def _way_of(progress, asks, w, j):
+    """Return the direction in which pedestrian j wants to go: back if it asks the people behind it for room."""
+    sign = -ONE if asks[w, j] else ONE
+    return sign * progress.ahead_x[w, j], sign * progress.ahead_y[w, j]
+
+
+@hidden
+def _stopped_by(people, traits, progress, asks, w, i):
     """Return the nearest stuck pedestrian in whose path pedestrian i stands; -1 if there is none.
 
     If two are equally near, the one with the smaller id is returned.
@@ -53,7 +61,7 @@ def _stopped_by(people, traits, progress, w, i):
         apart = math.sqrt(dx * dx + dy * dy) - bodies
         if apart > best + _MIDDLE or (found >= 0 and apart > best - _MIDDLE and traits.id[w, j] > traits.id[w, found]):
             continue
-        ux, uy = progress.ahead_x[w, j], progress.ahead_y[w, j]
+        ux, uy = _way_of(progress, asks, w, j)
         along, across = dx * ux + dy * uy, dx * uy - dy * ux
         if along > -bodies * HALF and abs(across) < bodies + _LANE:
             best, found = min(best, apart), j
@@ -80,12 +88,13 @@ def _has_room(maps, m, people, traits, w, i, j, x, y):
 
 
 @lean_kernel
-def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, first, last):
+def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, asks, first, last):
     """Have people who stand in another pedestrian's path step aside: change their current waypoints and speeds (W, P).
 
     Args:
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         progress: record `agora.engine.progress.Progress`.
+        asks: (W, P) whether a pedestrian wants to step back, but has no room.
     """
     for w in range(first, last):
         if clock.done[w] or not sees & SEES_PEDESTRIANS or progress.stopped[w] == 0:
@@ -94,10 +103,10 @@ def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, firs
         for i in range(traits.count[w]):
             if not people.active[w, i] or not _stands(people, traits, waypoints, minds, w, i):
                 continue
-            j = _stopped_by(people, traits, progress, w, i)
+            j = _stopped_by(people, traits, progress, asks, w, i)
             if j < 0:
                 continue
-            ux, uy = progress.ahead_x[w, j], progress.ahead_y[w, j]
+            ux, uy = _way_of(progress, asks, w, j)
             x, y = people.x[w, i], people.y[w, i]
             across = (x - people.x[w, j]) * uy - (y - people.y[w, j]) * ux
             side = _STEP if across > -_MIDDLE else -_STEP

@@ -130,6 +130,8 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
         speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
         if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
             continue
+        if traits.speed[w, j] == ZERO:  # it stays there, and does not want to pass
+            continue
         if _is_narrow(maps, m, people.x[w, j], people.y[w, j], vx / speed, vy / speed, traits.radius[w, j]):
             return j
     return -1

@@ -52,7 +52,7 @@ _AWAY = np.float32(2.0)  # m, by which a pedestrian steps back if there is room
 _THERE = np.float32(0.35)  # m, from the place where it waits, within which it has arrived
 _CLEAR = np.float32(0.8)  # m, least distance from where it was stuck, at which a pedestrian has stepped back
 _STANDS = np.float32(0.15)  # m/s
-_ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it waits
+_ROOM = np.float32(0.1)  # m, to others and, unless it is nearer to a wall already, to walls at the place where it waits
 _PACE = np.float32(0.8)  # m/s, at most, while stepping back
 _REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
@@ -207,20 +207,20 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
     best, found = _INFINITE, False
-    for turn in range(-4, 5):
-        angle = np.float32(0.4) * np.float32(-turn)
+    for turn in range(-8, 9):
+        angle = np.float32(0.2) * np.float32(-turn)
         cosine, sine = np.float32(math.cos(angle)), np.float32(math.sin(angle))
         bx, by = -ux * cosine + uy * sine, -uy * cosine - ux * sine
         for k in range(2, 8):
             away = HALF * np.float32(k)
             px, py = x + away * bx, y + away * by
-            free = distance_at(maps, m, px, py)
-            if free < radius + _ROOM or not is_clear_between(maps, m, x, y, px, py, min(radius, here) * np.float32(0.95), here):
+            free, width = distance_at(maps, m, px, py), np.float32(0.95) * min(radius, here)
+            if free < min(radius + _ROOM, here) or not is_clear_between(maps, m, x, y, px, py, width, here):
                 break
             met, occupied = _company(people, traits, robots, robot_traits, sees, w, i, x, y, px, py)
             if occupied:
                 continue
-            aside = abs(np.float32(turn))
+            aside = HALF * abs(np.float32(turn))
             worth = abs(away - _AWAY) + met * TWO + np.float32(0.15) * abs(aside - TWO)
             worth += ONE if radius + _MIDDLE[0] < free < _MIDDLE[1] * radius else ZERO
             worth += np.float32(3.0) if free < np.float32(2.1) * radius else ZERO
