@@ -24,6 +24,7 @@ from agora.cli.app import app
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
 from agora.documented import introduction, meanings
+from agora.draft.edition import MARK
 from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
@@ -206,6 +207,7 @@ def write(place: Path) -> None:
         "interplanners": interplanners(),
         "narrow": narrow(),
         "among_people": among_people(),
+        "edition": edition("social", "2026.12"),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),
@@ -326,6 +328,22 @@ def among_people() -> str:
         shares = [share(row, name) for name in ("success", "clean_arrival")]
         lines.append([labelled(row), *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
     return "\n".join([table(head, lines), age("social"), age("density_people_25")])
+
+
+def edition(suite: str, name: str) -> str:
+    """Return the table of an edition: its planners with their ranks on the edition and, among themselves, on the suite."""
+    rows = sorted(measured(f"{suite}{MARK}{name}"), key=lambda row: -float(row["success"]))
+    there = {row["planner"] for row in rows}
+    old = sorted((row for row in measured(suite) if row["planner"] in there), key=lambda row: -float(row["success"]))
+    before = {row["planner"]: f"{rank}: {share(row, 'success')}" for rank, row in enumerate(old, 1)}
+    head = ["rank", "planner", "reached", "reached clean", "most often spoilt by", "hit a person", "a wall", "time-out", "time (s)"]
+    lines = []
+    for rank, row in enumerate(rows, 1):
+        shares = [share(row, one) for one in ("success", "clean_arrival")]
+        ends = [f"{100 * float(row[one]):.0f} %" for one in ("pedestrian_collision", "wall_collision", "timeout")]
+        last = [interval(row, "time_to_goal"), before.get(row["planner"], "not measured")]
+        lines.append([str(rank), labelled(row), *shares, row["clean_arrival_spoilt_by"] or "nothing", *ends, *last])
+    return table([*head, f"rank and reached on `{suite}`"], lines)
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:

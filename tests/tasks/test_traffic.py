@@ -32,7 +32,7 @@ def test_walks_have_a_point_each_second_and_wait_where_the_party_stays():
     assert len(walks([], 1.2, 0.0)[0]) == 0
 
 
-def test_a_party_that_lies_behind_a_part_of_its_way_walks_the_rest():
+def test_a_party_that_has_walked_part_of_its_path_walks_the_rest():
     points, times = walks([(0.0, ALONG)], 1.5, 0.0, done=30.0)
     assert times.tolist() == [0.0] and points[0] == pytest.approx([23.0, 3.6])
 
@@ -72,5 +72,5 @@ def test_people_who_would_crowd_a_hall_stay_away():
             if time < 120.0:
                 seen[int(time // 5.0), min(int((x + 7.3) // 8.0), 3)] += 1.0
     density = seen / 5.0 / (8.0 * 3.0)
-    assert density.max() < 1.15 * CROWDED  # members of groups come one after the other, a little later than entered
+    assert density.max() < 1.15 * CROWDED  # group members come in one by one, a little later than in the timetable
     assert density[6:].mean() > 0.4 * CROWDED  # the hall is used

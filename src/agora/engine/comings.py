@@ -1,10 +1,11 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
-pedestrian waits outside until there is room. Everybody waits outside while the place is full: while people near the entrance are
-stuck, or more than one in 16 of the people inside are stuck or stand back (`agora.engine.standing_back`). A pedestrian also
-waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which
-kernels do not look at before it is time.
+pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
+outside while the place is full: at least three people, and more than one in 16 of the people inside, are stuck, stand back, or are
+still near the place at which they were held up (`agora.engine.standing_back`; a person who is both stuck and held up counts
+twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later
+are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, stuck, w):
-    """Return whether the place is full: at least `_SOME` people, and more than one in `_SHARE`, are stuck or stand back."""
+    """Return whether the place is full: at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]

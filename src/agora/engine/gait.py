@@ -11,8 +11,8 @@ of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`ag
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
 crowd waits for ever in front of a door. People with an oncomer or a robot near them, and people at their goal, are patient.
-But people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there and near their
-goal, too: walls would keep slow people from a goal behind a narrow door.
+Exception: people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient near
+oncomers, near robots and at their goal, too. Otherwise walls would keep slow people from a goal behind a narrow door.
 """
 
 from __future__ import annotations

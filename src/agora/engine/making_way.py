@@ -4,7 +4,7 @@ A pedestrian that wants to stand (it waits, talks, or is at its place) steps asi
 that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
 is there, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand ahead of
 it. A pedestrian that wants to step back, but has no room (`agora.engine.standing_back`), asks the people behind it in the same way.
-Whoever makes way stops when the other pedestrian has passed. People who sit or work keep their places.
+A pedestrian that steps aside stops when the other pedestrian has passed. People who sit or work keep their places.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def _stopped_by(people, traits, progress, asks, w, i):
 
 @hidden
 def _has_room(maps, m, people, traits, w, i, j, x, y):
-    """Return whether pedestrian i can stand at a point: it is free of walls and of people, and the pedestrian does not come into
-    contact with pedestrian j, for whom it makes way, on its way there.
+    """Return whether pedestrian i can stand at a point without touching walls or people.
+
+    It may touch pedestrian j, for whom it makes way, if it touches that pedestrian already and does not come nearer.
     """
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False

@@ -52,7 +52,7 @@ _AWAY = np.float32(2.0)  # m, by which a pedestrian steps back if there is room
 _THERE = np.float32(0.35)  # m, from the place where it waits, within which it has arrived
 _CLEAR = np.float32(0.8)  # m, least distance from where it was stuck, at which a pedestrian has stepped back
 _STANDS = np.float32(0.15)  # m/s
-_ROOM = np.float32(0.1)  # m, to others and, unless it is nearer to a wall already, to walls at the place where it waits
+_ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wall is nearer already, no nearer to walls
 _PACE = np.float32(0.8)  # m/s, at most, while stepping back
 _REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
@@ -82,7 +82,7 @@ class Backs(NamedTuple):
         since: (W, P) time since it was held up there, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that it was held up there.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
-        waiting: (W,) number of people who stand back, or have not yet passed the place at which they were held up.
+        waiting: (W,) number of people who stand back, or are still near the place at which they were held up (`_is_held`).
     """
 
     what: Ints
@@ -169,7 +169,7 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
             continue
         vx, vy = roads.place_x[base + v], roads.place_y[base + v]
         if gap(x, y, vx, vy) < _REACHED + HALF or _is_through(bx, by, x, y, vx, vy):
-            continue  # the pedestrian is there already, or would walk there straight on and not by way of place a
+            continue  # the pedestrian is there already, or the straight line to place v leads through the blocked place
         if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
             best, middle, right, found = min(best, total), inner, side, v
     return found
@@ -370,8 +370,8 @@ def _is_asked(people, traits, routes, backs, w, i):
 @hidden
 def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
     """Lead pedestrian i back and make it wait there. The wait ends when the blocked place is free, after some seconds, or if the
-    pedestrian has just given up its waypoint and the next one lies elsewhere. If it is held up there again, the path to that one
-    leads through the blocked place, too.
+    pedestrian has just given up its waypoint and the next waypoint lies elsewhere. If the pedestrian is held up at the same place
+    once more, it waits as before, because the path to the next waypoint leads through the blocked place, too.
     """
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])

@@ -34,8 +34,8 @@ _APART = 0.1  # m, between bodies at the start
 _BESIDE = 0.02  # m, at least, between the bodies of a party at the start
 _AT_STOP = 0.25  # m, at which a place counts as reached
 _TRIES = 200
-_CROWDS = 50  # tries after which a party that is there at the start may crowd the ways of others
-_TWICE = 2.0  # times the density at the start: the density of walking people that is allowed in any case
+_CROWDS = 50  # tries after which a party that is there at the start may overcrowd a square
+_TWICE = 2.0  # multiple of the density at the start that is always allowed as density of walking people
 _ACROSS = 0.6  # of the distance to the farthest entrance, from which on one is on the other side
 _ALONE, _TOGETHER = 1.1, 1.35  # times as long as it takes to walk straight on, with others in the way; as measured
 _CHOICES = 8  # entrances and places that are tried for one with a way to it
@@ -153,9 +153,9 @@ class Errands:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party that comes in at a time, s, one after the other.
+        """Add a party whose members come in one after the other, from a time on, s.
 
-        Nobody comes if no way leads from an entrance to its places, or if all ways that were tried are crowded at that time.
+        The party does not come if no way leads from an entrance to its places, or if each itinerary tried would overcrowd a square.
         """
         people = self._members(party)
         for _ in range(_CHOICES):
@@ -179,7 +179,7 @@ class Errands:
         return {use: list(stops) for use, stops in self._free.items()}, list(self._taken)
 
     def _pace(self, people: list[dict[str, Any]]) -> float:
-        """Return the speed at which a party gets on among others, m/s."""
+        """Return the average speed of a party among other people, m/s."""
         return float(people[0]["speed"]) / (_TOGETHER if len(people) > 1 else _ALONE)
 
     def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
@@ -292,7 +292,7 @@ class Errands:
         return route * (min(rounds, 8) if len(route) > 1 else 1)
 
     def _moment(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> _Moment:
-        """Draw a moment of an itinerary, each as likely."""
+        """Draw a moment of an itinerary; all moments are equally likely (for working parties, all moments of one round)."""
         legs, speed = self._legs(people, route), people[0]["speed"]
         if not legs:
             return _Moment(legs, 0, True, 0.0, walks([], speed, 0.0))

@@ -1,8 +1,8 @@
 """Traffic: how many people walk where and when, so that no more people come than can pass each other.
 
-Itineraries are drawn independently of each other. In a map with one aisle between its entrances, more people would often walk there
-at the same time than the aisle holds. So each party's walks are entered in a timetable of the map, by square and by time. A
-party whose walks would crowd a square takes another itinerary.
+Itineraries are drawn independently of each other. If one aisle connects the entrances of a map, more people would often walk
+through the aisle at the same time than fit into it. So a timetable of the map records each party's walks by square and by time
+slot. If a party's walks would overcrowd a square, the party gets another itinerary or stays away (`agora.tasks.errands`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def walks(legs: Sequence[tuple[float, Doubles]], speed: float, time: float, done
         legs: the stay before each leg, s, and the way (N, 2) of the leg, m.
         speed: walking speed, m/s.
         time: time at the beginning, s.
-        done: part of the first way that lies behind, m.
+        done: length of the first way that has already been walked, m.
     """
     points, times = [np.zeros((0, 2))], [np.zeros(0)]
     for stay, way in legs:
@@ -70,12 +70,12 @@ class Traffic:
         self._entered: Counter[tuple[int, int]] = Counter()  # people, counted once a `_PERIOD`, by slot and square
 
     def has_room(self, party: Walks, size: int) -> bool:
-        """Return whether a party of some people can take its walks without crowding a square that others use, too."""
+        """Return whether a party of ``size`` people can walk without overcrowding a square that others use at that time."""
         counts = self._count(party)
         return all(not self._entered[key] or self._entered[key] + size * n <= self._most[key[1]] for key, n in counts.items())
 
     def enter(self, party: Walks, size: int) -> None:
-        """Enter the walks of a party of some people."""
+        """Enter the walks of a party of ``size`` people."""
         for key, n in self._count(party).items():
             self._entered[key] += size * n
 
