@@ -3,7 +3,7 @@
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
 pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
 outside while the place is full: at least three people, and more than one in 16 of the people inside, are stuck, stand back, or are
-still near the place at which they were held up (`agora.engine.standing_back`; a person who is both stuck and held up counts
+still near the place that blocked them (`agora.engine.standing_back`; a person in two of these states counts
 twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later
 are in later slots, which kernels do not look at before it is time.
 """

@@ -72,7 +72,7 @@ def _stopped_by(people, traits, progress, asks, w, i):
 def _has_room(maps, m, people, traits, w, i, j, x, y):
     """Return whether pedestrian i can stand at a point without touching walls or people.
 
-    It may touch pedestrian j, for whom it makes way, if it touches that pedestrian already and does not come nearer.
+    If it already touches pedestrian j, for whom it makes way, it may keep touching that pedestrian, but must not come nearer.
     """
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False

@@ -16,7 +16,7 @@ from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.maps.ways import length_of
 
-__all__ = ["CROWDED", "Traffic", "Walks"]
+__all__ = ["CROWDED", "Traffic", "Walks", "walks"]
 
 CROWDED = 0.43
 """Largest density of walking people, per m2: the upper bound of level of service B, at which people in counterflow still walk at
