@@ -116,19 +116,21 @@ class Play:
         return self.episodes[-1] if len(self.episodes) else Episode()
 
     def place(self, robot: int, away: tuple[float, float] = (1.3, 2.5)) -> list[float]:
-        """A pose for a robot that a straight way leads to, and that is none of its goals."""
-        episode = wait_until(
-            lambda: self.episode if self.robots is not None and len(self.robots.name) == len(self.episode.robots) else None,
-            "robots",
-        )
-        field, here = from_episode(episode)[0].map, np.array([self.robots.x[robot], self.robots.y[robot]])
+        """A pose that a straight way leads to, and that is none of the robot's goals, once the robot is where there is one."""
+        return wait_until(lambda: self._place(robot, away), f"a place for robot {robot} to go to\n{self.logs()}")
+
+    def _place(self, robot: int, away: tuple[float, float]) -> list[float] | None:
+        episode, robots = self.episode, self.robots
+        if robots is None or len(robots.name) != len(episode.robots):
+            return None
+        field, here = from_episode(episode)[0].map, np.array([robots.x[robot], robots.y[robot]])
         for turn in np.arange(0.1, math.tau, 0.2):
             ray = np.array([math.cos(turn), math.sin(turn)])
             for far in away:
                 line = here + np.linspace(0.0, far, 20)[:, None] * ray
                 if field.contains(line).all() and (field.clearance_at(line) > 0.35).all():
                     return [*line[-1].tolist(), float(turn)]
-        raise AssertionError(f"no place to go to from {here}")
+        return None
 
     def click(self, pose: Any, topic: Any = None, frame: str = "map") -> None:
         message = PoseStamped(pose=to_pose(pose))

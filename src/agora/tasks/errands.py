@@ -123,6 +123,8 @@ class Errands:
         )
         self._standing = places.standing[self._allowed(places.standing) & (away >= goals[:, 2]).all(axis=1)]
         self._entrances = [points for every in places.entrances if len(points := every[self._allowed(every)])]
+        self._across = _across([points.mean(axis=0) for points in self._entrances])
+        self._ways: dict[tuple[float, bytes, bytes], Doubles | None] = {}  # found so far, by radius and ends
         self._taken: list[Doubles] = []
         if not (self._entrances or self._free or len(self._standing)):
             raise PlacementError(f"map {task.map.name!r} has neither entrances nor places to which people could go")
@@ -184,7 +186,7 @@ class Errands:
 
     def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
         """Return the legs of an itinerary: the stay before each, s, and its way (N, 2), m."""
-        found = [(a.stay, way(self._task.map, people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
+        found = [(a.stay, self._way(people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
         return [(stay, points) for stay, points in found if points is not None]
 
     def _members(self, party: Party) -> list[dict[str, Any]]:
@@ -209,7 +211,7 @@ class Errands:
         if party.purpose == "passing" and len(self._entrances) > 1 and entry is not None:
             for _ in range(_CHOICES):
                 leave = self._entrance(across=entry[0])
-                if leave is not None and self._leads(radius, entry[1], leave[1]):
+                if leave is not None and self._way(radius, entry[1], leave[1]) is not None:
                     return [_Visit(entry[1]), _Visit(leave[1])]
             return None
         route = [] if entry is None else [_Visit(entry[1])]
@@ -224,8 +226,7 @@ class Errands:
             route.append(_Visit(leave[1]))
         elif route and party.purpose != "working":
             route = self._round(route)
-        ends = list(zip(route, route[1:], strict=False))
-        if not route or any(not self._leads(radius, a.point, b.point) for a, b in ends):
+        if not route or any(self._way(radius, a.point, b.point) is None for a, b in pairwise(route)):
             return None
         return route
 
@@ -236,14 +237,16 @@ class Errands:
             allowed &= ~inside_all(polygon, points)
         return allowed
 
-    def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:
-        return way(self._task.map, radius, start, end) is not None
+    def _way(self, radius: float, start: Doubles, end: Doubles) -> Doubles | None:
+        """Return the way (N, 2) between two points, m; None if there is none."""
+        key = radius, start.tobytes(), end.tobytes()
+        if key not in self._ways:
+            self._ways[key] = way(self._task.map, radius, start, end)
+        return self._ways[key]
 
     def _entrance(self, across: int = -1) -> tuple[int, Doubles] | None:
         """The number of an entrance, and a point in it; of those on the other side from one of a number."""
-        middles = [points.mean(axis=0) for points in self._entrances]
-        away = [0.0 if across < 0 else float(np.hypot(*(middle - middles[across]))) for middle in middles]
-        numbers = [k for k, distance in enumerate(away) if k != across and distance >= _ACROSS * max(away)]
+        numbers = [*range(len(self._entrances))] if across < 0 else self._across[across]
         if not numbers:
             return None
         number = numbers[self._task.stream.integer(0, len(numbers) - 1)]
@@ -397,3 +400,12 @@ class Errands:
                 **person,
             )
         )
+
+
+def _across(middles: list[Doubles]) -> list[list[int]]:
+    """Return for each entrance the numbers of the entrances on the other side, from the middles (2,) of all entrances, m."""
+    found = []
+    for number, here in enumerate(middles):
+        away = [float(np.hypot(*(middle - here))) for middle in middles]
+        found.append([k for k, distance in enumerate(away) if k != number and distance >= _ACROSS * max(away)])
+    return found

@@ -66,24 +66,26 @@ class Traffic:
         row, column = (np.arange(count) * map.resolution // _SQUARE for count in map.shape)
         self._squares = (row[:, None] * (column[-1] + 1) + column).astype(np.intp)  # the number of each cell's square
         free = np.bincount(self._squares.ravel(), ~map.occupied.ravel()) * map.resolution**2
-        self._most = most * np.maximum(free, _LEAST) * _SLOT / _PERIOD
-        self._entered: Counter[tuple[int, int]] = Counter()  # people, counted once a `_PERIOD`, by slot and square
+        self._most: list[float] = (most * np.maximum(free, _LEAST) * _SLOT / _PERIOD).tolist()
+        self._entered: Counter[int] = Counter()  # people, counted once a `_PERIOD`, by slot and square (`_count`)
 
     def has_room(self, party: Walks, size: int) -> bool:
         """Return whether a party of ``size`` people can walk without overcrowding a square that others use at that time."""
-        counts = self._count(party)
-        return all(not self._entered[key] or self._entered[key] + size * n <= self._most[key[1]] for key, n in counts.items())
+        entered, most = self._entered, self._most
+        return all(
+            not (there := entered.get(key)) or there + size * n <= most[key % len(most)] for key, n in self._count(party).items()
+        )
 
     def enter(self, party: Walks, size: int) -> None:
         """Enter the walks of a party of ``size`` people."""
         for key, n in self._count(party).items():
             self._entered[key] += size * n
 
-    def _count(self, party: Walks) -> Counter[tuple[int, int]]:
-        """Return the number of points of a party's walks by time slot and square."""
+    def _count(self, party: Walks) -> Counter[int]:
+        """Return the number of points of a party's walks by slot and square (slot times the number of squares, plus square)."""
         points, times = party
-        cells = zip(self._map.cell_of(points), self._map.shape, strict=True)
-        row, column = (np.clip(each, 0, count - 1) for each, count in cells)
         within = times < self._until
-        slot, square = (times[within] // _SLOT).astype(int), self._squares[row, column][within]
-        return Counter(zip(slot.tolist(), square.tolist(), strict=True))
+        row, column = self._map.cell_of(points[within])
+        rows, columns = self._map.shape
+        square = self._squares[np.clip(row, 0, rows - 1), np.clip(column, 0, columns - 1)]
+        return Counter(((times[within] // _SLOT).astype(np.intp) * len(self._most) + square).tolist())
