@@ -59,6 +59,12 @@ def test_a_planner_that_is_better_everywhere_is_first_for_certain_and_equal_ones
     assert not next(pair for pair in pairs if pair.first == "x").apart
 
 
+def test_among_many_planners_one_that_is_much_better_is_told_apart_from_each():
+    others = {f"p{k}": [float(n % 4 == 0) for n in range(40)] for k in range(39)}
+    ranked, _, _ = ranking(rows({"best": [1.0] * 40, **others}), REACHED, ["best", *others])
+    assert ranked[0].planner == "best" and set(ranked[0].beats) == set(others)
+
+
 def test_lower_is_better_where_the_metric_says_so():
     quick, slow = list(np.linspace(5.0, 6.0, 15)), list(np.linspace(7.1, 8.0, 15))
     ranked, pairs, _ = ranking(rows({"slow": slow, "quick": quick}, "time"), TIME, ["slow", "quick"])

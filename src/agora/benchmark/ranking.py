@@ -29,6 +29,7 @@ LEVEL = 0.05
 """Adjusted p below which two planners are told apart."""
 
 _FLIPS = 9999
+_FLIPS_EACH = round(2 / LEVEL)  # times the number of pairs: so many that the smallest p is below the level after Holm's adjustment
 _EXACT = 12  # observations up to which all signs are tried
 _BLOCK = 2_000_000
 
@@ -110,18 +111,20 @@ def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tup
 def sign_flips(differences: Doubles) -> Doubles:
     """Return the two-sided p (C,) that the mean of paired differences (N, C) is 0: Fisher's randomisation test (1935).
 
-    All signs are tried for up to 12 observations, else 9,999 drawn ones and those given; every column gets the same signs.
+    All signs are tried for up to 12 observations, else those given and at least 9,999 drawn ones, more for many columns; every
+    column gets the same signs.
     """
     count = len(differences)
     total = np.abs(differences.sum(0)) * (1.0 - 1e-9)
     if count <= _EXACT:
         signs = np.array(list(itertools.product((-1.0, 1.0), repeat=count)))
         return np.asarray((np.abs(signs @ differences) >= total).mean(0), np.float64)
+    flips = max(_FLIPS, _FLIPS_EACH * differences.shape[1])
     extreme, size = np.ones(differences.shape[1]), max(1, _BLOCK // count)
-    for begin in range(0, _FLIPS, size):
-        drawn = Stream("statistics", count, "signs", step=begin).uniform(0.0, 1.0, (min(size, _FLIPS - begin), count))
+    for begin in range(0, flips, size):
+        drawn = Stream("statistics", count, "signs", step=begin).uniform(0.0, 1.0, (min(size, flips - begin), count))
         extreme += (np.abs(np.where(drawn < 0.5, -1.0, 1.0) @ differences) >= total).sum(0)
-    return np.asarray(extreme / (_FLIPS + 1), np.float64)
+    return np.asarray(extreme / (flips + 1), np.float64)
 
 
 def holm(p: Doubles) -> Doubles:

@@ -1,0 +1,98 @@
+"""How each episode of an edition ended for each planner, kept beside the manual, and the ranks and tables that follow from it.
+
+The file docs/reference/measured/episodes/SUITE.csv has a line per episode and a column per planner. docs/measure.py writes it. So
+everybody can check every rank and compare a planner of their own on the same episodes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.copies import PLACE
+from agora.benchmark.ranking import Pair, Ranked, ranking
+from agora.registry import load
+
+FOLDER = Path(__file__).resolve().parent / "reference" / "measured" / "episodes"
+CLEAN = "clean"
+"""End of an episode that reached its goal and arrived clean; ``reached`` is one that did not arrive clean."""
+
+_KEY = ("stage", "episode", PLACE)
+
+Row = dict[str, Any]
+
+
+def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path = FOLDER) -> Path:
+    """Replace the columns of the planners of some rows in the file of a suite.
+
+    Args:
+        suite: name of the suite.
+        rows: rows of whole runs, one for each episode and planner.
+        folder: folder of the files.
+
+    Raises:
+        SystemExit: the rows have other episodes or places than the file.
+    """
+    path = folder / f"{suite}.csv"
+    lines = {tuple(line[key] for key in _KEY): line for line in _lines(path)}
+    made: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        end = CLEAN if row["outcome"] == "reached" and row["clean_arrival"] == 1 else row["outcome"]
+        made.setdefault(tuple(str(row[key]) for key in _KEY), {})[row["planner"]] = end
+    if lines and lines.keys() != made.keys():
+        raise SystemExit(f"{path} has other episodes than this run")
+    whole = {key: lines.get(key, {}) | dict(zip(_KEY, key, strict=True)) | ends for key, ends in made.items()}
+    names = sorted({name for line in whole.values() for name in line} - {*_KEY})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*_KEY, *names], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(whole[key] for key in sorted(whole, key=lambda key: (key[0], int(key[1]))))
+    return path
+
+
+def read_episodes(suite: str, folder: Path = FOLDER) -> list[Row]:
+    """Return a row for each planner and episode in the file of a suite, with its outcome, ``success`` and ``clean_arrival``."""
+    return [
+        {key: line[key] for key in _KEY}
+        | {"planner": planner, "outcome": "reached" if end == CLEAN else end}
+        | {"success": float(end in (CLEAN, "reached")), "clean_arrival": float(end == CLEAN)}
+        for line in _lines(path_of(suite, folder))
+        for planner, end in line.items()
+        if planner not in _KEY
+    ]
+
+
+def path_of(suite: str, folder: Path = FOLDER) -> Path:
+    """Return the path of the file of a suite."""
+    return folder / f"{suite}.csv"
+
+
+def ranked(rows: Iterable[Row], metric: str) -> tuple[list[Ranked], list[Pair]]:
+    """Return the planners of rows from the best to the worst with their ranks, and their pairs.
+
+    Args:
+        rows: rows of `read_episodes`.
+        metric: ``success`` or ``clean_arrival``.
+    """
+    chosen = list(rows)
+    ranks, pairs, _ = ranking(chosen, load("metrics", metric), list(dict.fromkeys(row["planner"] for row in chosen)))
+    return ranks, pairs
+
+
+def by_stage(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    """Return the number of goals that each planner reached in each stage, by stage and planner."""
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        reached = found.setdefault(row["stage"], {})
+        reached[row["planner"]] = reached.get(row["planner"], 0) + int(row["success"])
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
