@@ -32,14 +32,18 @@ def suite(axis=WIDTH, count=150, places=150):
     return parse(SUITE.format(axis=axis, count=count, places=places), Suite, "test")
 
 
-def rows_of(made, middles, width=0.08, **columns):
+def chances(made, middle, width=0.08):
+    """The chance of success in each episode if it falls at a fraction of the axis."""
+    axis = axis_of(made.stage("room"))
+    x = np.array([axis.fraction("harder/room", 11, k) for k in range(made.stage("room").count)])
+    return 1.0 / (1.0 + np.exp((x - middle) / width))
+
+
+def rows_of(made, middles, width=0.08, luck=41, **columns):
     """Rows of planners whose success falls at these fractions of the axis; all share the random draw of an episode."""
-    axis, luck = axis_of(made.stage("room")), np.random.default_rng(41).random(made.stage("room").count)
     rows = []
     for planner, middle in middles.items():
-        for k, chance in enumerate(luck):
-            x = axis.fraction("harder/room", 11, k)
-            won = chance < 1.0 / (1.0 + np.exp((x - middle) / width))
+        for k, won in enumerate(np.random.default_rng(luck).random(made.stage("room").count) < chances(made, middle, width)):
             row = {"planner": planner, "stage": "room", "episode": k, "seed": 11, "key": f"harder/room/{k}/{planner}/0"}
             rows.append(row | {"success": float(won), "outcome": "reached" if won else "timeout"} | columns)
     return rows
@@ -100,6 +104,16 @@ def test_only_episodes_that_all_planners_ran_count():
     (some,) = limits_of(made, [row for row in rows if row["planner"] == "good" or row["episode"] >= 10], ["good", "poor"])
     assert sum(count for _, _, count in some.of("success")[0].points) == 30
     assert limits_of(made, [], ["good", "poor"]) == []
+
+
+def test_among_many_planners_a_much_nearer_limit_is_told_apart_from_each_and_equal_ones_are_not():
+    equal, made = [f"p{k}" for k in range(14)], suite()
+    rows = rows_of(made, {"best": 0.8})
+    for k, planner in enumerate(equal):
+        rows += rows_of(made, {planner: 0.4}, luck=k)
+    (found,) = limits_of(made, rows, ["best", *equal], None, None)
+    sure = [(pair.better, pair.worse) for pair in found.pairs if pair.sure]
+    assert sorted(sure) == sorted(("best", planner) for planner in equal)
 
 
 def test_the_second_outcome_is_measured_if_rows_have_it():

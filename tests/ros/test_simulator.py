@@ -301,7 +301,7 @@ def test_a_part_that_is_gone_or_does_not_answer_interrupts_the_episode_until_one
 
 
 def test_in_lock_step_a_planner_outside_has_one_say_for_every_scan_and_may_be_late(graph: Any, wait_until: Any) -> None:
-    node = launch(graph, synchronous=True, command_timeout=0.2)
+    node = launch(graph, synchronous=True, command_timeout=2.0)
     parts, robots = Parts(graph), graph.hear("simulator/robots", msg.Robots)
     begin(graph, episode("jackal", "other", navigation="agora", timeout=1000.0, **LOCKED))
     of = episode("jackal", "other", navigation="agora", timeout=1000.0, **LOCKED)
@@ -320,6 +320,7 @@ def test_in_lock_step_a_planner_outside_has_one_say_for_every_scan_and_may_be_la
     wait_until(listening.get_num_connections, "a scan")
     resume(graph)
     wait_until(lambda: "no new cmd_vel of ['other']" in node.log, "a late planner")
+    robots.wait(39)
     for k in range(19):
         assert robots[2 * k + 2].vx[1] == pytest.approx(0.01 * (k + 1))
     assert [plan.robots.step for plan in parts.plans[:20]] == list(range(0, 40, 2)) and not parts.crowd

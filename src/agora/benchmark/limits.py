@@ -6,8 +6,11 @@ give the interval of each planner and of the comparison of two planners.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -25,6 +28,7 @@ OUTCOMES = {"success": "reached", "clean_arrival": "reached clean"}
 
 RESAMPLES = 400
 _SURE = 0.05
+_NORMAL = NormalDist()
 _SHARES = 8  # groups of episodes for which a curve shows the success rate
 
 
@@ -64,7 +68,7 @@ class Apart:
         better: planner with the limit nearer to the hard end.
         worse: the other planner.
         outcome: column of the outcome.
-        p: two-sided share of resamples that contradict the order, adjusted for the number of comparisons (Holm 1979).
+        p: two-sided p-value of the order, adjusted for the number of comparisons (Holm 1979).
     """
 
     better: str
@@ -235,17 +239,28 @@ def _relative(made: Fits, ceiling: Fits | None, floor: Fits | None) -> tuple[flo
 
 
 def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
-    """Compare all pairs of planners by the share of resamples in which the planner with the better limit is not the better."""
+    """Compare all pairs of planners by their limits."""
     found = []
-    names = list(fits)
-    for place, first in enumerate(names):
-        for second in names[place + 1 :]:
-            a, b = fits[first], fits[second]
-            better, worse = (first, second) if (a.half, a.area) >= (b.half, b.area) else (second, first)
-            difference = fits[better].halves - fits[worse].halves
-            against = (np.count_nonzero(difference < 0) + 0.5 * np.count_nonzero(difference == 0) + 1) / (len(difference) + 1)
-            found.append(Apart(better, worse, outcome, min(1.0, 2.0 * float(against))))
+    for a, b in itertools.combinations(fits, 2):
+        better, worse = (a, b) if (fits[a].half, fits[a].area) >= (fits[b].half, fits[b].area) else (b, a)
+        found.append(Apart(better, worse, outcome, _contradicted(fits[better], fits[worse])))
     return list(_holm(found))
+
+
+def _contradicted(better: Fits, worse: Fits) -> float:
+    """Return the two-sided p-value of the order of two limits: the share of resamples in which it is not the order.
+
+    If no resample contradicts the order, the share is too coarse for comparisons of many planners. Then p is that of a normally
+    distributed difference, whose standard error is that of the resamples, or that of the likelihood ratio if larger.
+    """
+    differences = better.halves - worse.halves
+    against = (np.count_nonzero(differences < 0) + 0.5 * np.count_nonzero(differences == 0) + 1) / (len(differences) + 1)
+    share = min(1.0, 2.0 * float(against))
+    if (differences <= 0).any():
+        return share
+    likely = (np.subtract(*one.likely[::-1]) / (2.0 * _NORMAL.inv_cdf(0.975)) for one in (better, worse))
+    error = max(float(differences.std(ddof=1)), math.hypot(*likely))
+    return min(share, 2.0 * _NORMAL.cdf((worse.half - better.half) / error)) if error > 0.0 else share
 
 
 def _holm(pairs: Sequence[Apart]) -> Iterator[Apart]:
