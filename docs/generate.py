@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import typer
+from edition import edition
+from rows import MEASURED, MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, share, table
 from sqlalchemy import create_engine
 
 import agora
@@ -24,7 +26,6 @@ from agora.cli.app import app
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
 from agora.documented import introduction, meanings
-from agora.draft.edition import MARK
 from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
@@ -159,24 +160,6 @@ RECORDS: dict[str, tuple[type, ...]] = {
 
 
 HERE = Path(__file__).resolve().parent
-MEASURED = HERE / "reference" / "measured"
-OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
-MEASURED_HEAD = (
-    *(
-        "planner",
-        "episodes",
-        "success",
-        "reached clean",
-        "hit a pedestrian",
-        "hit a wall",
-        "left the map",
-        "out of time",
-        "`barn_score`",
-        "time to the goal (s)",
-    ),
-    "Agora, date, suite",
-)
-
 LABELS = {
     "faithful": "the published method; where it differs is said below",
     "small": "the published learned method with a smaller network or less training",
@@ -330,22 +313,6 @@ def among_people() -> str:
     return "\n".join([table(head, lines), age("social"), age("density_people_25")])
 
 
-def edition(suite: str, name: str) -> str:
-    """Return the table of an edition: its planners with their ranks on the edition and, among themselves, on the suite."""
-    rows = sorted(measured(f"{suite}{MARK}{name}"), key=lambda row: -float(row["success"]))
-    there = {row["planner"] for row in rows}
-    old = sorted((row for row in measured(suite) if row["planner"] in there), key=lambda row: -float(row["success"]))
-    before = {row["planner"]: f"{rank}: {share(row, 'success')}" for rank, row in enumerate(old, 1)}
-    head = ["rank", "planner", "reached", "reached clean", "most often spoilt by", "hit a person", "a wall", "time-out", "time (s)"]
-    lines = []
-    for rank, row in enumerate(rows, 1):
-        shares = [share(row, one) for one in ("success", "clean_arrival")]
-        ends = [f"{100 * float(row[one]):.0f} %" for one in ("pedestrian_collision", "wall_collision", "timeout")]
-        last = [interval(row, "time_to_goal"), before.get(row["planner"], "not measured")]
-        lines.append([str(rank), labelled(row), *shares, row["clean_arrival_spoilt_by"] or "nothing", *ends, *last])
-    return table([*head, f"rank and reached on `{suite}`"], lines)
-
-
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
     """Who reached, how the others ended, and the time of those who reached."""
     if row is None:
@@ -417,58 +384,6 @@ def measured_tables(component: str) -> Iterable[str]:
             yield age(path.stem)
     if not found:
         yield "Not measured yet on a suite that the manual keeps.\n"
-
-
-def measured(suite: str) -> list[dict[str, str]]:
-    """The rows of a suite that `docs/measure.py` wrote."""
-    path = MEASURED / f"{suite}.csv"
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def measured_line(row: dict[str, str]) -> list[str]:
-    """A row of a table, rates in percent."""
-    counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
-    shares = [share(row, name) for name in ("success", "clean_arrival")]
-    numbers = [*shares, *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
-    return [labelled(row), row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
-
-
-def labelled(row: dict[str, str]) -> str:
-    """Return the planner of a row, with its mark if it was changed after the draw of an edition."""
-    return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
-
-
-def age(suite: str) -> str:
-    """Return a sentence about the rows that were measured on an older version of a suite, or "" if there are none."""
-    name = suite if suite in suite_names() else suite.partition("_")[0]
-    if name not in suite_names():
-        return ""
-    now, rows = load_suite(name).version, measured(suite)
-    older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
-    if not older:
-        return ""
-    count = sum(row["suite_version"] in older for row in rows)
-    versions = " and ".join(older)
-    return f"{count} of these {len(rows)} rows were measured on version {versions} of `{name}`, which is now at version {now}.\n"
-
-
-def share(row: dict[str, str], name: str) -> str:
-    """Return a rate with its intervals, in percent, or "not measured" if the row does not have the rate."""
-    if not row.get(name):
-        return "not measured"
-    keys = (f"{name}_low", name, f"{name}_high", f"{name}_low_by_place", f"{name}_high_by_place")
-    low, value, high, *wide = (f"{100 * float(row[key]):.0f}" for key in keys if row.get(key))
-    return f"{value} % [{low}, {high}]" + (f"; by place [{', '.join(wide)}]" if wide else "")
-
-
-def interval(row: dict[str, str], name: str) -> str:
-    """A mean with its interval."""
-    if not row[name]:
-        return "none"
-    return f"{row[name]} [{row[f'{name}_low']}, {row[f'{name}_high']}]" if row[f"{name}_low"] else row[name]
 
 
 def truth() -> str:
@@ -801,12 +716,6 @@ def command_section(command: Any, path: Sequence[str]) -> str:
         start = "" if part.default is None or part.default is False or callable(part.default) else f" Default: {part.default}."
         rows.append([words, prose((getattr(part, "help", "") or "") + start + (" Required." if part.required else ""))])
     return f"## `{' '.join(path)}`\n\n{prose(command.help or '')}\n\n" + (table(["argument", "meaning"], rows) if rows else "")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"
 
 
 def prose(text: str) -> str:

@@ -2,11 +2,11 @@
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
 Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
-one stage.
+one stage. The outcome of each episode of an edition goes to docs/reference/measured/episodes (docs/episodes.py).
 Limits of planners on the suite `limits` go to docs/reference/limits.csv.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
-The table of planners in the README is made from the rows on the suite `social` and from the limits (docs/standings.py).
+The table of planners in the README is made from the rows on an edition and from the limits (docs/standings.py).
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -18,12 +18,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from episodes import write_episodes
 from standings import standings
 
 from agora.benchmark.account import account
 from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.clusters import by_place
 from agora.benchmark.copies import PLACE, distinct
+from agora.benchmark.informed import INFORMED
 from agora.benchmark.kept import completed, limits, recordings, shown_rows
 from agora.benchmark.limits_csv import COLUMNS as LIMIT_COLUMNS
 from agora.benchmark.limits_csv import limit_lines, write_limits
@@ -61,6 +63,8 @@ def measured(folder: Path) -> list[dict[str, Any]]:
         if len({row["seed"] for row in mine}) != 1:
             raise SystemExit(f"{folder}: {label} has no episodes, or stages have seeds of their own")
         component, guide = parts(label, planner)
+        if component == INFORMED:
+            continue
         won = sum(row["success"] == 1 for row in mine)
         line = {
             "planner": label,
@@ -151,7 +155,7 @@ def write_standings() -> Path:
     """Replace the table of planners in the README."""
     path = HERE.parent / "README.md"
     text = path.read_text(encoding="utf-8")
-    begin = text.index("| planner | ")
+    begin = text.index("| rank [95 %] | ")
     end = text.index("\n\n", begin)
     path.write_text(text[:begin] + "\n".join(standings()) + text[end:], encoding="utf-8")
     return path
@@ -198,8 +202,11 @@ if __name__ == "__main__":
         print(write_published(argument).relative_to(HERE.parent))
         suite, _, edition = suite_of(argument).partition(MARK)
         if RunFolder.read(argument).record.outline.name == "limits":
-            for made in (write_limit_rows(argument), write_standings()):
-                print(made.relative_to(HERE.parent))
+            for path in (write_limit_rows(argument), write_standings()):
+                print(path.relative_to(HERE.parent))
         if suite in KEPT and "_" not in edition:
-            for made in (write_rows(argument), *draw(argument), write_standings()):
-                print(made.relative_to(HERE.parent))
+            made = [write_rows(argument), *draw(argument)]
+            if edition:
+                made.append(write_episodes(suite_of(argument), distinct(completed(argument, account(argument).rows))))
+            for path in (*made, write_standings()):
+                print(path.relative_to(HERE.parent))

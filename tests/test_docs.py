@@ -102,10 +102,12 @@ def standings() -> ModuleType:
 
 
 def script(name: str) -> ModuleType:
-    """A module beside the manual."""
+    """A module beside the manual, which imports the others there."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "docs")
+        spec.loader.exec_module(module)
     return module
 
 
@@ -155,22 +157,31 @@ def test_the_readme_lists_what_is_registered():
     assert rows["robots"].split(":")[0] == str(len(robot_names()))
 
 
-def test_the_readme_ranks_planners_by_the_rows_of_the_suite_social(standings):
+def test_the_readme_ranks_planners_by_the_episodes_of_the_edition(standings):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "\n".join(["", *standings.standings(), ""]) in text
-    assert len(standings.standings()) > 30
+    assert "\n".join(["", *standings.standings(), ""]) in text and len(standings.standings()) == 2 + standings.FIRST
+    assert f"`{standings.EDITION}`" in text
 
 
-def test_the_readme_table_has_three_numbers_for_the_first_ten_if_all_are_measured(standings, tmp_path):
-    (tmp_path / "measured").mkdir()
-    names = [f"planner_{k}" for k in range(12)]
-    head = "planner,success,success_low,success_high,pedestrian_collision,wall_collision,time_to_goal,clean_arrival,"
-    rows = [f"{name},{0.9 - 0.05 * k},0.3,0.95,0.02,0.01,12.5,{{}}" for k, name in enumerate(names)]
-    clean = ["0.12,0.07,0.2,intimate distance" if k < 10 else ",,," for k in range(12)]
-    (tmp_path / "measured" / "social.csv").write_text(
-        "\n".join([head + "clean_arrival_low,clean_arrival_high,clean_arrival_spoilt_by", *map(str.format, rows, clean)])
-    )
-    assert len(standings.standings(tmp_path)) == 2 + 12
+def test_ends_of_episodes_are_kept_by_planner_and_rank_the_first_ten_with_their_limits(standings, tmp_path):
+    episodes, names = script("episodes"), [f"planner_{k}" for k in range(12)]
+    for k, name in enumerate(names):
+        rows = [
+            {"stage": "hall", "episode": n, "place": f"hall {n}", "planner": name}
+            | {"outcome": "reached" if n < 36 - 3 * k else "timeout", "clean_arrival": float(n < 4)}
+            for n in range(36)
+        ]
+        episodes.write_episodes("social@2026.12", rows, tmp_path / "measured" / "episodes")
+    with pytest.raises(SystemExit, match="has other episodes than this run"):
+        episodes.write_episodes("social@2026.12", rows[:35], tmp_path / "measured" / "episodes")
+    read = episodes.read_episodes("social@2026.12", tmp_path / "measured" / "episodes")
+    assert episodes.by_stage(read)["hall"] == {name: 36 - 3 * k for k, name in enumerate(names)}
+    assert sum(row["clean_arrival"] for row in read) == 12 * 4 - 1 and {row["outcome"] for row in read} == {"reached", "timeout"}
+    shares = "success,success_low,success_high,clean_arrival,clean_arrival_low,clean_arrival_high,clean_arrival_spoilt_by"
+    rows = [f"{name},{0.9 - 0.05 * k},0.3,0.95,0.12,0.07,0.2,intimate distance" for k, name in enumerate(names)]
+    (tmp_path / "measured" / "social@2026.12.csv").write_text("\n".join([f"planner,{shares}", *rows]))
+    lines = standings.standings(tmp_path)
+    assert len(lines) == 2 + 10 and all(line.endswith("| not measured |") for line in lines[2:])
     kinds = (("density", "success", 0.31), ("speed", "success", 1.2), ("density", "clean_arrival", 0.1))
     limits = [
         f"{name},{axis},{outcome},{d50},0.27,0.36,{'above' * (name == 'planner_1')}"
@@ -179,8 +190,7 @@ def test_the_readme_table_has_three_numbers_for_the_first_ten_if_all_are_measure
     ]
     (tmp_path / "limits.csv").write_text("\n".join(["planner,axis,outcome,d50,d50_low,d50_high,bound", *limits]))
     lines = standings.standings(tmp_path)
-    assert len(lines) == 2 + 10
-    assert lines[2] == "| `planner_0` | 90 % [30, 95] | 12 % [7, 20] | intimate distance | 0.31 [0.27, 0.36] |"
+    assert lines[2] == "| 1 [1, 2] | `planner_0` | 90 % [30, 95] | 12 % [7, 20] | intimate distance | 0.31 [0.27, 0.36] |"
     assert lines[3].endswith("| > 0.31 [0.27, 0.36] |")
 
 
@@ -272,11 +282,6 @@ def test_measured_rows_name_a_suite_version_and_pages_say_how_many_are_older(gen
         assert generate.age(path.stem).startswith(said) and bool(generate.age(path.stem)) == bool(older)
         for page in {row["component"] for row in older}:
             assert generate.age(path.stem) in generate.planner_page(page)
-
-
-def test_the_readme_names_the_version_of_its_rows_of_social(generate):
-    versions = {row["suite_version"] for row in generate.measured("social")}
-    assert f"version {' and '.join(sorted(versions))} of `social`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_words_that_the_glossary_rules_out_are_not_used():

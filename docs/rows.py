@@ -1,0 +1,86 @@
+"""The measured rows of planners that the manual keeps, and how tables show them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agora.tasks.suite import load_suite, suite_names
+
+MEASURED = Path(__file__).resolve().parent / "reference" / "measured"
+OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
+MEASURED_HEAD = (
+    *(
+        "planner",
+        "episodes",
+        "success",
+        "reached clean",
+        "hit a pedestrian",
+        "hit a wall",
+        "left the map",
+        "out of time",
+        "`barn_score`",
+        "time to the goal (s)",
+    ),
+    "Agora, date, suite",
+)
+
+
+def measured(suite: str) -> list[dict[str, str]]:
+    """The rows of a suite that `docs/measure.py` wrote."""
+    path = MEASURED / f"{suite}.csv"
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def measured_line(row: dict[str, str]) -> list[str]:
+    """A row of a table, rates in percent."""
+    counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
+    shares = [share(row, name) for name in ("success", "clean_arrival")]
+    numbers = [*shares, *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
+    return [labelled(row), row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+
+
+def labelled(row: dict[str, str]) -> str:
+    """Return the planner of a row, with its mark if it was changed after the draw of an edition."""
+    return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
+
+
+def age(suite: str) -> str:
+    """Return a sentence about the rows that were measured on an older version of a suite, or "" if there are none."""
+    name = suite if suite in suite_names() else suite.partition("_")[0]
+    if name not in suite_names():
+        return ""
+    now, rows = load_suite(name).version, measured(suite)
+    older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
+    if not older:
+        return ""
+    count = sum(row["suite_version"] in older for row in rows)
+    versions = " and ".join(older)
+    return f"{count} of these {len(rows)} rows were measured on version {versions} of `{name}`, which is now at version {now}.\n"
+
+
+def share(row: dict[str, str], name: str) -> str:
+    """Return a rate with its intervals, in percent, or "not measured" if the row does not have the rate."""
+    if not row.get(name):
+        return "not measured"
+    keys = (f"{name}_low", name, f"{name}_high", f"{name}_low_by_place", f"{name}_high_by_place")
+    low, value, high, *wide = (f"{100 * float(row[key]):.0f}" for key in keys if row.get(key))
+    return f"{value} % [{low}, {high}]" + (f"; by place [{', '.join(wide)}]" if wide else "")
+
+
+def interval(row: dict[str, str], name: str) -> str:
+    """A mean with its interval."""
+    if not row[name]:
+        return "none"
+    return f"{row[name]} [{row[f'{name}_low']}, {row[f'{name}_high']}]" if row[f"{name}_low"] else row[name]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"
