@@ -24,6 +24,7 @@ from agora.planners.presets import named_planner
 from agora.registry import available, load
 from agora.robots.model import robot_names
 from agora.tasks.cards.card import card_names
+from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import load_suite, suite_names
 from tests.perception.models import picture, write_model
 
@@ -192,6 +193,15 @@ def test_ends_of_episodes_are_kept_by_planner_and_rank_the_first_ten_with_their_
     lines = standings.standings(tmp_path)
     assert lines[2] == "| 1 [1, 2] | `planner_0` | 90 % [30, 95] | 12 % [7, 20] | intimate distance | 0.31 [0.27, 0.36] |"
     assert lines[3].endswith("| > 0.31 [0.27, 0.36] |")
+
+
+def test_the_page_about_limits_names_the_ends_of_every_axis():
+    text = (ROOT / "docs" / "how-to" / "measure_limits.md").read_text(encoding="utf-8")
+    axes = {axis.axis: axis for axis in map(axis_of, load_suite("limits").stages)}
+    for name, axis in axes.items():
+        (row,) = re.findall(rf"^\| {name} \|(.*)$", text, re.MULTILINE)
+        numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", row)}
+        assert name in ("never reacting", "sensing", "together") or {axis.easy, axis.hard} <= numbers, name
 
 
 def test_every_parameter_in_the_reference_is_explained(generate):
