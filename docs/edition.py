@@ -10,19 +10,17 @@ from rows import interval, labelled, measured, share, table
 
 from agora.benchmark.informed import INFORMED
 from agora.benchmark.ranking import Pair, Ranked
-from agora.draft.edition import MARK
 
 
 def edition(suite: str, name: str) -> str:
     """Return the tables of an edition: its planners with their ranks, the pairs of the first ten, and the goals by stage."""
-    whole = f"{suite}{MARK}{name}"
-    rows = sorted(measured(whole), key=lambda row: -float(row["success"]))
-    ends = [row for row in read_episodes(whole) if row["planner"] != INFORMED]
+    rows = sorted(measured(name), key=lambda row: -float(row["success"]))
+    ends = [row for row in read_episodes(name) if row["planner"] != INFORMED]
     ranks, pairs = ranked(ends, "success")
     return "\n".join(
         [
             _edition_ranks(suite, rows, {one.planner: one for one in ranks}),
-            _ceiling(read_episodes(whole)),
+            _ceiling(read_episodes(name)),
             "### Pairs of the first ten planners\n",
             "Goals that only the planner of the row reached : goals that only the planner of the column reached. Bold: the "
             "difference is more than chance.\n",

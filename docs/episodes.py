@@ -1,4 +1,4 @@
-"""How each episode of an edition ended for each planner, kept beside the manual, and the ranks and tables that follow from it.
+"""How each episode of an edition, or of the suite `limits`, ended for each planner, and the ranks that follow.
 
 The file docs/reference/measured/episodes/SUITE.csv has a line per episode and a column per planner. docs/measure.py writes it. So
 everybody can check every rank and compare a planner of their own on the same episodes.
@@ -25,15 +25,15 @@ Row = dict[str, Any]
 
 
 def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path = FOLDER) -> Path:
-    """Replace the columns of the planners of some rows in the file of a suite.
+    """Replace the outcomes of some rows in the file of a suite.
 
     Args:
         suite: name of the suite.
-        rows: rows of whole runs, one for each episode and planner.
+        rows: rows of whole stages, one for each episode and planner.
         folder: folder of the files.
 
     Raises:
-        SystemExit: the rows have other episodes or places than the file.
+        SystemExit: a stage has other episodes or places in the file than in the rows.
     """
     path = folder / f"{suite}.csv"
     lines = {tuple(line[key] for key in _KEY): line for line in _lines(path)}
@@ -41,13 +41,14 @@ def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path =
     for row in rows:
         end = CLEAN if row["outcome"] == "reached" and row["clean_arrival"] == 1 else row["outcome"]
         made.setdefault(tuple(str(row[key]) for key in _KEY), {})[row["planner"]] = end
-    if lines and lines.keys() != made.keys():
+    stages = {stage for stage, *_ in lines} & {stage for stage, *_ in made}
+    if any((key in lines) != (key in made) for key in lines.keys() | made.keys() if key[0] in stages):
         raise SystemExit(f"{path} has other episodes than this run")
-    whole = {key: lines.get(key, {}) | dict(zip(_KEY, key, strict=True)) | ends for key, ends in made.items()}
+    whole = lines | {key: lines.get(key, {}) | dict(zip(_KEY, key, strict=True)) | ends for key, ends in made.items()}
     names = sorted({name for line in whole.values() for name in line} - {*_KEY})
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*_KEY, *names], lineterminator="\n")
+        writer = csv.DictWriter(file, [*_KEY, *names], restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(whole[key] for key in sorted(whole, key=lambda key: (key[0], int(key[1]))))
     return path
@@ -61,7 +62,7 @@ def read_episodes(suite: str, folder: Path = FOLDER) -> list[Row]:
         | {"success": float(end in (CLEAN, "reached")), "clean_arrival": float(end == CLEAN)}
         for line in _lines(path_of(suite, folder))
         for planner, end in line.items()
-        if planner not in _KEY
+        if planner not in _KEY and end
     ]
 
 

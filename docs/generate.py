@@ -18,6 +18,7 @@ import typer
 from edition import edition
 from rows import MEASURED, MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, share, table
 from sqlalchemy import create_engine
+from standings import EDITION
 
 import agora
 from agora.benchmark.published import PublishedRow, published
@@ -190,7 +191,7 @@ def write(place: Path) -> None:
         "interplanners": interplanners(),
         "narrow": narrow(),
         "among_people": among_people(),
-        "edition": edition("social", "2026.12"),
+        "edition": edition("social", EDITION),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),
@@ -301,16 +302,16 @@ def narrow() -> str:
 
 
 def among_people() -> str:
-    """The table of planners on the suite `social`, with all outcomes, and among 25 tracked people per 100 m2."""
+    """The table of planners on the edition, with all outcomes, and among 25 tracked people per 100 m2."""
     dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
-    rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
+    rows = sorted(measured(EDITION), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
-    head = ["planner", "`social`", "reached clean", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
+    head = ["planner", f"`{EDITION}`", "reached clean", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
     lines = []
     for row in rows:
         shares = [share(row, name) for name in ("success", "clean_arrival")]
         lines.append([labelled(row), *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
-    return "\n".join([table(head, lines), age("social"), age("density_people_25")])
+    return "\n".join([table(head, lines), age("density_people_25")])
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:

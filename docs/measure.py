@@ -2,8 +2,8 @@
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
 Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
-one stage. The outcome of each episode of an edition goes to docs/reference/measured/episodes (docs/episodes.py).
-Limits of planners on the suite `limits` go to docs/reference/limits.csv.
+one stage. The outcomes of the episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes
+(docs/episodes.py), and the limits that follow from them go to docs/reference/limits.csv.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
 The table of planners in the README is made from the rows on an edition and from the limits (docs/standings.py).
@@ -18,21 +18,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from episodes import write_episodes
+from episodes import read_episodes, write_episodes
 from standings import standings
 
 from agora.benchmark.account import account
 from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.clusters import by_place
+from agora.benchmark.control import CONTROL
 from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.informed import INFORMED
-from agora.benchmark.kept import completed, limits, recordings, shown_rows
-from agora.benchmark.limits_csv import COLUMNS as LIMIT_COLUMNS
+from agora.benchmark.kept import completed, recordings
+from agora.benchmark.limits import limits_of
 from agora.benchmark.limits_csv import limit_lines, write_limits
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.draft.edition import MARK
+from agora.tasks.modules.axis import axis_of
+from agora.tasks.suite import Suite, load_suite
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
@@ -137,18 +140,32 @@ def write_rows(folder: Path) -> Path:
     return path
 
 
-def write_limit_rows(folder: Path, path: Path = LIMITS) -> Path:
-    """Replace the limits of a run's planners on the axes of that run."""
-    run, found = RunFolder.read(folder), account(folder)
+def write_limit_rows(folder: Path, path: Path = LIMITS) -> list[Path]:
+    """Keep the outcomes of a run of the suite `limits`, and compute all limits anew from the outcomes that are kept."""
+    found = account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    there = {}
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            there = {tuple(row[column] for column in LIMIT_COLUMNS[:3]): row for row in csv.DictReader(file)}
-    made = limit_lines(limits(run, shown_rows(completed(folder, found.rows), run.record)))
-    there |= {tuple(line[column] for column in LIMIT_COLUMNS[:3]): line for line in made}
-    return write_limits(path, [there[key] for key in sorted(there)])
+    kept, suite = write_episodes("limits", completed(folder, found.rows)), load_suite("limits")
+    rows = read_episodes("limits")
+    planners = sorted({row["planner"] for row in rows})
+    for axis, stages in stages_of(suite).items():
+        for planner in planners:
+            if (
+                0
+                < len(there := {row["stage"] for row in rows if row["planner"] == planner and row["stage"] in stages})
+                < len(stages)
+            ):
+                raise SystemExit(f"{planner} lacks stages of the axis {axis}: {', '.join(sorted(set(stages) - there))}")
+    return [kept, write_limits(path, limit_lines(limits_of(suite, rows, planners, INFORMED, CONTROL)))]
+
+
+def stages_of(suite: Suite) -> dict[str, list[str]]:
+    """Return the names of the stages of each axis of a suite."""
+    found: dict[str, list[str]] = {}
+    for stage in suite.stages:
+        if (axis := axis_of(stage)) is not None:
+            found.setdefault(axis.axis, []).append(stage.name)
+    return found
 
 
 def write_standings() -> Path:
@@ -202,7 +219,7 @@ if __name__ == "__main__":
         print(write_published(argument).relative_to(HERE.parent))
         suite, _, edition = suite_of(argument).partition(MARK)
         if RunFolder.read(argument).record.outline.name == "limits":
-            for path in (write_limit_rows(argument), write_standings()):
+            for path in (*write_limit_rows(argument), write_standings()):
                 print(path.relative_to(HERE.parent))
         if suite in KEPT and "_" not in edition:
             made = [write_rows(argument), *draw(argument)]
