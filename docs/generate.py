@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import typer
 from edition import edition
+from limits import limits_page
 from rows import MEASURED, MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, share, table
 from sqlalchemy import create_engine
 from standings import EDITION
@@ -192,6 +193,7 @@ def write(place: Path) -> None:
         "narrow": narrow(),
         "among_people": among_people(),
         "edition": edition("social", EDITION),
+        "limits": limits_page(),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),

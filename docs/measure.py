@@ -18,24 +18,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from episodes import read_episodes, write_episodes
+from episodes import write_episodes
+from limits import SUITE, draw_limits, measured_limits
 from standings import standings
 
 from agora.benchmark.account import account
 from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.clusters import by_place
-from agora.benchmark.control import CONTROL
 from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.informed import INFORMED
 from agora.benchmark.kept import completed, recordings
-from agora.benchmark.limits import limits_of
 from agora.benchmark.limits_csv import limit_lines, write_limits
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.draft.edition import MARK
-from agora.tasks.modules.axis import axis_of
-from agora.tasks.suite import Suite, load_suite
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
@@ -141,31 +138,13 @@ def write_rows(folder: Path) -> Path:
 
 
 def write_limit_rows(folder: Path, path: Path = LIMITS) -> list[Path]:
-    """Keep the outcomes of a run of the suite `limits`, and compute all limits anew from the outcomes that are kept."""
+    """Keep the outcomes of a run of the suite `limits`, and compute all limits anew from the kept outcomes, with their picture."""
     found = account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    kept, suite = write_episodes("limits", completed(folder, found.rows)), load_suite("limits")
-    rows = read_episodes("limits")
-    planners = sorted({row["planner"] for row in rows})
-    for axis, stages in stages_of(suite).items():
-        for planner in planners:
-            if (
-                0
-                < len(there := {row["stage"] for row in rows if row["planner"] == planner and row["stage"] in stages})
-                < len(stages)
-            ):
-                raise SystemExit(f"{planner} lacks stages of the axis {axis}: {', '.join(sorted(set(stages) - there))}")
-    return [kept, write_limits(path, limit_lines(limits_of(suite, rows, planners, INFORMED, CONTROL)))]
-
-
-def stages_of(suite: Suite) -> dict[str, list[str]]:
-    """Return the names of the stages of each axis of a suite."""
-    found: dict[str, list[str]] = {}
-    for stage in suite.stages:
-        if (axis := axis_of(stage)) is not None:
-            found.setdefault(axis.axis, []).append(stage.name)
-    return found
+    kept = write_episodes(SUITE, completed(folder, found.rows))
+    made = measured_limits()
+    return [kept, write_limits(path, limit_lines(made)), draw_limits(made)]
 
 
 def write_standings() -> Path:
@@ -218,7 +197,7 @@ if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
         suite, _, edition = suite_of(argument).partition(MARK)
-        if RunFolder.read(argument).record.outline.name == "limits":
+        if RunFolder.read(argument).record.outline.name == SUITE:
             for path in (*write_limit_rows(argument), write_standings()):
                 print(path.relative_to(HERE.parent))
         if suite in KEPT and "_" not in edition:

@@ -1,0 +1,98 @@
+"""The limits of planners on the axes of the suite `limits`, from the outcomes of the episodes that the manual keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from episodes import read_episodes
+from matplotlib.figure import Figure
+from rows import table
+
+from agora.benchmark.control import CONTROL
+from agora.benchmark.curve_fit import POINTS
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.limit_words import best, better_than, fails_first, ranked_limits, scored, told
+from agora.benchmark.limits import OUTCOMES, Limit, Limits, limits_of
+from agora.tasks.modules.axis import axis_of
+from agora.tasks.suite import load_suite
+from agora.viewer.figures import save
+from agora.viewer.scene import OKABE_ITO
+
+SUITE = "limits"
+PICTURE = Path(__file__).resolve().parent / "images" / "limits.png"
+
+_COLOURED = 7  # planners with a colour, the first ones; the others are grey
+_GREY = "0.82"
+_COLUMNS = 2
+
+
+def measured_limits() -> list[Limits]:
+    """Return the limits of all planners whose outcomes are kept, one entry for each axis.
+
+    Raises:
+        SystemExit: a planner has outcomes of some stages of an axis, but not of all.
+    """
+    suite, rows = load_suite(SUITE), read_episodes(SUITE)
+    planners = sorted({row["planner"] for row in rows})
+    played = {planner: {row["stage"] for row in rows if row["planner"] == planner} for planner in planners}
+    axes: dict[str, set[str]] = {}
+    for stage in suite.stages:
+        if (axis := axis_of(stage)) is not None:
+            axes.setdefault(axis.axis, set()).add(stage.name)
+    for name, stages in axes.items():
+        for planner in planners:
+            if (lacking := stages - played[planner]) and lacking != stages:
+                raise SystemExit(f"{planner} lacks stages of the axis {name}: {', '.join(sorted(lacking))}")
+    return limits_of(suite, rows, planners, INFORMED, CONTROL)
+
+
+def limits_page() -> str:
+    """Return a sentence and a table for each axis and outcome."""
+    parts = []
+    for limits in measured_limits():
+        parts.append(f"## {limits.axis.axis.capitalize()}\n")
+        for outcome in limits.outcomes:
+            head = ["planner", f"half {OUTCOMES[outcome]}, {limits.axis.unit}", "score", "better than", "first 20 failures beyond"]
+            lines = [_line(limits, one) for one in _ordered(limits, outcome)]
+            parts += [f"{' '.join(best([limits], outcome))}\n", table(head, lines)]
+    return "\n".join(parts)
+
+
+def _ordered(limits: Limits, outcome: str) -> list[Limit]:
+    """The limits by one outcome: the planners from the hard end of the axis to the easy end, then both references."""
+    references = [one for name in (limits.ceiling, limits.floor) for one in limits.of(outcome) if one.planner == name]
+    return [*ranked_limits(limits, outcome), *references]
+
+
+def _line(limits: Limits, limit: Limit) -> list[str]:
+    marks = {limits.ceiling: " (knows the future, the ceiling)", limits.floor: " (sees nobody, the floor)"}
+    name, count = f"`{limit.planner}`{marks.get(limit.planner, '')}", str(len(better_than(limits, limit)))
+    if limit.planner in marks:
+        return [name, told(limits, limit), "", "", fails_first(limit)]
+    return [name, told(limits, limit), scored(limit), count, fails_first(limit)]
+
+
+def draw_limits(found: Sequence[Limits], path: Path = PICTURE) -> Path:
+    """Draw the success rate of all planners over each axis, between the curves of both references, and return the path."""
+    rows = -(-len(found) // _COLUMNS)
+    figure = Figure((5.0 * _COLUMNS, 3.2 * rows), layout="constrained")
+    for place, limits in enumerate(found):
+        axes = figure.add_subplot(rows, _COLUMNS, place + 1)
+        ranked = ranked_limits(limits, "success")
+        values = [limits.value(float(x)) for x in POINTS]
+        for number, limit in reversed([*enumerate(ranked)]):
+            named = number < _COLOURED
+            axes.plot(values, limit.fits.curve, color=OKABE_ITO[number] if named else _GREY, label=limit.planner if named else None)
+        for name in (limits.ceiling, limits.floor):
+            for limit in (one for one in limits.of("success") if one.planner == name):
+                axes.plot(values, limit.fits.curve, color="0.2", linestyle="--", linewidth=1.0)
+                axes.annotate(limit.planner, (values[20], limit.fits.curve[20]), fontsize=7, color="0.2")
+        if limits.axis.scale == "log":
+            axes.set_xscale("log")
+        axes.set(xlim=(values[0], values[-1]), ylim=(0.0, 1.02))
+        axes.set(xlabel=f"{limits.axis.axis} ({limits.axis.unit})", ylabel="goals reached")
+        axes.axhline(0.5, color="0.6", linewidth=0.6)
+        handles, labels = axes.get_legend_handles_labels()
+        axes.legend(handles[::-1], labels[::-1], fontsize=7, loc="lower left")
+    return save(figure, path, dpi=110)
