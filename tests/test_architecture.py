@@ -329,6 +329,7 @@ OF_NO_MODULE = {
     "engine.careful_parity": "a twin of its kernel",
     "engine.making_way_parity": "a twin of its kernel",
     "engine.minding": "crowd models and behaviours together",
+    "engine.standing_back_parity": "a twin of its kernel",
     "engine.yielding_parity": "a twin of its kernel",
     "learning.several_robots": "the environment with several robots",
     "maps.generators.every_generator": "each of them",
