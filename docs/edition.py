@@ -22,8 +22,8 @@ def edition(suite: str, name: str) -> str:
             _edition_ranks(suite, rows, {one.planner: one for one in ranks}),
             _ceiling(read_episodes(name)),
             "### Pairs of the first ten planners\n",
-            "Goals that only the planner of the row reached : goals that only the planner of the column reached. Bold: the "
-            "difference is more than chance.\n",
+            "Each cell shows how many goals only the planner in the row reached : how many only the planner in the column "
+            "reached. Bold: the difference is significant.\n",
             _edition_pairs([one.planner for one in ranks[:10]], pairs, len(rows) and int(rows[0]["episodes"])),
             "### Goals by stage\n",
             _edition_stages([one.planner for one in ranks], ends),
@@ -46,6 +46,8 @@ def _edition_ranks(suite: str, rows: Sequence[dict[str, str]], ranks: Mapping[st
         "hit a person",
         "a wall",
         "time-out",
+        "time (s)",
+        f"rank and reached on `{suite}`",
     ]
     lines = []
     for number, row in enumerate(rows, 1):
@@ -68,7 +70,7 @@ def _ceiling(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _edition_pairs(planners: Sequence[str], pairs: Sequence[Pair], episodes: int) -> str:
-    """The pairs of planners, a row for each as the better one."""
+    """The table of pairs of planners; the planner in the row has the better rank."""
     lines = []
     for first in planners[:-1]:
         found = {pair.second: pair for pair in pairs if pair.first == first}

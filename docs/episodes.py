@@ -17,7 +17,7 @@ from agora.registry import load
 
 FOLDER = Path(__file__).resolve().parent / "reference" / "measured" / "episodes"
 CLEAN = "clean"
-"""End of an episode that reached its goal and arrived clean; ``reached`` is one that did not arrive clean."""
+"""Outcome of an episode in which the robot reached its goal clean; ``reached`` means that it arrived, but not clean."""
 
 _KEY = ("stage", "episode", PLACE)
 
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path = FOLDER) -> Path:
-    """Replace the outcomes of some rows in the file of a suite.
+    """Write the outcomes of rows to the file of a suite, in place of older outcomes.
 
     Args:
         suite: name of the suite.
@@ -33,7 +33,7 @@ def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path =
         folder: folder of the files.
 
     Raises:
-        SystemExit: a stage has other episodes or places in the file than in the rows.
+        SystemExit: the file and the rows have different episodes or places in a stage.
     """
     path = folder / f"{suite}.csv"
     lines = {tuple(line[key] for key in _KEY): line for line in _lines(path)}
@@ -43,7 +43,7 @@ def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path =
         made.setdefault(tuple(str(row[key]) for key in _KEY), {})[row["planner"]] = end
     stages = {stage for stage, *_ in lines} & {stage for stage, *_ in made}
     if any((key in lines) != (key in made) for key in lines.keys() | made.keys() if key[0] in stages):
-        raise SystemExit(f"{path} has other episodes than this run")
+        raise SystemExit(f"{path} and this run have different episodes")
     whole = lines | {key: lines.get(key, {}) | dict(zip(_KEY, key, strict=True)) | ends for key, ends in made.items()}
     names = sorted({name for line in whole.values() for name in line} - {*_KEY})
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,13 @@ def limits_page() -> str:
     for limits in measured_limits():
         parts.append(f"## {limits.axis.axis.capitalize()}\n")
         for outcome in limits.outcomes:
-            head = ["planner", f"half {OUTCOMES[outcome]}, {limits.axis.unit}", "score", "better than", "first 20 failures beyond"]
+            head = [
+                "planner",
+                f"half {OUTCOMES[outcome]}, {limits.axis.unit}",
+                "score",
+                "better than",
+                "first 20 failures beyond the limit",
+            ]
             lines = [_line(limits, one) for one in _ordered(limits, outcome)]
             parts += [f"{' '.join(best([limits], outcome))}\n", table(head, lines)]
     return "\n".join(parts)
@@ -91,7 +97,7 @@ def draw_limits(found: Sequence[Limits], path: Path = PICTURE) -> Path:
         if limits.axis.scale == "log":
             axes.set_xscale("log")
         axes.set(xlim=(values[0], values[-1]), ylim=(0.0, 1.02))
-        axes.set(xlabel=f"{limits.axis.axis} ({limits.axis.unit})", ylabel="goals reached")
+        axes.set(xlabel=f"{limits.axis.axis} ({limits.axis.unit})", ylabel="success rate")
         axes.axhline(0.5, color="0.6", linewidth=0.6)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], fontsize=7, loc="lower left")

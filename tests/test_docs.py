@@ -103,7 +103,7 @@ def standings() -> ModuleType:
 
 
 def script(name: str) -> ModuleType:
-    """A module beside the manual, which imports the others there."""
+    """Load a script from docs/, which may import other scripts there."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
@@ -164,7 +164,7 @@ def test_the_readme_ranks_planners_by_the_episodes_of_the_edition(standings):
     assert f"`{standings.EDITION}`" in text
 
 
-def test_ends_of_episodes_are_kept_by_planner_and_rank_the_first_ten_with_their_limits(standings, tmp_path):
+def test_kept_outcomes_give_the_ranks_of_the_first_ten_planners_and_the_table_adds_their_limits(standings, tmp_path):
     episodes, names = script("episodes"), [f"planner_{k}" for k in range(12)]
     for k, name in enumerate(names):
         rows = [
@@ -173,7 +173,7 @@ def test_ends_of_episodes_are_kept_by_planner_and_rank_the_first_ten_with_their_
             for n in range(36)
         ]
         episodes.write_episodes("social@2026.12", rows, tmp_path / "measured" / "episodes")
-    with pytest.raises(SystemExit, match="has other episodes than this run"):
+    with pytest.raises(SystemExit, match="and this run have different episodes"):
         episodes.write_episodes("social@2026.12", rows[:35], tmp_path / "measured" / "episodes")
     read = episodes.read_episodes("social@2026.12", tmp_path / "measured" / "episodes")
     assert episodes.by_stage(read)["hall"] == {name: 36 - 3 * k for k, name in enumerate(names)}

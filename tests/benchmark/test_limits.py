@@ -33,7 +33,7 @@ def suite(axis=WIDTH, count=150, places=150):
 
 
 def chances(made, middle, width=0.08):
-    """The chance of success in each episode if it falls at a fraction of the axis."""
+    """The chance of success in each episode; it falls to one half at the fraction ``middle`` of the axis."""
     axis = axis_of(made.stage("room"))
     x = np.array([axis.fraction("harder/room", 11, k) for k in range(made.stage("room").count)])
     return 1.0 / (1.0 + np.exp((x - middle) / width))
@@ -106,7 +106,7 @@ def test_only_episodes_that_all_planners_ran_count():
     assert limits_of(made, [], ["good", "poor"]) == []
 
 
-def test_among_many_planners_a_much_nearer_limit_is_told_apart_from_each_and_equal_ones_are_not():
+def test_among_many_planners_a_much_better_limit_is_told_apart_from_the_others_and_equal_limits_are_not():
     equal, made = [f"p{k}" for k in range(14)], suite()
     rows = rows_of(made, {"best": 0.8})
     for k, planner in enumerate(equal):

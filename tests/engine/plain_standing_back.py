@@ -30,8 +30,8 @@ class Scene(NamedTuple):
     """Everything that people who stand back look at, and what they change: waypoints, speeds, progress and backs.
 
     Attributes:
-        leads: the roads by their number, as in ``routes.roads``.
-        done: (W,) worlds that stand still.
+        roads: the road networks; ``routes.roads`` has their indices.
+        done: (W,) whether the episode of a world is over.
     """
 
     crowd: Crowd
@@ -39,7 +39,7 @@ class Scene(NamedTuple):
     routes: Routes
     progress: Progress
     backs: Backs
-    leads: list[Roads]
+    roads: list[Roads]
     done: np.ndarray
 
 
@@ -105,7 +105,7 @@ def other_way(roads, start, end, barred):
     """The place through which the cheapest other path leads, as near to its middle as possible; the rightmost of equal ones.
 
     Paths lead from the nearest place seen from the one point to the nearest place seen from the other, each seen past the blocked
-    place. It is None if the usual path is free, or if every other one is barred as well or longer by 20 m.
+    place. It is None if the usual path is free, or if every other path is blocked too or is more than 20 m longer.
     """
     ends = []
     for point in (start, end):
@@ -179,7 +179,7 @@ class _World:
 
     def roads(self, i):
         number = self.scene.routes.roads[self.w, i]
-        return self.scene.leads[number] if number >= 0 else None
+        return self.scene.roads[number] if number >= 0 else None
 
     def set(self, record, i, **values):
         for name, value in values.items():
@@ -229,7 +229,7 @@ class _World:
         return is_under_way and _dot(way, direction) < -0.5 * math.hypot(*way)
 
     def queues(self, i, direction):
-        """Whether pedestrian i is among people who all go its way: nobody stands or comes towards it, and no robot is there."""
+        """Whether pedestrian i queues: near it there is no robot, nobody stands, and nobody wants to go where it is."""
         here, what = self.place[i], self.scene.backs.what[self.w]
         near = [j for j in self.seen if j != i and math.dist(self.place[j], here) <= 3.0 and what[j] == FREE]
         if any(self.stands(j) for j in near) or any(math.dist(place, here) < 3.0 for place, *_ in self.robots):
@@ -254,7 +254,7 @@ class _World:
         return met
 
     def is_clear(self, start, end, least):
-        """Whether the clearance along a line is nowhere too small, read in steps as long as it allows and half a cell at least."""
+        """Whether the clearance is at least ``least`` along a line, sampled in steps of the spare clearance or half a cell."""
         maps = self.scene.crowd.maps
         shortest, length, walked = 0.5 * float(maps.resolution[maps.index[self.w]]), math.dist(start, end), 0.0
         free = self.clearance(start)
@@ -341,7 +341,7 @@ class _World:
         return backs.what[w, i] == BACK or (backs.times[w, i] > 0 and backs.since[w, i] < SAME_FOR and is_near)
 
     def is_barred(self, i):
-        """Whether somebody is stuck where pedestrian i was held up, or nothing leads from it there and 1 m on."""
+        """Whether somebody is stuck where pedestrian i was held up, or no path leads from the pedestrian to 1 m beyond."""
         barred, here = self.barred(i), self.place[i]
         if any(self.stalled(j) > 1.0 and math.dist(self.place[j], barred) < 1.0 for j in self.seen):
             self.happened["sees somebody stuck"] += 1
@@ -375,7 +375,7 @@ class _World:
             self.set(backs, i, what=FREE)
             return "has waited long enough" if ends else "finds the place free"
         self.walk(i, here, 0.0)
-        return "waits where it got to" if not is_there else "waits"
+        return "waits short of its place" if not is_there else "waits"
 
     def go_round(self, i):
         """A pedestrian on another way goes there, until it is there or stuck. Return what it does."""
@@ -389,7 +389,7 @@ class _World:
         return "goes round"
 
     def gives_in(self, i):
-        """Whether a pedestrian that wants to go on is held up too long, or asked by somebody ahead that it is stuck behind."""
+        """Whether a pedestrian that wants to go on is held up too long, or is stuck behind somebody who asks for room."""
         stalled = self.stalled(i)
         if self.scene.backs.what[self.w, i] != FREE or self.stands(i) or stalled == 0.0:
             return False
@@ -417,8 +417,8 @@ class _World:
                 self.happened[self.go_round(i)] += 1
 
 
-def stood_back(scene, period, sees):
-    """Change a scene as the kernel does in a period, s, and return how often people did what."""
+def stand_back_plainly(scene, period, sees):
+    """Change a scene as the kernel does in a period, s, and return how often each action happened."""
     happened = Counter()
     for w in np.flatnonzero(~scene.done):
         _World(scene, w, sees, happened).step(np.float32(period))

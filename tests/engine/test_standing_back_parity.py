@@ -1,4 +1,4 @@
-"""The kernel that makes people stand back or take another way is its plain twin."""
+"""The kernel that makes people stand back or take another way agrees with its plain twin."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from tests.engine.plain_standing_back import BACK, FREE, ROUND, Scene, other_way, stood_back
+from tests.engine.plain_standing_back import BACK, FREE, ROUND, Scene, other_way, stand_back_plainly
 from tests.engine.test_making_way import aisle
 from tests.engine.test_standing_back import rooms
 from tests.pedestrians.crowds import empty
@@ -38,7 +38,7 @@ PLANS = (
     (aisle(2.0), Move(0.7, 41.1, turn=1.27), [(7.5, 1.0)], 2.0),
     (pinched(), Move(-5.3, -0.9, turn=2.6), [(7.5, 0.65)], 1.3),
 )
-"""Places with what moves them, the doors or the middle of the aisle, and the width, m."""
+"""Maps, each with its transform, its doors or the middle of its aisle, and its width, m."""
 
 OF_WORLDS = [0, 0, 0, 0, 1, 2, 2, 3, 3]
 SLOTS, ROBOTS = 16, 2
@@ -51,10 +51,10 @@ HAPPENS = (
     "sees somebody stuck", "sees no path", "has no other way",
     "takes another way", "takes another way once more", "steps back", "steps back once more", "has forgotten another blocked place",
     "asks those behind", "asks those behind, and gives up", "is asked",
-    "goes to its place", "cannot get to its place", "waits", "waits where it got to", "has waited long enough",
+    "goes to its place", "cannot get to its place", "waits", "waits short of its place", "has waited long enough",
     "finds the place free", "goes elsewhere", "goes round", "has got round", "does not get round",
 )  # fmt: skip
-"""What the people of the scenes have to do at least a few times."""
+"""Actions and conditions that must occur at least three times."""
 
 
 def tilted(place, move):
@@ -153,7 +153,7 @@ def drawn(seed, pairs=False):
 
 
 def copied(record):
-    """A copy of a record, or of records in one."""
+    """A deep copy of a record."""
     if isinstance(record, np.ndarray):
         return record.copy()
     return record if isinstance(record, list) else record._make(map(copied, record))
@@ -172,7 +172,7 @@ def compiled(scene, sees):
     clock = records.status(worlds, ROBOTS, slots, delay=0).clock
     clock.done[:] = scene.done
     people, traits, waypoints, robots, robot_traits, maps = scene.crowd
-    there = (stored(scene.leads), maps, people, traits, waypoints, scene.minds, robots, robot_traits, clock)
+    there = (stored(scene.roads), maps, people, traits, waypoints, scene.minds, robots, robot_traits, clock)
     found = scene.routes, scene.progress, scene.backs, np.zeros((worlds, CELLS), np.float32)
     return bind(stand_back, np.float32(PERIOD), np.int64(sees), *there, *found)
 
@@ -187,7 +187,7 @@ def changed(scene):
 
 
 def time_passes(rng, scenes, wishes):
-    """Some people get on and others do not, robots come and go, and people want to go where they wanted to go before."""
+    """Move some people, add and remove robots, and restore everybody's original waypoints and speeds."""
     seen, shape = scenes[0], scenes[0].crowd.pedestrians.x.shape
     people, waypoints, speed = seen.crowd.pedestrians, seen.crowd.waypoints, seen.crowd.traits.speed
     dx, dy = waypoints.x - people.x, waypoints.y - people.y
@@ -206,13 +206,13 @@ def time_passes(rng, scenes, wishes):
 
 
 def compare(seed, sees, pairs=False):
-    """Play a scene with the kernel and with the twin; return how often people did what."""
+    """Play a scene with the kernel and with the twin; return how often each action happened."""
     scene = drawn(seed, pairs)
     twin, rng, happened, run = copied(scene), np.random.default_rng((seed, 1)), Counter(), compiled(scene, sees)
     wishes = copied(scene.crowd.waypoints.x), copied(scene.crowd.waypoints.y), copied(scene.crowd.traits.speed)
     for call in range(CALLS):
         run(0, len(OF_WORLDS))
-        happened += stood_back(twin, PERIOD, sees)
+        happened += stand_back_plainly(twin, PERIOD, sees)
         for (name, found), expected in zip(changed(scene).items(), changed(twin).values(), strict=True):
             np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-4, err_msg=f"{name}, seed {seed}, call {call}")
         time_passes(rng, (scene, twin), wishes)
@@ -220,8 +220,8 @@ def compare(seed, sees, pairs=False):
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_the_other_way_is_that_of_the_twin(mirrored):
-    """Between two rooms with three doors, one of which is blocked; ``mirrored`` if two doors to both sides of it are alike."""
+def test_kernel_and_twin_choose_the_same_other_way(mirrored):
+    """Three doors connect two rooms, and one door is blocked; with ``mirrored``, the other two are symmetric about it."""
     rng, leads, found = np.random.default_rng(5), roads_of(rooms(1.5, 4.0, 6.5), 0.3), Counter()
     roads = stored([leads])
     for _ in range(600):
@@ -239,17 +239,17 @@ def test_the_other_way_is_that_of_the_twin(mirrored):
     assert found.pop(None) > 50 and found.total() > 50 and len(found) > 2
 
 
-def test_people_stand_back_as_the_twin():
+def test_kernel_and_twin_agree():
     happened = sum((compare(seed, 3) for seed in range(30)), Counter())
     assert min(happened[what] for what in HAPPENS) > 2, happened
 
 
-def test_two_people_pass_each_other_or_stand_back_as_the_twin():
+def test_kernel_and_twin_agree_on_pairs_of_people():
     happened = sum((compare(seed, 1, pairs=True) for seed in range(200, 240)), Counter())
     assert min(happened["meets somebody"], happened["meets nobody who comes towards it"]) > 40, happened
 
 
 @pytest.mark.parametrize("sees", [0, 1, 2])
-def test_people_who_do_not_see_everybody_stand_back_as_the_twin(sees):
+def test_kernel_and_twin_agree_if_people_do_not_see_everybody(sees):
     happened = sum((compare(seed, sees) for seed in range(100, 104)), Counter())
     assert happened["steps back"] + happened["queues"] > 10

@@ -116,7 +116,7 @@ class Play:
         return self.episodes[-1] if len(self.episodes) else Episode()
 
     def place(self, robot: int, away: tuple[float, float] = (1.3, 2.5)) -> list[float]:
-        """A pose that a straight way leads to, and that is none of the robot's goals, once the robot is where there is one."""
+        """Wait until the robot can drive straight to a free pose that is not one of its goals, and return that pose."""
         return wait_until(lambda: self._place(robot, away), f"a place for robot {robot} to go to\n{self.logs()}")
 
     def _place(self, robot: int, away: tuple[float, float]) -> list[float] | None:

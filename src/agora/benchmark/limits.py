@@ -243,12 +243,12 @@ def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
     found = []
     for a, b in itertools.combinations(fits, 2):
         better, worse = (a, b) if (fits[a].half, fits[a].area) >= (fits[b].half, fits[b].area) else (b, a)
-        found.append(Apart(better, worse, outcome, _contradicted(fits[better], fits[worse])))
+        found.append(Apart(better, worse, outcome, _compare(fits[better], fits[worse])))
     return list(_holm(found))
 
 
-def _contradicted(better: Fits, worse: Fits) -> float:
-    """Return the two-sided p-value of the order of two limits: the share of resamples in which it is not the order.
+def _compare(better: Fits, worse: Fits) -> float:
+    """Return the two-sided p-value of the order of two limits: twice the share of resamples that contradict it.
 
     If no resample contradicts the order, the share is too coarse for comparisons of many planners. Then p is that of a normally
     distributed difference, whose standard error is that of the resamples, or that of the likelihood ratio if larger.

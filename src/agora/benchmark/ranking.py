@@ -29,7 +29,7 @@ LEVEL = 0.05
 """Adjusted p below which two planners are told apart."""
 
 _FLIPS = 9999
-_FLIPS_EACH = round(2 / LEVEL)  # times the number of pairs: so many that the smallest p is below the level after Holm's adjustment
+_FLIPS_EACH = round(2 / LEVEL)  # drawn signs per pair, so that the smallest p stays below the level after Holm's adjustment
 _EXACT = 12  # observations up to which all signs are tried
 _BLOCK = 2_000_000
 
@@ -111,8 +111,8 @@ def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tup
 def sign_flips(differences: Doubles) -> Doubles:
     """Return the two-sided p (C,) that the mean of paired differences (N, C) is 0: Fisher's randomisation test (1935).
 
-    All signs are tried for up to 12 observations, else those given and at least 9,999 drawn ones, more for many columns; every
-    column gets the same signs.
+    All signs are tried for up to 12 observations, else the observed signs and at least 9,999 random draws, more for many columns;
+    every column gets the same signs.
     """
     count = len(differences)
     total = np.abs(differences.sum(0)) * (1.0 - 1e-9)
