@@ -57,7 +57,7 @@ def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path =
 def read_episodes(suite: str, folder: Path = FOLDER) -> list[Row]:
     """Return a row for each planner and episode in the file of a suite, with its outcome, ``success`` and ``clean_arrival``."""
     return [
-        {key: line[key] for key in _KEY}
+        {"stage": line["stage"], "episode": int(line["episode"]), PLACE: line[PLACE]}
         | {"planner": planner, "outcome": "reached" if end == CLEAN else end}
         | {"success": float(end in (CLEAN, "reached")), "clean_arrival": float(end == CLEAN)}
         for line in _lines(path_of(suite, folder))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from episodes import read_episodes
+from episodes import FOLDER, read_episodes
 from matplotlib.figure import Figure
 from rows import table
 
 from agora.benchmark.control import CONTROL
 from agora.benchmark.curve_fit import POINTS
 from agora.benchmark.informed import INFORMED
+from agora.benchmark.limit_chart import ticks
 from agora.benchmark.limit_words import best, better_than, fails_first, ranked_limits, scored, told
 from agora.benchmark.limits import OUTCOMES, Limit, Limits, limits_of
 from agora.tasks.modules.axis import axis_of
@@ -27,13 +28,16 @@ _GREY = "0.82"
 _COLUMNS = 2
 
 
-def measured_limits() -> list[Limits]:
+def measured_limits(folder: Path = FOLDER) -> list[Limits]:
     """Return the limits of all planners whose outcomes are kept, one entry for each axis.
+
+    Args:
+        folder: folder of the outcomes (`episodes`).
 
     Raises:
         SystemExit: a planner has outcomes of some stages of an axis, but not of all.
     """
-    suite, rows = load_suite(SUITE), read_episodes(SUITE)
+    suite, rows = load_suite(SUITE), read_episodes(SUITE, folder)
     planners = sorted({row["planner"] for row in rows})
     played = {planner: {row["stage"] for row in rows if row["planner"] == planner} for planner in planners}
     axes: dict[str, set[str]] = {}
@@ -81,10 +85,11 @@ def _line(limits: Limits, limit: Limit) -> list[str]:
 
 def draw_limits(found: Sequence[Limits], path: Path = PICTURE) -> Path:
     """Draw the success rate of all planners over each axis, between the curves of both references, and return the path."""
-    rows = -(-len(found) // _COLUMNS)
-    figure = Figure((5.0 * _COLUMNS, 3.2 * rows), layout="constrained")
+    columns = min(_COLUMNS, len(found))
+    rows = -(-len(found) // columns)
+    figure = Figure((5.5 * columns, 3.4 * rows), layout="constrained")
     for place, limits in enumerate(found):
-        axes = figure.add_subplot(rows, _COLUMNS, place + 1)
+        axes = figure.add_subplot(rows, columns, place + 1)
         ranked = ranked_limits(limits, "success")
         values = [limits.value(float(x)) for x in POINTS]
         for number, limit in reversed([*enumerate(ranked)]):
@@ -96,6 +101,9 @@ def draw_limits(found: Sequence[Limits], path: Path = PICTURE) -> Path:
                 axes.annotate(limit.planner, (values[20], limit.fits.curve[20]), fontsize=7, color="0.2")
         if limits.axis.scale == "log":
             axes.set_xscale("log")
+        axes.set_xticks([], minor=True)
+        marks = [value for _, value in ticks(limits)]
+        axes.set_xticks(marks, [f"{mark:g}" for mark in marks])
         axes.set(xlim=(values[0], values[-1]), ylim=(0.0, 1.02))
         axes.set(xlabel=f"{limits.axis.axis} ({limits.axis.unit})", ylabel="success rate")
         axes.axhline(0.5, color="0.6", linewidth=0.6)

@@ -195,6 +195,28 @@ def test_kept_outcomes_give_the_ranks_of_the_first_ten_planners_and_the_table_ad
     assert lines[3].endswith("| > 0.31 [0.27, 0.36] |")
 
 
+def test_limits_follow_from_the_kept_outcomes_of_runs_of_single_planners(tmp_path):
+    episodes, limits, suite = script("episodes"), script("limits"), load_suite("limits")
+    stages = {name: axis_of(suite.stage(name)) for name in ("density_square", "density_crossing")}
+    for planner, end in {"orca": 0.4, "informed": 0.9, "pure_pursuit": 0.1}.items():
+        rows = [
+            {"stage": name, "episode": k, "place": f"{name}-{k}", "planner": planner, "clean_arrival": 0.0}
+            | {"outcome": "reached" if axis.fraction(f"limits/{name}", suite.seed_of(name), k) < end else "timeout"}
+            for name, axis in stages.items()
+            for k in range(suite.stage(name).count)
+        ]
+        episodes.write_episodes("limits", rows, tmp_path)
+    (found,) = limits.measured_limits(tmp_path)
+    half = {limit.planner: limit.fits.half for limit in found.of("success")}
+    assert half == pytest.approx({"orca": 0.4, "informed": 0.9, "pure_pursuit": 0.1}, abs=0.02)
+    (score,) = [limit.relative for limit in found.of("success") if limit.planner == "orca"]
+    assert score == pytest.approx((0.4 - 0.1) / (0.9 - 0.1), abs=0.03)
+    assert limits.draw_limits([found], tmp_path / "limits.png").stat().st_size > 10_000
+    episodes.write_episodes("limits", [row | {"planner": "teb"} for row in rows if row["stage"] == "density_square"], tmp_path)
+    with pytest.raises(SystemExit, match="teb lacks stages of the axis density: density_crossing"):
+        limits.measured_limits(tmp_path)
+
+
 def test_the_page_about_limits_names_the_ends_of_every_axis():
     text = (ROOT / "docs" / "how-to" / "measure_limits.md").read_text(encoding="utf-8")
     axes = {axis.axis: axis for axis in map(axis_of, load_suite("limits").stages)}
