@@ -17,7 +17,7 @@ import numpy as np
 import typer
 from edition import edition
 from limits import limits_page
-from rows import MEASURED, MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, share, table
+from rows import MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, measured_suites, share, table
 from sqlalchemy import create_engine
 from standings import EDITION
 
@@ -284,7 +284,7 @@ def narrow() -> str:
 
     The rows come from benchmarks/narrow.py.
     """
-    with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
+    with (HERE / "reference" / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     places = list(dict.fromkeys(row["place"] for row in rows))
     lines, missed = [], []
@@ -378,20 +378,20 @@ def interplanners() -> str:
 def measured_tables(component: str) -> Iterable[str]:
     """A table for each suite that a planner was measured on, its presets included."""
     found = False
-    for path in sorted(MEASURED.glob("*.csv")):
-        rows = [row for row in measured(path.stem) if row["component"] == component and not row.get("interplanner")]
+    for suite in measured_suites():
+        rows = [row for row in measured(suite) if row["component"] == component and not row.get("interplanner")]
         if rows:
             found = True
-            yield f"Suite `{path.stem}`, means with intervals of 95 %:\n"
+            yield f"Suite `{suite}`, means with intervals of 95 %:\n"
             yield table(MEASURED_HEAD, [measured_line(row) for row in rows])
-            yield age(path.stem)
+            yield age(suite)
     if not found:
         yield "Not measured yet on a suite that the manual keeps.\n"
 
 
 def truth() -> str:
     """Every published number beside ours, a table for each published row, and how many agree."""
-    with (MEASURED.parent / "published.csv").open(newline="", encoding="utf-8") as file:
+    with (HERE / "reference" / "published.csv").open(newline="", encoding="utf-8") as file:
         found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
     for source, numbers in published().items():

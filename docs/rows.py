@@ -28,6 +28,11 @@ MEASURED_HEAD = (
 )
 
 
+def measured_suites() -> list[str]:
+    """The suites, or stages of suites, that have measured rows."""
+    return sorted(path.stem for path in MEASURED.glob("*.csv"))
+
+
 def measured(suite: str) -> list[dict[str, str]]:
     """The rows of a suite that `docs/measure.py` wrote."""
     path = MEASURED / f"{suite}.csv"

@@ -264,7 +264,7 @@ def test_a_planner_has_a_page_that_says_what_it_claims_reads_and_does(generate, 
     numbers = "3,0.1.0,2026-01-02,40,0.75,0.6,0.86,0.05,0.12,0.03,0.05,0.3,0.25,0.35,12.5,11,14"
     lines = [head, f"dwa_kinetic,dwa,,{numbers}", f"dwa+polite,dwa,polite,{numbers}"]
     (tmp_path / "measured" / "crooked.csv").write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(generate, "MEASURED", tmp_path / "measured")
+    monkeypatch.setitem(generate.measured.__globals__, "MEASURED", tmp_path / "measured")
     generate.write_planners(tmp_path / "pages")
     assert sorted(path.stem for path in (tmp_path / "pages").iterdir()) == sorted(available("planners"))
     page = (tmp_path / "pages" / "dwa.md").read_text(encoding="utf-8")
@@ -297,23 +297,22 @@ def test_the_page_on_interplanners_says_what_each_is_where_it_comes_from_and_wha
 
 
 def test_measured_rows_name_a_suite_version_and_pages_say_how_many_are_older(generate):
-    files = sorted(generate.MEASURED.glob("*.csv"))
-    assert files
-    for path in files:
-        name, _, stage = (path.stem, "", "") if path.stem in suite_names() else path.stem.partition("_")
-        suite, rows = load_suite(name), generate.measured(path.stem)
+    assert generate.measured_suites()
+    for stem in generate.measured_suites():
+        name, _, stage = (stem, "", "") if stem in suite_names() else stem.partition("_")
+        suite, rows = load_suite(name), generate.measured(stem)
         assert not stage or suite.stage(stage)
         for row in rows:
             assert float(row["suite_version"]) <= suite.version, (
-                f"{path.name}: {row['planner']} names a version that does not exist yet"
+                f"{stem}.csv: {row['planner']} names a version that does not exist yet"
             )
             assert row["component"] in available("planners")
             assert row["interplanner"] in ("", *available("interplanners"))
         older = [row for row in rows if row["suite_version"] != str(suite.version)]
         said = f"{len(older)} of these {len(rows)} rows were measured on version" if older else ""
-        assert generate.age(path.stem).startswith(said) and bool(generate.age(path.stem)) == bool(older)
+        assert generate.age(stem).startswith(said) and bool(generate.age(stem)) == bool(older)
         for page in {row["component"] for row in older}:
-            assert generate.age(path.stem) in generate.planner_page(page)
+            assert generate.age(stem) in generate.planner_page(page)
 
 
 def test_words_that_the_glossary_rules_out_are_not_used():
