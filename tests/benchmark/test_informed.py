@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +46,7 @@ def suite():
     return parse(SUITE, Suite, "test")
 
 
-def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path, monkeypatch):
+def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path):
     planners = with_ceiling(suite, with_control(suite, dict([named_planner("orca")]), tmp_path, False), tmp_path, False)
     assert list(planners) == ["orca", "pure_pursuit", "informed"]
     rows = run_all(Request(suite, planners, tmp_path / "run", Options(workers=0), controls=("pure_pursuit", "informed")))
@@ -61,13 +59,6 @@ def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path, monkey
     lines = (tmp_path / "run" / "limits.csv").read_text().splitlines()
     assert lines[0].startswith("planner,axis,outcome,unit,d50,d50_low,d50_high,bound,score")
     assert {line.split(",")[0] for line in lines[1:]} == {"orca", "pure_pursuit", "informed"}
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "docs"))
-    measure = importlib.import_module("measure")
-    manual = measure.write_limit_rows(tmp_path / "run", tmp_path / "manual.csv")
-    assert sorted(manual.read_text().splitlines()) == sorted(lines)
-    older = lines[1].replace(lines[1].split(",")[0], "another", 1)
-    manual.write_text("\n".join([lines[0], older]) + "\n")
-    assert sorted(measure.write_limit_rows(tmp_path / "run", manual).read_text().splitlines()) == sorted([*lines, older])
     assert 'id="limits"' in page and "informed knows the future" in page and "sees nobody, the floor" in page
 
 
