@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rows import read_rows
+
 from agora.benchmark.copies import PLACE
 from agora.benchmark.ranking import Pair, Ranked, ranking
 from agora.registry import load
@@ -36,7 +38,7 @@ def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path =
         SystemExit: the file and the rows have different episodes or places in a stage.
     """
     path = folder / f"{suite}.csv"
-    lines = {tuple(line[key] for key in _KEY): line for line in _lines(path)}
+    lines = {tuple(line[key] for key in _KEY): line for line in read_rows(path)}
     made: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         end = CLEAN if row["outcome"] == "reached" and row["clean_arrival"] == 1 else row["outcome"]
@@ -60,15 +62,10 @@ def read_episodes(suite: str, folder: Path = FOLDER) -> list[Row]:
         {"stage": line["stage"], "episode": int(line["episode"]), PLACE: line[PLACE]}
         | {"planner": planner, "outcome": "reached" if end == CLEAN else end}
         | {"success": float(end in (CLEAN, "reached")), "clean_arrival": float(end == CLEAN)}
-        for line in _lines(path_of(suite, folder))
+        for line in read_rows(folder / f"{suite}.csv")
         for planner, end in line.items()
         if planner not in _KEY and end
     ]
-
-
-def path_of(suite: str, folder: Path = FOLDER) -> Path:
-    """Return the path of the file of a suite."""
-    return folder / f"{suite}.csv"
 
 
 def ranked(rows: Iterable[Row], metric: str) -> tuple[list[Ranked], list[Pair]]:
@@ -90,10 +87,3 @@ def by_stage(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
         reached = found.setdefault(row["stage"], {})
         reached[row["planner"]] = reached.get(row["planner"], 0) + int(row["success"])
     return found
-
-
-def _lines(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))

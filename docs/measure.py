@@ -20,6 +20,7 @@ from typing import Any
 
 from episodes import write_episodes
 from limits import SUITE, draw_limits, measured_limits
+from rows import OUTCOMES, read_rows
 from standings import standings
 
 from agora.benchmark.account import account
@@ -40,7 +41,6 @@ ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
 LIMITS = HERE / "reference" / "limits.csv"
 KEPT = ("planners", "social", "density_people_25")
 PICTURED = ("frontal_approach", "narrow_doorway")
-OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 PUBLISHED = ("source", "planner", "table", "metric")
 COLUMNS = (
     *("planner", "component", "interplanner", "suite_version", "seed", "agora", "date", "episodes"),
@@ -125,10 +125,7 @@ def suite_of(folder: Path) -> str:
 def write_rows(folder: Path) -> Path:
     """Replace the rows of a run's planners in the file of its suite."""
     path = ROWS / f"{suite_of(folder)}.csv"
-    there = {}
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            there = {row["planner"]: row for row in csv.DictReader(file)}
+    there = {row["planner"]: row for row in read_rows(path)}
     there |= {row["planner"]: row for row in measured(folder)}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
@@ -164,10 +161,7 @@ def write_published(folder: Path) -> Path:
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
     path, suite = ROWS.parent / "published.csv", run.suite
     made = {"suite_version": suite["version"], "agora": run.version, "date": day(folder)}
-    there = {}
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            there = {tuple(row[column] for column in PUBLISHED): row for row in csv.DictReader(file)}
+    there = {tuple(row[column] for column in PUBLISHED): row for row in read_rows(path)}
     for one in compared(suite["name"], found.rows):
         key = (one.source, one.row.planner, one.row.table, one.metric.name)
         there[key] = dict(zip(PUBLISHED, key, strict=True)) | {"n": one.ours.n, **words(one), **made}

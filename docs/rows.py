@@ -35,7 +35,11 @@ def measured_suites() -> list[str]:
 
 def measured(suite: str) -> list[dict[str, str]]:
     """The rows of a suite that `docs/measure.py` wrote."""
-    path = MEASURED / f"{suite}.csv"
+    return read_rows(MEASURED / f"{suite}.csv")
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file; none if there is no file."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from episodes import ranked, read_episodes
-from rows import table
+from rows import labelled, read_rows, table
 
 from agora.benchmark.informed import INFORMED
 
@@ -27,15 +26,17 @@ def standings(place: Path = REFERENCE) -> list[str]:
     Args:
         place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``.
     """
-    rows = {row["planner"]: row for row in _read(place / "measured" / f"{EDITION}.csv")}
-    limits = {row["planner"]: row for row in _read(place / "limits.csv") if (row["axis"], row["outcome"]) == ("density", "success")}
+    rows = {row["planner"]: row for row in read_rows(place / "measured" / f"{EDITION}.csv")}
+    limits = {
+        row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == ("density", "success")
+    }
     ends = [row for row in read_episodes(EDITION, place / "measured" / "episodes") if row["planner"] != INFORMED]
     lines = []
     for number, one in enumerate(ranked(ends, "success")[0][:FIRST], 1):
         row, limit = rows[one.planner], limits.get(one.planner)
         shares = [_share(row, name) for name in ("success", "clean_arrival")]
         rank, cause = f"{number} [{one.low}, {one.high}]", row["clean_arrival_spoilt_by"] or "nothing"
-        lines.append([rank, f"`{one.planner}`", *shares, cause, _limit(limit) if limit else "not measured"])
+        lines.append([rank, labelled(row), *shares, cause, _limit(limit) if limit else "not measured"])
     head = [
         "rank [95 %]",
         "planner",
@@ -55,10 +56,3 @@ def _limit(limit: Row) -> str:
 def _share(row: Row, name: str) -> str:
     value, low, high = (f"{100 * float(row[key]):.0f}" for key in (name, f"{name}_low", f"{name}_high"))
     return f"{value} % [{low}, {high}]"
-
-
-def _read(path: Path) -> list[Row]:
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))

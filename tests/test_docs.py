@@ -178,8 +178,13 @@ def test_kept_outcomes_give_the_ranks_of_the_first_ten_planners_and_the_table_ad
     read = episodes.read_episodes("social@2026.12", tmp_path / "measured" / "episodes")
     assert episodes.by_stage(read)["hall"] == {name: 36 - 3 * k for k, name in enumerate(names)}
     assert sum(row["clean_arrival"] for row in read) == 12 * 4 - 1 and {row["outcome"] for row in read} == {"reached", "timeout"}
-    shares = "success,success_low,success_high,clean_arrival,clean_arrival_low,clean_arrival_high,clean_arrival_spoilt_by"
-    rows = [f"{name},{0.9 - 0.05 * k},0.3,0.95,0.12,0.07,0.2,intimate distance" for k, name in enumerate(names)]
+    shares = (
+        "success,success_low,success_high,clean_arrival,clean_arrival_low,clean_arrival_high,clean_arrival_spoilt_by,after_draw"
+    )
+    marks = {"planner_1": "changed after the draw"}
+    rows = [
+        f"{name},{0.9 - 0.05 * k},0.3,0.95,0.12,0.07,0.2,intimate distance,{marks.get(name, '')}" for k, name in enumerate(names)
+    ]
     (tmp_path / "measured" / "social@2026.12.csv").write_text("\n".join([f"planner,{shares}", *rows]))
     lines = standings.standings(tmp_path)
     assert len(lines) == 2 + 10 and all(line.endswith("| not measured |") for line in lines[2:])
@@ -192,7 +197,7 @@ def test_kept_outcomes_give_the_ranks_of_the_first_ten_planners_and_the_table_ad
     (tmp_path / "limits.csv").write_text("\n".join(["planner,axis,outcome,d50,d50_low,d50_high,bound", *limits]))
     lines = standings.standings(tmp_path)
     assert lines[2] == "| 1 [1, 2] | `planner_0` | 90 % [30, 95] | 12 % [7, 20] | intimate distance | 0.31 [0.27, 0.36] |"
-    assert lines[3].endswith("| > 0.31 [0.27, 0.36] |")
+    assert lines[3].endswith("| > 0.31 [0.27, 0.36] |") and "| `planner_1` (changed after the draw) |" in lines[3]
 
 
 def test_limits_follow_from_the_kept_outcomes_of_runs_of_single_planners(tmp_path):

@@ -74,9 +74,7 @@ def _off_line(point, a, b):
 
 
 def leads_through(barred, a, b):
-    """Whether somebody who walks straight from a to b comes within 0.9 m of a blocked place; whoever starts near it must come
-    nearer.
-    """
+    """Whether the line from a to b comes within 0.9 m of a blocked place, and clearly nearer to it if a is near it already."""
     return _off_line(barred, a, b) < min(0.9, 0.6 * math.dist(a, barred))
 
 
@@ -236,8 +234,8 @@ class _World:
             return False
         against = [j for j in near if self.opposes(j, direction)]
         meets = any(self.meet(i, j) for j in against)
-        self.happened["meets somebody"] += meets
-        self.happened["meets nobody who comes towards it"] += bool(against) and not meets
+        self.happened["meets an oncomer"] += meets
+        self.happened["does not meet an oncomer"] += bool(against) and not meets
         return not meets
 
     def met_on_line(self, i, end):
@@ -305,7 +303,7 @@ class _World:
         if blocker is not None:
             barred, makes_way = blocker
             if makes_way and held < 8.0:
-                return "asks somebody who stands"
+                return "asks a standing person"
         times = int(backs.times[self.w, i])
         if backs.since[self.w, i] > SAME_FOR or math.dist(barred, self.barred(i)) > SAME_PLACE:
             self.happened["has forgotten another blocked place"] += times > 0
