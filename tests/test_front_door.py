@@ -39,7 +39,7 @@ def test_what_runs_in_processes_of_the_contract_of_executors_imports_no_other_co
 def test_importing_agora_imports_nothing_else_of_it():
     code = "import agora, sys; print([m for m in sys.modules if m.startswith('agora.') or m in ('numba', 'torch')], dir(agora)[-1])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said == "[] recordings\n"
+    assert said == "[] report\n"
 
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are():
@@ -53,6 +53,7 @@ def test_a_run_is_asked_for_measured_and_read_again(tmp_path):
     form = agora.RequestForm(suite="demo", planners=("go_to_goal",), output=tmp_path / "run", workers=0, control=False)
     events = list(agora.bench(form.request()))
     kept = agora.recordings(tmp_path / "run")
+    assert agora.report(tmp_path / "run") == tmp_path / "run" / "report.html"
     assert events and set(kept) == set(agora.recordings(tmp_path / "run", list(kept)))
     from agora.benchmark.store import read_rows
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agora.benchmark.bench import bench
     from agora.benchmark.form import RequestForm
-    from agora.benchmark.kept import recordings
+    from agora.benchmark.kept import recordings, report
     from agora.engine.conditions import Conditions
     from agora.episode import Episodes
     from agora.errors import AgoraError
@@ -33,6 +33,7 @@ __all__ = [
     "make",
     "measure",
     "recordings",
+    "report",
 ]
 
 _HOMES = {
@@ -46,6 +47,7 @@ _HOMES = {
     "make": "agora.registry",
     "measure": "agora.metrics.registered",
     "recordings": "agora.benchmark.kept",
+    "report": "agora.benchmark.kept",
 }
 
 
