@@ -165,7 +165,7 @@ def test_the_readme_compares_the_numbers_of_what_is_registered(standings):
     assert cells["pedestrians"] == f"{len(available('crowd_models'))} models"
     assert cells["generated places"] == f"{len(available('map_generators'))} generators"
     assert cells["planners as installed"] == str(len(measured))
-    assert cells["metrics"] == str(len(available("metrics")))
+    assert cells["metric functions"] == str(len(available("metrics")))
 
 
 def test_the_readme_ranks_planners_by_the_episodes_of_the_edition(standings):
