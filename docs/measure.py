@@ -15,6 +15,7 @@ from __future__ import annotations
 import csv
 import datetime
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,14 +135,18 @@ def write_rows(folder: Path) -> Path:
     return path
 
 
-def write_limit_rows(folder: Path, path: Path = LIMITS) -> list[Path]:
-    """Keep the outcomes of a run of the suite `limits`, and compute all limits anew from the kept outcomes, with their picture."""
+def keep_outcomes(folder: Path) -> Path:
+    """Keep the outcomes of a run of the suite `limits`."""
     found = account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    kept = write_episodes(SUITE, completed(folder, found.rows))
+    return write_episodes(SUITE, completed(folder, found.rows))
+
+
+def write_limit_rows(path: Path = LIMITS) -> list[Path]:
+    """Compute all limits from the kept outcomes of the suite `limits`, and draw them."""
     made = measured_limits()
-    return [kept, write_limits(path, limit_lines(made)), draw_limits(made)]
+    return [write_limits(path, limit_lines(made)), draw_limits(made)]
 
 
 def write_standings() -> Path:
@@ -187,16 +192,25 @@ def draw(folder: Path) -> list[Path]:
     return [save(trajectory_figure(found[key], focus=1.5), wanted[key], dpi=100) for key in found]
 
 
-if __name__ == "__main__":
-    for argument in map(Path, sys.argv[1:]):
-        print(write_published(argument).relative_to(HERE.parent))
-        suite, _, edition = suite_of(argument).partition(MARK)
-        if RunFolder.read(argument).record.outline.name == SUITE:
-            for path in (*write_limit_rows(argument), write_standings()):
-                print(path.relative_to(HERE.parent))
+def main(folders: Sequence[Path]) -> None:
+    """Write everything that follows from some runs; what follows from all of them is computed once."""
+    made, has_limits, has_rows = list[Path](), False, False
+    for folder in folders:
+        made.append(write_published(folder))
+        suite, _, edition = suite_of(folder).partition(MARK)
+        if RunFolder.read(folder).record.outline.name == SUITE:
+            made.append(keep_outcomes(folder))
+            has_limits = True
         if suite in KEPT and "_" not in edition:
-            made = [write_rows(argument), *draw(argument)]
+            made += [write_rows(folder), *draw(folder)]
+            has_rows = True
             if edition:
-                made.append(write_episodes(suite_of(argument), distinct(completed(argument, account(argument).rows))))
-            for path in (*made, write_standings()):
-                print(path.relative_to(HERE.parent))
+                made.append(write_episodes(suite_of(folder), distinct(completed(folder, account(folder).rows))))
+    made += write_limit_rows() if has_limits else []
+    made += [write_standings()] if has_limits or has_rows else []
+    for path in dict.fromkeys(made):
+        print(path.relative_to(HERE.parent))
+
+
+if __name__ == "__main__":
+    main([*map(Path, sys.argv[1:])])
