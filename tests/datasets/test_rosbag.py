@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from tests.played import recordings, small_suite
 from tests.suites import fingerprint, heard, planners
@@ -196,6 +197,32 @@ def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
     monkeypatch.undo()
     whole = read_episode(BAG)
     assert [fingerprint(r.recording) for r in played.robots] == [fingerprint(r.recording) for r in whole.robots]
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_messages_of_people_who_have_yet_to_arrive_may_be_shorter(monkeypatch, share):
+    """The graph publishes the slots of people who have arrived so far, at the beginning or, with ``share`` 1, to the end."""
+
+    def shortened(message):
+        fields = {name: getattr(message, name) for name in message.__dataclass_fields__}
+        return SimpleNamespace(**{name: value[:-1] if isinstance(value, np.ndarray) else value for name, value in fields.items()})
+
+    def later(bag):
+        (said,), notes = collect(bag)
+        few = sorted(said.pedestrians)[: round(share * len(said.pedestrians))]
+        for step in few:
+            said.pedestrians[step] = shortened(said.pedestrians[step])
+        return [said], notes
+
+    whole = read_episode(BAG).robots[0].recording
+    collect = rosbag.collect
+    monkeypatch.setattr(rosbag, "collect", later)
+    found = read_episode(BAG).robots[0].recording
+    there = found.pedestrian_present[:, -1]
+    assert whole.pedestrian_present.all() and not there[:2].any() and there[-1] == (share < 1.0)
+    assert np.array_equal(found.pedestrian_position[:, :-1], whole.pedestrian_position[:, :-1])
+    assert np.array_equal(found.pedestrian_id, whole.pedestrian_id)
+    assert np.array_equal(found.pedestrian_radius, whole.pedestrian_radius)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])

@@ -30,6 +30,7 @@ from agora.config import dump
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
+from agora.tasks.suite import load_suite
 from agora_msgs.srv import PlayEpisode, SetGoal
 
 NODES = {
@@ -62,10 +63,10 @@ def played(master, tmp_path_factory):
     graph.close()
 
 
-def play(graph: Graph, file: Path, episode: int, closed: Any) -> Path:
+def play(graph: Graph, file: Path, episode: int, closed: Any, stage: str = "helbing") -> Path:
     """Play an episode and return its bag."""
     before = len(closed)
-    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", episode, seconds=60)
+    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), stage, episode, seconds=60)
     assert answer.success, answer.message
     return Path(
         closed.wait_for(lambda m: f"_{episode}_{answer.number}.bag" in m.data and len(closed) > before, "its bag", 200).data
@@ -92,6 +93,23 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_p
     assert here == there
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]
     assert len(scans) > 10 and label in report(tmp_path / "there").read_text()
+
+
+def test_bags_of_an_episode_in_which_people_arrive_give_the_row_of_agora_bench(played, tmp_path):
+    """Messages of the graph hold the people who have arrived so far, fewer at first than later."""
+    graph, *_ = played
+    graph.param("local_planner", "go_to_goal"), graph.param("inter_planner", "")
+    suite = load_suite("demo").part(("hall",), 1)
+    closed, file = graph.hear("recorder/bag", String), tmp_path / "arrivals.yaml"
+    file.write_text(dump(suite))
+    [episode] = read_all([play(graph, file, 0, closed, "hall")], Unsaid())
+    present = episode.robots[0].recording.pedestrian_present
+    assert not present[0].all() and present[-1].sum() != present[0].sum()
+    write_played(tmp_path / "there", [episode])
+    run_all(Request(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0)))
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    here, there = (results(tmp_path / run, tmp_path / to, heard, (START, PLACE)) for run, to in (("here", "a"), ("there", "b")))
+    assert here == there
 
 
 def test_a_row_of_the_graph_has_the_filled_columns_of_a_row_of_this_process(played, tmp_path):

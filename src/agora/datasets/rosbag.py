@@ -151,7 +151,7 @@ def _robot(
     kept = _samples(sorted(said.robots), control, end, final)
     samples = np.array([_row(said.robots[k], r) for k in kept])
     model = start.robots[r].model
-    people = _pedestrians(said, kept, start.crowd_size, behaving)
+    people = _pedestrians(said, kept, start, behaving)
     by_hand = status is not None and goals_by_hand(status) > 0
     first = from_pose2d(status.target) if by_hand and status is not None else start.robots[r].goals[0]
     way = shortest_way(start.map, start.robots[r].pose, first, model)
@@ -305,15 +305,26 @@ def _commands(said: Said, r: int, kept: list[int]) -> Array | None:
     return np.array(twists, np.float32).astype(np.float64).reshape(len(told), 3)
 
 
-def _pedestrians(said: Said, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:
-    """The fields of a recording about pedestrians; those of a step are the last that were published up to it."""
-    known = sorted(said.pedestrians)
+def _pedestrians(said: Said, kept: list[int], start: Start, behaving: bool) -> dict[str, Any]:
+    """The fields of a recording about pedestrians; those of a step are the last that were published up to it.
+
+    Messages end with the last pedestrian that has arrived so far. The slots of later pedestrians are absent.
+    """
+    known, count = sorted(said.pedestrians), start.crowd_size
     if not known:
         return nobody(len(kept))
     seen = [said.pedestrians[known[max(bisect.bisect_right(known, k) - 1, 0)]] for k in kept]
 
     def track(name: str, kind: type) -> Array:
-        return np.array([np.asarray(getattr(m, name))[:count] for m in seen]).reshape(len(seen), count).astype(kind)
+        rows: Array = np.zeros((len(seen), count), kind)
+        for row, message in zip(rows, seen, strict=True):
+            values = np.asarray(getattr(message, name))[:count]
+            row[: len(values)] = values
+        return rows
+
+    def trait(latest: Any, first: Array, kind: type) -> Array:
+        there = np.asarray(latest)[:count]
+        return np.concatenate([there, np.asarray(first, there.dtype)[len(there) : count]]).astype(kind)
 
     def pairs(x: str, y: str) -> Array:
         return np.stack([track(x, np.float64), track(y, np.float64)], -1)
@@ -325,8 +336,8 @@ def _pedestrians(said: Said, kept: list[int], count: int, behaving: bool) -> dic
         "pedestrian_velocity": pairs("vx", "vy"),
         "pedestrian_heading": track("heading", np.float64),
         "pedestrian_present": track("present", np.bool_),
-        "pedestrian_radius": np.asarray(latest.radius, np.float64)[:count],
-        "pedestrian_id": np.asarray(latest.id, np.int32)[:count],
+        "pedestrian_radius": trait(latest.radius, start.pedestrians.radius, np.float64),
+        "pedestrian_id": trait(latest.id, start.pedestrians.id, np.int32),
         "pedestrian_group": track("group", np.int32),
         "pedestrian_state": states,
     }
