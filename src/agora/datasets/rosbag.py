@@ -315,8 +315,8 @@ def _pedestrians(said: Said, kept: list[int], start: Start, behaving: bool) -> d
         return nobody(len(kept))
     seen = [said.pedestrians[known[max(bisect.bisect_right(known, k) - 1, 0)]] for k in kept]
 
-    def track(name: str, kind: type) -> Array:
-        rows: Array = np.zeros((len(seen), count), kind)
+    def track(name: str, kind: type, absent: int = 0) -> Array:
+        rows: Array = np.full((len(seen), count), absent, kind)
         for row, message in zip(rows, seen, strict=True):
             values = np.asarray(getattr(message, name))[:count]
             row[: len(values)] = values
@@ -338,7 +338,7 @@ def _pedestrians(said: Said, kept: list[int], start: Start, behaving: bool) -> d
         "pedestrian_present": track("present", np.bool_),
         "pedestrian_radius": trait(latest.radius, start.pedestrians.radius, np.float64),
         "pedestrian_id": trait(latest.id, start.pedestrians.id, np.int32),
-        "pedestrian_group": track("group", np.int32),
+        "pedestrian_group": track("group", np.int32, absent=-1),
         "pedestrian_state": states,
     }
 
