@@ -51,3 +51,13 @@ def test_the_page_on_move_base_flex_names_the_interplanners_that_can_stand_in_fr
             continue
         fit.append(name)
     assert re.findall(r"`(\w+)`", row) == fit
+
+
+def test_every_argument_that_a_page_gives_to_the_launch_file_is_declared():
+    root = ElementTree.parse(ROOT / "launch" / "start_arena.launch").getroot()
+    declared, given = {arg.get("name") for arg in root.iter("arg")}, set()
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for command in re.findall(r"start_arena\.launch([^`\n]*)", text):
+            given |= set(re.findall(r"(?<![\w/~])(\w+):=", command))
+    assert given <= declared and {"tm_obstacles", "record_data_dir", "episodes"} <= given, given - declared
