@@ -52,7 +52,7 @@ for name in sorted(heavy & set(sys.modules)):
 IMPORT_CLI = """
 import sys
 import agora.cli.app
-print(*sorted({"numba", "numpy", "pyarrow", "pydantic", "ruamel", "scipy"} & set(sys.modules)))
+print(*sorted({"numba", "numpy", "pyarrow", "ruamel", "scipy"} & set(sys.modules)))
 """
 
 
@@ -305,6 +305,20 @@ def test_every_dependency_is_pinned_to_one_version():
     pinned = {plain(line.partition("==")[0]) for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line)}
     assert len(pinned) == len([line for line in lines if not line.startswith("#")])
     assert {plain(re.match(r"[\w.-]+", line)[0]) for line in asked} - {"agora-nav"} <= pinned
+
+
+def test_the_library_imports_every_dependency_of_the_base_install():
+    """What only an extra needs belongs to the extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    modules = {"pillow": "PIL", "pyyaml": "yaml", "ruamel.yaml": "ruamel"}
+    asked = {modules.get(name, name) for name in (re.match(r"[\w.-]+", line)[0] for line in project["dependencies"])}
+    imported = set()
+    for path in (ROOT / "src" / "agora").rglob("*.py"):
+        for node in ast.walk(tree_of(path)):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            imported |= {name.partition(".")[0] for name in names}
+    assert asked <= imported, asked - imported
 
 
 OF_NO_MODULE = {

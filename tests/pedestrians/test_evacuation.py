@@ -5,13 +5,12 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-import jupedsim
 import numpy as np
 import pytest
-import shapely
 
 from agora.pedestrians.evacuation import Evacuation
 from pedestrians import crowds
+from pedestrians.jupedsim_walks import CASES, FILE, STEPS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "faster_is_slower.py"
 FINE = np.float32(0.0005)
@@ -91,35 +90,12 @@ def test_friction_stays_stable_where_the_step_is_long_and_the_press_is_hard():
     assert sliding == pytest.approx([-1.0, -0.5, -0.25, -0.125], rel=0.02)
 
 
-def in_jupedsim(position, velocity, goal, dt, steps):
-    """Return the ways of people of 0.3 m who want to walk at 1.5 m/s in JuPedSim's social force model, (steps, N, 2)."""
-    world = jupedsim.Simulation(model=jupedsim.SocialForceModel(), geometry=shapely.box(-60, -60, 60, 60), dt=dt)
-    stage = world.add_direct_steering_stage()
-    journey = world.add_journey(jupedsim.JourneyDescription([stage]))
-    names = []
-    for p, v, g in zip(position.tolist(), velocity.tolist(), goal.tolist(), strict=True):
-        person = jupedsim.SocialForceModelAgentParameters(
-            position=tuple(p), velocity=tuple(v), journey_id=journey, stage_id=stage, radius=0.3, desired_speed=1.5
-        )
-        names.append(world.add_agent(person))
-        world.agent(names[-1]).target = tuple(g)
-    out = []
-    for _ in range(steps):
-        world.iterate()
-        out.append([world.agent(name).position for name in names])
-    return np.array(out)
-
-
-@pytest.mark.parametrize(("dt", "nearest"), [(0.005, 0.65), (0.001, 0.52)], ids=["before contact", "in contact"])
-def test_trajectories_are_those_of_jupedsim(rng, dt, nearest):
-    position = np.zeros((0, 2))
-    while len(position) < 7:
-        p = rng.uniform(0, 2.4, 2)
-        position = np.vstack([position, p]) if np.all(np.hypot(*(position - p).T) > nearest) else position
-    velocity, goal = rng.normal(0, 0.5, (7, 2)), rng.uniform(-20, 20, (7, 2))
-    theirs = in_jupedsim(position, velocity, goal, dt, 200)
+@pytest.mark.parametrize("case", CASES)
+def test_trajectories_are_those_of_jupedsim(case):
+    (dt, nearest), kept = CASES[case], np.load(FILE)
+    position, velocity, goal, theirs = (kept[f"{case} {field}"] for field in ("position", "velocity", "goal", "walks"))
     crowd = crowds.placed(position, velocity, goal, speed=1.5, radius=0.3)
-    ours = np.array([advance(crowd, Evacuation(), 1, np.float32(dt))[0] for _ in range(200)])
+    ours = np.array([advance(crowd, Evacuation(), 1, np.float32(dt))[0] for _ in range(STEPS)])
     closest = min(np.linalg.norm(theirs[:, i] - theirs[:, j], axis=-1).min() for i in range(7) for j in range(i))
     assert (closest < 0.6) == (nearest < 0.6)
     assert np.abs(ours - theirs).max() < 2e-5
