@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from scene import LIDAR, MAPS, Scene, hall
 
+from agora.core import float_mode
+
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-mprefer-vector-width=512", "-shared", "-fPIC"]
 
 
@@ -25,7 +27,9 @@ def library() -> ctypes.CDLL | None:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "kernels.so"
         subprocess.run([gcc, *FLAGS, "-o", target, Path(__file__).parent / "potential.c", "-lm"], check=True)
-        return ctypes.CDLL(str(target))
+        loaded = ctypes.CDLL(str(target))
+        float_mode.set_usual()  # loading a library that was compiled with -ffast-math takes denormal numbers for zero from then on
+        return loaded
 
 
 class PlainC:

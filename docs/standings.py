@@ -8,9 +8,12 @@ from episodes import ranked, read_episodes
 from rows import labelled, read_rows, table
 
 from agora.benchmark.informed import INFORMED
+from agora.tasks.modules.axis import axis_of
+from agora.tasks.suite import load_suite
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 EDITION = "social@2026.12"
+SUITE, AXIS = "limits", "density"
 FIRST = 10
 """Number of planners in the table."""
 
@@ -28,7 +31,7 @@ def standings(place: Path = REFERENCE) -> list[str]:
     """
     rows = {row["planner"]: row for row in read_rows(place / "measured" / f"{EDITION}.csv")}
     limits = {
-        row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == ("density", "success")
+        row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == (AXIS, "success")
     }
     ends = [row for row in read_episodes(EDITION, place / "measured" / "episodes") if row["planner"] != INFORMED]
     lines = []
@@ -43,14 +46,16 @@ def standings(place: Path = REFERENCE) -> list[str]:
         "reached [95 %]",
         "reached clean [95 %]",
         "most often spoilt by",
-        "half reached up to (people per m2)",
+        "50 % success up to (people per m²)",
     ]
     return table(head, lines).splitlines()
 
 
 def _limit(limit: Row) -> str:
-    value, low, high = (f"{float(limit[name]):.2f}" for name in ("d50", "d50_low", "d50_high"))
-    return {"above": "> ", "below": "< "}.get(limit["bound"], "") + f"{value} [{low}, {high}]"
+    """A limit with its interval, with a sign if it, or an end of the interval, lies beyond the hard end of the axis."""
+    [hard, *_] = (axis.hard for stage in load_suite(SUITE).stages if (axis := axis_of(stage)) and axis.axis == AXIS)
+    low, high = (f"{'> ' if float(limit[name]) >= hard else ''}{float(limit[name]):.2f}" for name in ("d50_low", "d50_high"))
+    return {"above": "> ", "below": "< "}.get(limit["bound"], "") + f"{float(limit['d50']):.2f} [{low}, {high}]"
 
 
 def _share(row: Row, name: str) -> str:
