@@ -20,6 +20,9 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
 LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
+MIDDLE = 1.5
+"""m, from the middle of a hall, within which nobody begins. Pedestrians there would slow down before their goals, which lie opposite
+of the middle; the C code does not."""
 SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5, anisotropy=0.3)  # the law of kernels.c
 ROBOT = RobotModel("disc", "differential", 0.3, (0.0, 1.0), 1.0, lidar=LIDAR)
 
@@ -41,12 +44,15 @@ def hall(number: int) -> Map:
 
 
 def free_points(rng: np.random.Generator, place: Map, count: int, gap: float, others: np.ndarray | None = None) -> np.ndarray:
-    """Points (count, 2) of a hall, 1 m from its border, ``gap`` from its walls and twice that from others (N, 2)."""
+    """Points (count, 2) of a hall, 1 m from its border, ``gap`` from its walls, twice that from others (N, 2), and `MIDDLE` from
+    its middle.
+    """
     points = np.empty((0, 2))
     while len(points) < count:
         drawn = rng.uniform(1.0, CELLS * RESOLUTION - 1.0, (4 * count, 2))
         column, row = (drawn / RESOLUTION).astype(int).T
         free = place.clearance[row, column] > gap
+        free &= np.hypot(*(drawn - 0.5 * CELLS * RESOLUTION).T) > MIDDLE
         if others is not None:
             free &= np.linalg.norm(drawn[:, None] - others, axis=-1).min(1) > 2 * gap
         points = np.vstack([points, drawn[free]])
