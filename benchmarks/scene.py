@@ -21,8 +21,8 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
 LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
 MIDDLE = 1.5
-"""m, from the middle of a hall, within which nobody begins. Pedestrians there would slow down before their goals, which lie opposite
-of the middle; the C code does not."""
+"""m, from the middle of a hall, within which nobody begins. Pedestrians there would slow down before their goals, opposite of the
+middle, and the C code does not slow down."""
 SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5, anisotropy=0.3)  # the law of kernels.c
 ROBOT = RobotModel("disc", "differential", 0.3, (0.0, 1.0), 1.0, lidar=LIDAR)
 
