@@ -30,9 +30,7 @@ def standings(place: Path = REFERENCE) -> list[str]:
         place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``.
     """
     rows = {row["planner"]: row for row in read_rows(place / "measured" / f"{EDITION}.csv")}
-    limits = {
-        row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == (AXIS, "success")
-    }
+    limits = {row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == (AXIS, "success")}
     ends = [row for row in read_episodes(EDITION, place / "measured" / "episodes") if row["planner"] != INFORMED]
     lines = []
     for number, one in enumerate(ranked(ends, "success")[0][:FIRST], 1):
