@@ -308,7 +308,7 @@ def test_every_dependency_is_pinned_to_one_version():
 
 
 def test_the_library_imports_every_dependency_of_the_base_install():
-    """What only an extra needs belongs to the extra."""
+    """A package that only an extra needs belongs in that extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     modules = {"pillow": "PIL", "pyyaml": "yaml", "ruamel.yaml": "ruamel"}
     asked = {modules.get(name, name) for name in (re.match(r"[\w.-]+", line)[0] for line in project["dependencies"])}
