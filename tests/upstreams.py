@@ -57,7 +57,7 @@ STACKS = {
     "flatland": Stack("Flatland", ("docs/how-to/simulators.md", "Flatland, Gazebo, Unity"), "simulator:=flatland"),
     "move_base_flex": Stack("Move Base Flex", (FLEX, "One command"), "navigation:=mbf(?!.*local_planner:=teb)"),
     "teb": Stack("Move Base Flex with TEB", (FLEX, "One command"), "navigation:=mbf.*local_planner:=teb", (FLEX, "TEB")),
-    "unity": Stack("Unity", ("docs/reference/unity.md", "Unity: the contract of a player"), "simulator:=unity"),
+    "unity": Stack("Unity", ("docs/reference/unity.md", "The contract of a Unity player"), "simulator:=unity"),
 }
 
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,24 @@ FILE = Path(__file__).with_suffix(".json")
 SHOWN = ("outcome", "duration", "path_length", "clearing_distance_min", "closest_pedestrian_distance_min", "jerk_average")
 
 
-def episodes(columns: list[str] | None = None) -> dict[str, Any]:
-    """Some columns of each row, by key, and a digest of ``columns``, or of all that every row has: later ones change nothing."""
+def episodes(columns: Iterable[str] = ()) -> dict[str, Any]:
+    """Return some columns of each row by key, with digests of each row and of each column.
+
+    Only ``columns`` enter the digests, or the columns that all rows have: columns that are added later change nothing.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         told = {"source": "truth", "walls": False}  # of everybody, as when they were written down
         small = suite(write_world(Path(scratch) / "room"), episodes=2, timeout=8.0, pedestrians=told)
         rows = run_all(Request(small, planners(*PLANNERS), Path(scratch) / "run", Options(workers=0)))
-    columns = columns or sorted(set.intersection(*map(set, rows)))
-    shown = {row["key"]: {name: row[name] for name in SHOWN} | {"digest": _digest(row, columns)} for row in rows}
-    return {"columns": columns, "rows": shown}
+    names = list(columns) or sorted(set.intersection(*map(set, rows)))
+    shown = {}
+    for row in rows:
+        shown[row["key"]] = {name: row[name] for name in SHOWN} | {"digest": _digest([row[name] for name in names], 8)}
+    return {"columns": {name: _digest([row[name] for row in rows], 4) for name in names}, "rows": shown}
 
 
-def _digest(row: dict[str, Any], columns: list[str]) -> str:
-    return hashlib.blake2b(json.dumps([row[name] for name in columns]).encode(), digest_size=8).hexdigest()
+def _digest(values: list[Any], size: int) -> str:
+    return hashlib.blake2b(json.dumps(values).encode(), digest_size=size).hexdigest()
 
 
 def golden() -> dict[str, Any]:
