@@ -175,12 +175,57 @@ def test_planners_are_marked_by_their_code_parameters_and_weights(monkeypatch, t
     }
     real = planner_code._file
     edited = tmp_path / "steering.py"
-    edited.write_bytes(real("agora.planners.steering").read_bytes() + b"\n# edited\n")
+    edited.write_bytes(real("agora.planners.steering").read_bytes() + b"\nEDITED = 1\n")
     monkeypatch.setattr(planner_code, "_file", lambda name: edited if name == "agora.planners.steering" else real(name))
     assert after_draw(edition, as_drawn) == dict.fromkeys(("go_to_goal", "renamed"), CHANGED), "they import the edited module"
     monkeypatch.setattr(planner_code, "_file", real)
     monkeypatch.setattr(planner_code, "inputs", lambda planner: {"learned_dwa.safetensors": "0"} if planner is policy else {})
     assert after_draw(edition, as_drawn) == {"learned_dwa": CHANGED}, "its weights were changed"
+
+
+CODE = '''"""A module."""
+
+from __future__ import annotations
+
+from agora.core import jit  # compiles
+
+
+class Planner:
+    """A planner."""
+
+    speed: float = 0.5  # m/s
+    """Preferred speed."""
+
+    def act(self):
+        import math
+
+        text = """é"""  # a value, not a docstring
+        return math.pi, text
+'''
+
+
+def test_only_code_counts():
+    assert planner_code.code_of(CODE).splitlines() == [
+        "class Planner:",
+        "    speed: float = 0.5",
+        "    def act(self):",
+        '        text = """é"""',
+        "        return math.pi, text",
+    ]
+    edits = {"compiles": "compiled", '"""A planner."""': '"""Another planner."""', "agora.core": "agora.moved", "# m/s": "# m / s"}
+    for old, new in edits.items():
+        assert planner_code.code_of(CODE.replace(old, new)) == planner_code.code_of(CODE)
+    for old, new in {"0.5": "0.6", "é": "e", "    def": "def", "Planner:": "Planner():"}.items():
+        assert planner_code.code_of(CODE.replace(old, new)) != planner_code.code_of(CODE)
+
+
+def test_a_moved_module_leaves_the_digest(monkeypatch, tmp_path):
+    """`teb` has eleven modules. One of them is read from another file under another name."""
+    teb, real = named_planner("teb")[1], planner_code._file
+    drawn, moved = digest_of(teb), tmp_path / "elsewhere.py"
+    moved.write_bytes(real("agora.planners.local.teb_costs").read_bytes())
+    monkeypatch.setattr(planner_code, "_file", lambda name: moved if name == "agora.planners.local.teb_costs" else real(name))
+    assert digest_of(teb) == drawn
 
 
 def test_a_planner_that_delegates_changes_with_the_planners_it_calls():
