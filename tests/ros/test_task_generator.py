@@ -186,7 +186,7 @@ def test_an_episode_that_was_asked_for_is_repeated_by_one_that_was_killed(
     node = start({"manual": True})
     assert parts.begun(wait_until, 2) == parts.episodes[0]
     parts.say(done=True)
-    again = graph.call("task_generator_server/play", PlayEpisode, "francis2023", "frontal_approach")
+    again = graph.call("task_generator_server/play", PlayEpisode, "francis2023", "frontal_approach", 4)
     assert again.number == 2 and parts.episodes[-1].entry != parts.episodes[0].entry and len(parts.episodes) == 3
 
 
