@@ -219,13 +219,14 @@ def test_only_code_counts():
         assert planner_code.code_of(CODE.replace(old, new)) != planner_code.code_of(CODE)
 
 
-def test_a_moved_module_leaves_the_digest(monkeypatch, tmp_path):
-    """`teb` has eleven modules. One of them is read from another file under another name."""
-    teb, real = named_planner("teb")[1], planner_code._file
-    drawn, moved = digest_of(teb), tmp_path / "elsewhere.py"
-    moved.write_bytes(real("agora.planners.local.teb_costs").read_bytes())
-    monkeypatch.setattr(planner_code, "_file", lambda name: moved if name == "agora.planners.local.teb_costs" else real(name))
-    assert digest_of(teb) == drawn
+def test_a_module_that_becomes_a_package_leaves_the_digest(monkeypatch, tmp_path):
+    pursuit, real = named_planner("pure_pursuit")[1], planner_code._file
+    drawn, name = digest_of(pursuit), "agora.planners.steering"
+    moved = {name: tmp_path / "__init__.py", f"{name}._turns": tmp_path / "_turns.py"}
+    moved[f"{name}._turns"].write_bytes(real(name).read_bytes())
+    moved[name].write_text(f'"""Steering."""\n\nfrom {name}._turns import turn as turn\n')
+    monkeypatch.setattr(planner_code, "_file", lambda module: moved.get(module) or real(module))
+    assert digest_of(pursuit) == drawn
 
 
 def test_a_planner_that_delegates_changes_with_the_planners_it_calls():

@@ -48,7 +48,7 @@ def digest_of(planner: Named) -> str:
     digest = hashlib.blake2b(digest_size=16)
     digest.update(dump(plain(planner)).encode())
     for line in sorted(_code_digest(file, file.stat().st_mtime_ns) for file in own.values()):
-        digest.update(f"{line}\n".encode())
+        digest.update(f"{line}\n".encode() if line else b"")
     for line in manifest(planner).splitlines():
         if not line.partition("  ")[2].startswith("agora/"):
             digest.update(f"{line}\n".encode())
