@@ -13,7 +13,7 @@ from tests.starts import people, start
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.metrics.notes import main_reason
+from agora.metrics.planner_notes import main_reason
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.local.teb import Teb
 from agora.registry import make, ready

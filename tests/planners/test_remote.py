@@ -29,7 +29,7 @@ from agora.costmap.window import Window
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration, Observation
-from agora.metrics.efficiency import asked_again
+from agora.metrics.planning_time import asked_again
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import ASKED_AGAIN, call

@@ -7,7 +7,7 @@ import pytest
 
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.metrics.groups import inside_groups
+from agora.metrics.quantities.groups import inside_groups
 from agora.pedestrians.restless import Restless
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.presets import named_planner

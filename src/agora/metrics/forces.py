@@ -17,8 +17,9 @@ from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import Metric, metric
-from agora.metrics.outline import wall_gaps
-from agora.metrics.quantities import average, exponential, norm, offsets, once, row_sums, velocities
+from agora.metrics.quantities.arithmetic import exponential, norm
+from agora.metrics.quantities.outline import wall_gaps
+from agora.metrics.quantities.samples import average, offsets, once, row_sums, velocities
 from agora.pedestrians.moussaid import interaction
 from agora.pedestrians.pedsim import Pedsim
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
-from agora.metrics import socnavbench_code as code
+from agora.metrics.published import socnavbench as code
 from recordings import among, drive
 
 TIME = np.arange(6) * 0.05

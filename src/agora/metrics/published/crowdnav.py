@@ -13,7 +13,8 @@ import numpy as np
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import closest, exponential, intervals, logarithm, offsets, once, steps
+from agora.metrics.quantities.arithmetic import exponential, logarithm
+from agora.metrics.quantities.samples import closest, intervals, offsets, once, steps
 
 _CROWDNAV, _ATTNGRAPH = "Chen et al. 2019, CrowdNav's code", "Liu et al. 2023, CrowdNav_Prediction_AttnGraph's code"
 _DISCOMFORT, _FACTOR = 0.2, 0.5

@@ -18,9 +18,9 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import once
+from agora.metrics.quantities.samples import once
 
-_SOURCE = "Agora (`agora.metrics.effect`)"
+_SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
 """Displacement from which a pedestrian counts as affected, m."""
 _STEP = 1e-3

@@ -1,4 +1,4 @@
-"""The robot's intrusions into the spaces of people: Gaussians about them, as in SRPB (Karwowski and Szynkiewicz 2023).
+"""Gaussian spaces around people and groups, and the robot's intrusions into them, as in SRPB (Karwowski and Szynkiewicz 2023).
 
 Personal space: Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) about each pedestrian, along the heading. SRPB's code
 takes the deviations for variances; the ``.srpb`` variants do so too. Formation space: a round Gaussian about the middle of a group,
@@ -16,20 +16,9 @@ from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.costmap.personal_space import BEHIND, SIDE, PersonalSpace
 from agora.interfaces import metric
-from agora.metrics.groups import circles
-from agora.metrics.quantities import (
-    angle_between,
-    exponential,
-    facing,
-    intervals,
-    lowest,
-    norm,
-    offsets,
-    once,
-    pedestrians_facing,
-    somebody,
-    weighted_mean,
-)
+from agora.metrics.quantities.arithmetic import angle_between, exponential, norm
+from agora.metrics.quantities.groups import circles
+from agora.metrics.quantities.samples import facing, intervals, lowest, offsets, once, pedestrians_facing, somebody, weighted_mean
 
 _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Bools, Doubles
-from agora.metrics.quantities import norm
+from agora.metrics.quantities.arithmetic import norm
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from agora.core.recording import ContactKind, Outcome
-from agora.metrics import groups, taga
+from agora.metrics import groups
+from agora.metrics.published import taga
 from recordings import among, drive, touching
 
 TIME = np.linspace(0.0, 9.5, 951)

@@ -8,7 +8,8 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
-from agora.metrics.quantities import closest, facing, norm, offsets, once
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import closest, facing, offsets, once
 
 
 def corners(recording: Recording) -> Doubles | None:

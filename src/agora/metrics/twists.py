@@ -1,4 +1,4 @@
-"""The smoothness and the plausibility of the driving: the robot's twist, in its own frame, and its commands."""
+"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and whether a command can be driven."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from agora.core.kinematics import exceeds
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import average, intervals, logarithm, norm, once, spectrum, velocities
+from agora.metrics.quantities.arithmetic import logarithm, norm, spectrum
+from agora.metrics.quantities.samples import average, intervals, once, velocities
 
 _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"

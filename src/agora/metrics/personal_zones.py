@@ -1,23 +1,22 @@
-"""The space that robot and pedestrians shared: shares of time in each zone, near misses, and who came too near to whom.
+"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations, near misses, and who caused them.
 
-Zones are Hall's (`agora.metrics.proxemics`), of the surface distance d to the nearest pedestrian. Who came too near is told as who
-closed the gap before a contact (`agora.core.recording.Closing`): by the parts of the velocities along the line between the centres.
+Centre distance D and surface distance d are those of `agora.metrics.pedestrian_distance`. Zones are Hall's
+(`agora.metrics.quantities.zones`), of the surface distance to the nearest pedestrian, unless a formula says otherwise. A
+violation is charged to the party that closed the gap, as a contact is (`agora.core.recording.Closing`): by the parts of the
+velocities along the line between the centres.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 
 import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, Recording
-from agora.core.state import Doubles
 from agora.interfaces import Direction, Metric, metric
-from agora.metrics.motion import SPACING
-from agora.metrics.outline import closest_surface, surface_distances
-from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
-from agora.metrics.quantities import (
+from agora.metrics.quantities.outline import closest_surface, surface_distances
+from agora.metrics.quantities.samples import (
+    SPACING,
     anyone,
     average,
     closest_centre,
@@ -26,38 +25,145 @@ from agora.metrics.quantities import (
     least,
     offsets,
     path_metres,
-    somebody,
     stretches,
+    succeeded,
     velocities,
-    weighted_mean,
 )
+from agora.metrics.quantities.zones import BANDS, INTIMATE, PERSONAL, band_words, in_band
 
-BANDS = {
-    "intimate": (-math.inf, INTIMATE),
-    "personal": (INTIMATE, PERSONAL),
-    "social": (PERSONAL, SOCIAL),
-    "public": (SOCIAL, math.inf),
-}
-"""Where each of Hall's zones begins and ends, m."""
+_ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
+_PRIVATE = 0.5
+
+
+@metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA, walls="ignored")
+def time_in_private_zone(recording: Recording) -> float:
+    """Several pedestrians at once count once; 0 without pedestrians. Between discs of 0.25 m it begins at the contact."""
+    return duration(recording, closest_centre(recording) < _PRIVATE)
+
+
+@metric(
+    "time_in_private_zone.outline",
+    unit="s",
+    direction="lower",
+    formula="time with min d < 0.5 m",
+    source=f"{_ARENA}, with the outlines for the centres",
+    walls="ignored",
+)
+def time_in_private_zone_outline(recording: Recording) -> float:
+    """Several pedestrians at once count once; 0 without pedestrians."""
+    return duration(recording, closest_surface(recording) < _PRIVATE)
+
+
+@metric(
+    "personal_space_compliance.igibson",
+    unit="",
+    direction="higher",
+    formula="share of time with min D >= 0.5 m",
+    source="iGibson Social Navigation Challenge 2021",
+    values="share",
+    walls="ignored",
+)
+def personal_space_compliance_igibson(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) >= 0.5)
+
+
+@metric(
+    "personal_space_compliance.socnavgym",
+    unit="",
+    direction="higher",
+    formula="share of time with min D - r_robot >= 0.45 m",
+    source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
+    values="share",
+    walls="ignored",
+)
+def personal_space_compliance_socnavgym(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) - recording.radius >= INTIMATE)
+
+
+@metric(
+    "personal_space_compliance.robosense",
+    unit="",
+    direction="higher",
+    formula="share of time with min D >= 1.0 m",
+    source="RoboSense Challenge, track 2",
+    values="share",
+    walls="ignored",
+)
+def personal_space_compliance_robosense(recording: Recording) -> float:
+    """1 without pedestrians."""
+    return average(recording, closest_centre(recording) >= 1.0)
+
+
+@metric(
+    "personal_space_compliance.social_jym",
+    unit="",
+    direction="higher",
+    formula="share of time with min d > 0.5 m, only for a success (reached without contact)",
+    source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; of samples in its code, of time here",
+    values="share",
+    walls="ignored",
+)
+def personal_space_compliance_social_jym(recording: Recording) -> float | None:
+    """1 without pedestrians; undefined without success, so read it beside ``success``."""
+    return average(recording, closest_surface(recording) > _PRIVATE) if succeeded(recording) else None
+
+
+@metric(
+    "personal_space_compliance.robot_sf",
+    unit="",
+    direction="lower",
+    formula="share of time with min D < 0.5 m",
+    source="robot_sf, space_compliance, after Francis et al. 2023, Table 1",
+    values="share",
+    walls="ignored",
+)
+def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
+    """Against its name the share of violations: less is better. Undefined where there never was a pedestrian."""
+    return average(recording, closest_centre(recording) < 0.5) if anyone(recording) else None
+
+
+def _entries(recording: Recording, distance: float) -> float:
+    """Count the times that the surface distance to a pedestrian fell below ``distance``; beginning inside counts."""
+    inside = surface_distances(recording) < distance
+    return float(np.count_nonzero(inside[0]) + np.count_nonzero(inside[1:] & ~inside[:-1]))
+
+
+@metric(
+    "intimate_violations",
+    unit="",
+    direction="lower",
+    formula="number of times d to a pedestrian fell below 0.45 m",
+    source="SEAN 2.0; Hall 1966",
+    version=2,
+    values="count",
+    walls="ignored",
+)
+def intimate_violations(recording: Recording) -> float:
+    """Events of each pedestrian; 0 without pedestrians."""
+    return _entries(recording, INTIMATE)
+
+
+@metric(
+    "personal_violations",
+    unit="",
+    direction="lower",
+    formula="number of times d to a pedestrian fell below 1.2 m",
+    source="SEAN 2.0; Hall 1966",
+    version=2,
+    values="count",
+    walls="ignored",
+)
+def personal_violations(recording: Recording) -> float:
+    """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
+    return _entries(recording, PERSONAL)
+
 
 _DIRECTIONS: dict[str, Direction] = {"intimate": "lower", "personal": "lower", "social": "neutral", "public": "higher"}
 _NEAR = 0.5
 _SEAN = "Tsoi et al. 2022, SEAN 2.0; Hall 1966"
 _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Closer.BOTH: "0.4 to 0.6"}
-
-
-def in_band(distance: Doubles, zone: str) -> Doubles:
-    """1 where distances (T,) are in a zone, else 0; infinite ones are public."""
-    low, high = BANDS[zone]
-    inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
-    return inside
-
-
-def band_words(of: str, zone: str) -> str:
-    """The formula of a share of time in a zone."""
-    low, high = BANDS[zone]
-    lower, upper = "" if low == -math.inf else f"{low:g} m <= ", "" if high == math.inf else f" < {high:g} m"
-    return f"share of time with {lower}{of}{upper}" if upper else f"share of time with {of} >= {low:g} m"
 
 
 def _share(zone: str) -> Metric:
@@ -130,7 +236,7 @@ def _near_misses(recording: Recording) -> float:
     unit="1/min",
     direction="lower",
     formula="``near_misses`` / duration",
-    source="Agora (`agora.metrics.space`)",
+    source="Agora (`agora.metrics.personal_zones`)",
     walls="ignored",
 )
 def near_misses_per_minute(recording: Recording) -> float | None:
@@ -144,7 +250,7 @@ def near_misses_per_minute(recording: Recording) -> float | None:
     unit="1/m",
     direction="lower",
     formula="``near_misses`` / path length",
-    source="Agora (`agora.metrics.space`)",
+    source="Agora (`agora.metrics.personal_zones`)",
     walls="ignored",
 )
 def near_misses_per_metre(recording: Recording) -> float | None:
@@ -243,42 +349,3 @@ def _discomfort(recording: Recording, distance: float, factor: float) -> float:
     gap = closest_surface(recording)[:-1]
     near = (gap >= 0.0) & (gap < distance)
     return factor * float(((gap[near] - distance) * intervals(recording)[near]).sum())
-
-
-@metric(
-    "pedestrian_speed_average",
-    unit="m/s",
-    direction="neutral",
-    formula="mean of the pedestrians' speed over the time that each was there",
-    source="HuNavSim; Katyal et al. 2022",
-)
-def pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or for a single sample."""
-    present = recording.pedestrian_present[:-1]
-    speed, weight = _pedestrian_speeds(recording)[:-1][present], intervals(recording)[np.nonzero(present)[0]]
-    return weighted_mean(speed, weight) if len(weight) else None
-
-
-@metric(
-    "closest_pedestrian_speed_average",
-    unit="m/s",
-    direction="neutral",
-    formula="mean over the time with pedestrians of the speed of the one whose centre is closest",
-    source="HuNavSim",
-    walls="ignored",
-)
-def closest_pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or for a single sample."""
-    about = somebody(recording)
-    seconds = duration(recording, about)
-    if not anyone(recording) or seconds == 0.0:
-        return None
-    nearest = offsets(recording)[2].argmin(1)
-    speed = np.where(about, _pedestrian_speeds(recording)[np.arange(len(about)), nearest], 0.0)
-    return float((speed[:-1] * intervals(recording)).sum()) / seconds
-
-
-def _pedestrian_speeds(recording: Recording) -> Doubles:
-    """(T, P) m/s, 0 for absent ones."""
-    vx, vy = recording.pedestrian_velocity[..., 0], recording.pedestrian_velocity[..., 1]
-    return np.where(recording.pedestrian_present, np.sqrt(vx * vx + vy * vy), 0.0)

@@ -7,7 +7,8 @@ import pytest
 
 from agora.core.state import RobotTraits
 from agora.maps.grid import Map
-from agora.metrics import conflict, outline, proxemics
+from agora.metrics import conflict, pedestrian_distance, wall_distance
+from agora.metrics.quantities import outline
 from recordings import among, drive
 
 BOX = np.array([[-0.2, -0.15], [0.4, -0.15], [0.4, 0.15], [-0.2, 0.15]])
@@ -35,7 +36,7 @@ def test_the_distance_to_a_person_is_from_the_nearest_side_or_corner(turn):
     c, s = np.cos(turn), np.sin(turn)
 
     def gap(x, y):
-        return proxemics.closest_pedestrian_distance_min(standing(c * x - s * y, s * x + c * y, turn))
+        return pedestrian_distance.closest_pedestrian_distance_min(standing(c * x - s * y, s * x + c * y, turn))
 
     assert gap(1.4, 0.1) == pytest.approx(1.0 - 0.25)  # ahead: from the front
     assert gap(0.1, 0.55) == pytest.approx(0.4 - 0.25)  # beside: not from the disc of 0.43 m about it
@@ -44,7 +45,9 @@ def test_the_distance_to_a_person_is_from_the_nearest_side_or_corner(turn):
 
 
 def test_a_person_in_a_notch_is_near_its_sides():
-    assert proxemics.closest_pedestrian_distance_min(standing(-1.1, 0.0, 0.0, ARROW)) == pytest.approx(np.hypot(0.7, 0.3) - 0.25)
+    assert pedestrian_distance.closest_pedestrian_distance_min(standing(-1.1, 0.0, 0.0, ARROW)) == pytest.approx(
+        np.hypot(0.7, 0.3) - 0.25
+    )
     recording = standing(-0.5, 0.0, 0.0, ARROW)
     assert outline.gaps(recording)[0, 0] == pytest.approx(0.4 / np.sqrt(2.0))  # the sides are at 45 degrees
 
@@ -119,5 +122,5 @@ def test_what_is_inside_the_outline_is_touched():
 
 def test_a_box_beside_a_wall_has_room_where_its_disc_has_none():
     wall = Map.from_shapes(segments=[[-3.0, -2.25, 8.0, -2.25]], bounds=(-3.0, -4.0, 8.0, 3.0), name="wall")
-    assert proxemics.clearing_distance_min(standing(3.0, 3.0, 0.0, place=wall)) == pytest.approx(0.1)
-    assert proxemics.clearing_distance_min(standing(3.0, 3.0, -np.pi / 2, place=wall)) == 0.0
+    assert wall_distance.clearing_distance_min(standing(3.0, 3.0, 0.0, place=wall)) == pytest.approx(0.1)
+    assert wall_distance.clearing_distance_min(standing(3.0, 3.0, -np.pi / 2, place=wall)) == 0.0

@@ -10,8 +10,8 @@ import numpy as np
 
 from agora.core.recording import Outcome, Recording
 from agora.interfaces import metric
-from agora.metrics.groups import inside_groups
-from agora.metrics.quantities import at_goal, step_lengths, succeeded
+from agora.metrics.quantities.groups import inside_groups
+from agora.metrics.quantities.samples import at_goal, step_lengths, succeeded
 
 _TABLE = "Sarker Roy et al. 2025, TAGA, Table I"
 _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION, Outcome.WALL_COLLISION)

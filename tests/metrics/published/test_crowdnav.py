@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agora.core.recording import Outcome
-from agora.metrics import crowdnav_code as code
+from agora.metrics.published import crowdnav as code
 from recordings import among, crowded, drive
 
 DT = 0.25

@@ -7,7 +7,7 @@ import numpy as np
 from agora.core.recording import Reason, Recording
 from agora.core.state import Array
 from agora.interfaces import metric
-from agora.metrics.quantities import intervals, weighted_mean
+from agora.metrics.quantities.samples import intervals, weighted_mean
 
 _AGORA = "Agora"
 

@@ -11,19 +11,8 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import (
-    angle_between,
-    anyone,
-    at_goal,
-    closest_centre,
-    intervals,
-    norm,
-    offsets,
-    once,
-    somebody,
-    speeds,
-    steps,
-)
+from agora.metrics.quantities.arithmetic import angle_between, norm
+from agora.metrics.quantities.samples import anyone, at_goal, closest_centre, intervals, offsets, once, somebody, speeds, steps
 
 _CODE = "SocNavBench's code"
 _COOLDOWN = 1.0
