@@ -13,7 +13,7 @@ from agora.engine.channels.scan import Scanner
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 from agora.world.start import PedestrianStarts, RobotStart, Start

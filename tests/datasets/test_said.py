@@ -14,7 +14,7 @@ from agora.core.recording import ContactKind
 from agora.datasets.rosbag import _contacts
 from agora.datasets.said import Said
 from agora.engine.recorder import take_events
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.world.start import RobotStart
 
 DT = 0.05

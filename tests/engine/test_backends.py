@@ -27,7 +27,7 @@ from agora.maps.grid import Map
 from agora.metrics.registered import metrics
 from agora.nodes.driver import Entity, PeopleAtStep
 from agora.nodes.one_world import OneWorld
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
 from agora.registry import Named

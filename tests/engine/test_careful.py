@@ -10,10 +10,10 @@ from tests.starts import people, plane, start
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
-from agora.pedestrians.evacuation import Evacuation
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.orca import Orca
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.evacuation import Evacuation
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.orca import Orca
+from agora.pedestrians.models.waypoint import Waypoint
 
 DT = 0.05
 

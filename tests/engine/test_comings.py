@@ -10,7 +10,7 @@ from tests import starts
 from tests.engines import engine as engine_at
 
 from agora.core.state import LEAVE, STAY
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 
 DT = 0.1
 

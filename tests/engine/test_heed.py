@@ -10,7 +10,7 @@ from tests.engines import engine
 from tests.starts import people, start
 
 from agora.errors import ComponentError
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 
 WAYS = [[[5.0, 0.0], [0.0, 0.0]], [[-5.0, 0.0], [2.0, 2.0]]]
 

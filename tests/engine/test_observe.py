@@ -18,7 +18,7 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import SemanticWindow, Setting
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.perception.perception import LEVELS, Perception
 from agora.planners.local.orca import OrcaPlanner
 from agora.sensors.lidar import Lidar

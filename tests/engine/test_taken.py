@@ -11,8 +11,8 @@ from tests.starts import people, plane, start
 
 from agora.core.state import LEAVE, STAY
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.deep_social_force import DeepSocialForce
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
 from agora.registry import available, make
 
 DT = 0.05

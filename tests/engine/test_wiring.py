@@ -25,7 +25,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Bound, Field, Setting
 from agora.maps.grid import Map
 from agora.nodes.navigator import Navigator
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.perception.perception import Perception
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit

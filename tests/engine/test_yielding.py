@@ -14,8 +14,8 @@ from agora.engine.careful import ALL
 from agora.engine.gait import Gait
 from agora.engine.yielding import hold_apart
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.helbing import Helbing
 from agora.validation.flow import weidmann
 from agora.world import records
 

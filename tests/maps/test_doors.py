@@ -18,8 +18,8 @@ from agora.errors import InputError
 from agora.maps.distance import gap_to_shapes
 from agora.maps.doors import STAGES, Door, with_door
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.cards.shapes import box
 from agora.viewer.replay import encode

@@ -15,7 +15,7 @@ from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.maps.furniture import Furniture
 from agora.nodes.crowd import Crowd, open_start
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.registry import Named
 from agora.world.start import Thing
 from agora.world.trajectories import Trajectories

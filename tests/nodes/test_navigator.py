@@ -13,7 +13,7 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.nodes.navigator import Navigator
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.perception.perception import Perception
 from agora.perception.view import View
 from agora.planners.presets import named_planner

@@ -14,7 +14,7 @@ from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.metrics.planner_notes import main_reason
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.local.teb import Teb
 from agora.registry import make, ready
 from agora.robots.model import RobotModel

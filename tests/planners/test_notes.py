@@ -15,7 +15,7 @@ from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
 from agora.metrics.planner_notes import danger_average, main_reason, reason_share, speed_limit_average
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_planner
 from agora.registry import Named

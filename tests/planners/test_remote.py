@@ -30,7 +30,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration, Observation
 from agora.metrics.planning_time import asked_again
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import ASKED_AGAIN, call
 from agora.planners.presets import runnable

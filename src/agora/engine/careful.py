@@ -25,8 +25,8 @@ from agora.core.jit import hidden, kernel, lean_inlined, part
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Floats, Ints
 from agora.interfaces.crowd_model import LastStep
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.walls import ROWS, clearances
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.shared.walls import ROWS, clearances
 
 MINDS = get_args(LastStep)
 """What a crowd model declares as its ``last_step``, whom it minds: robots and walls alone where its forces act between bodies."""

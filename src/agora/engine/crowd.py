@@ -28,7 +28,7 @@ from agora.engine.unsteady import Deviations, Process, waver
 from agora.engine.yielding import hold_apart
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.world.records import Fed, fed
 from agora.world.threads import Work
 

@@ -26,7 +26,7 @@ from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import Floats
 from agora.engine.careful import ALL, HEEDLESS
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 if TYPE_CHECKING:
     from agora.draft.steps import Steps

@@ -26,7 +26,7 @@ from agora.engine.narrow import gap
 from agora.engine.progress import AT_PLACE
 from agora.maps.road_kernels import cell_near
 from agora.maps.roads import SEEN
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
 """s without progress after which a pedestrian takes another route or stands back."""

@@ -20,7 +20,7 @@ from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import TWO, ZERO
 from agora.core.state import LEAVE
 from agora.engine.pedestrian_kernels import next_waypoint
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
 """m/s, below which somebody stands."""

@@ -39,8 +39,8 @@ from agora.engine.careful import (
     stop,
     wish_of,
 )
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
+from agora.pedestrians.shared.walls import clearances
 
 _SOFT = np.float32(0.15)  # s
 _FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch

@@ -16,8 +16,8 @@ from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.maps.distance import inside_all
 from agora.maps.ways import along, length_of, way
-from agora.pedestrians.formations import row_place
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.shared.formations import row_place
 from agora.tasks.destinations import Destinations, Stop
 from agora.tasks.population import robot_places
 from agora.tasks.traffic import CROWDED, Traffic, Walks, walks

@@ -10,9 +10,9 @@ from tests import starts
 from tests.engines import engine as engine_at
 
 from agora.errors import InputError
-from agora.pedestrians.cues import Cues
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.behaviours.cues import Cues
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.tasks.suite import load_suite
 
 DT = 0.1

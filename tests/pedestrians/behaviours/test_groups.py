@@ -12,8 +12,8 @@ from tests.engines import engine as engine_at
 from agora.core.state import SOCIAL_STATES
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.pedestrians.formations import formation, o_space_radius
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.shared.formations import formation, o_space_radius
 from agora.registry import available, make
 from agora.seeds import Stream
 from agora.world.start import PedestrianStarts

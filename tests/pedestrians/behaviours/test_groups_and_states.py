@@ -11,10 +11,10 @@ from tests.engines import engine as engine_at
 import starts
 from agora.core.state import SOCIAL_STATES
 from agora.maps.grid import Map
-from agora.pedestrians.formations import formation
-from agora.pedestrians.groups import Groups
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.social_states import SocialStates
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.behaviours.social_states import SocialStates
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.shared.formations import formation
 
 DT = 0.1
 FIELD = Map.open((-9.3, -11.1), (40.7, 13.9), name="field")

@@ -14,8 +14,8 @@ import starts
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.maps.furniture import Furniture
-from agora.pedestrians.social_states import SocialStates
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.behaviours.social_states import SocialStates
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.world.start import Habits
 
 QUIET = SocialStates(

@@ -9,13 +9,13 @@ import pytest
 
 from agora.interfaces import Span
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.testing import check_crowd_model
 from agora.validation.flow import weidmann
 from agora.validation.walk import walk
 from pedestrians import crowds, twins
-from pedestrians.test_every_model import moved
-from pedestrians.test_every_model import walk as steps
+from pedestrians.models.test_every_model import moved
+from pedestrians.models.test_every_model import walk as steps
 
 MODEL = Anticipation()
 PLAIN = Map.open((-21.0, -17.0), (20.0, 22.0), resolution=0.5)

@@ -12,10 +12,10 @@ from tests.engines import engine as engine_at
 from tests.starts import people, start
 
 from agora.errors import InputError
-from agora.pedestrians.passthrough import Passthrough
-from agora.pedestrians.pedsim import Pedsim
-from agora.pedestrians.rvo2 import Rvo2
-from agora.pedestrians.spinny import Spinny
+from agora.pedestrians.models.passthrough import Passthrough
+from agora.pedestrians.models.pedsim import Pedsim
+from agora.pedestrians.models.rvo2 import Rvo2
+from agora.pedestrians.models.spinny import Spinny
 from pedestrians import crowds
 
 

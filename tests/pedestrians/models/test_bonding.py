@@ -7,8 +7,8 @@ import pytest
 from tests.engines import engine as engine_at
 from tests.starts import people, plane, start
 
-from agora.pedestrians.bonding import Bonding
-from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.models.bonding import Bonding
+from agora.pedestrians.models.evacuation import Evacuation
 from pedestrians import crowds
 
 

@@ -14,7 +14,7 @@ import pytest
 from agora.core import state
 from agora.core.jit import bind
 from agora.interfaces import CrowdRecord, Limits, Observation, Tracks
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.orca import Orca
 from agora.planners.local.orca import OrcaPlanner
 
 F = np.float32

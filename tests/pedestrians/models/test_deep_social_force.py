@@ -7,9 +7,9 @@ import pytest
 
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.potential import Potential
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.shared.potential import Potential
 from agora.validation.walk import walk
 from pedestrians import crowds, twins
 

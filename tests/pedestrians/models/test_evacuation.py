@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.models.evacuation import Evacuation
 from pedestrians import crowds
 from pedestrians.jupedsim_walks import CASES, FILE, STEPS
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "faster_is_slower.py"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "faster_is_slower.py"
 FINE = np.float32(0.0005)
 
 

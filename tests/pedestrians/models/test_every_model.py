@@ -18,14 +18,14 @@ import agora
 from agora.core.jit import OPTIONS, bind
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
-from agora.pedestrians.bonding import Bonding
-from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.pedestrians.evacuation import Evacuation
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.helbing_simple import HelbingSimple
-from agora.pedestrians.pedsim import Pedsim
-from agora.pedestrians.pysocial import PySocial
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.bonding import Bonding
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
+from agora.pedestrians.models.evacuation import Evacuation
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.helbing_simple import HelbingSimple
+from agora.pedestrians.models.pedsim import Pedsim
+from agora.pedestrians.models.pysocial import PySocial
+from agora.pedestrians.models.waypoint import Waypoint
 from pedestrians import crowds, twins
 
 FORCE_MODELS = [
@@ -134,8 +134,8 @@ def test_machine_code_knows_no_float64(model, rng):
 _DUMP = """
 import sys
 import crowds, numpy as np
-from agora.pedestrians.pedsim import Pedsim
-from agora.pedestrians.pysocial import PySocial
+from agora.pedestrians.models.pedsim import Pedsim
+from agora.pedestrians.models.pysocial import PySocial
 for model in (Pedsim(), PySocial()):
     crowd = crowds.random_crowd(np.random.default_rng(3), counts=(23, 170), slots=176)
     people = crowd.pedestrians
@@ -150,7 +150,7 @@ for model in (Pedsim(), PySocial()):
 
 def bits(cache, **environment):
     """Return the output of a process with a given cache of compiled code."""
-    path = os.pathsep.join([str(Path(__file__).parent), str(Path(agora.__file__).parents[1])])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(agora.__file__).parents[1])])
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path} | environment
     return subprocess.run([sys.executable, "-c", _DUMP], env=environment, check=True, capture_output=True).stdout
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agora.core import state
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from pedestrians import crowds, twins
 
 RADII, DISTANCE = 0.5, 0.9

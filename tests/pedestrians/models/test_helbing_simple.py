@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.pedestrians.helbing_simple import HelbingSimple
+from agora.pedestrians.models.helbing_simple import HelbingSimple
 from pedestrians import crowds
 
 

@@ -13,8 +13,8 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
 from agora.maps.grid import Map
-from agora.pedestrians.leader_follower import LeaderFollower
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.leader_follower import LeaderFollower
+from agora.pedestrians.models.orca import Orca
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.tasks.suite import load_suite

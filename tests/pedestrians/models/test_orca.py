@@ -15,7 +15,7 @@ from agora.core.cells import extent, index_in, select_nearest, sort_into_cells
 from agora.core.jit import bind, kernel
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
-from agora.pedestrians.orca import Orca, all_near, cells_near
+from agora.pedestrians.models.orca import Orca, all_near, cells_near
 
 F = np.float32
 BOTH, PEDESTRIANS, ROBOTS, NOBODY = 3, 1, 2, 0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.pedestrians.pedsim import Pedsim
+from agora.pedestrians.models.pedsim import Pedsim
 from pedestrians import crowds
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from agora.pedestrians.pysocial import PySocial
+from agora.pedestrians.models.pysocial import PySocial
 from pedestrians import crowds, twins
 
 RADIUS = 0.35

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agora.errors import InputError
-from agora.pedestrians.formations import KINDS, formation, o_space_radius, row_place
+from agora.pedestrians.shared.formations import KINDS, formation, o_space_radius, row_place
 
 POSE = (3.2, -1.7, 0.6)
 

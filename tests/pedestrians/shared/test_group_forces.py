@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.pedestrians.pedsim import Pedsim
-from agora.pedestrians.pysocial import PySocial
+from agora.pedestrians.models.pedsim import Pedsim
+from agora.pedestrians.models.pysocial import PySocial
 from pedestrians import crowds
 
 MODELS = [Pedsim(social_factor=0.0), PySocial(social_factor=0.0)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agora.core.jit import kernel
-from agora.pedestrians.moussaid import interaction
+from agora.pedestrians.shared.moussaid import interaction
 from pedestrians import crowds
 
 LAW = tuple(np.float32(v) for v in (2.0, 0.35, 2.0, 3.0, 1e4))
@@ -55,7 +55,7 @@ def test_two_at_one_place_without_relative_velocity_do_not_push():
 
 
 def test_the_pair_loop_leaves_the_pedestrian_itself_out(rng):
-    from agora.pedestrians.pysocial import PySocial
+    from agora.pedestrians.models.pysocial import PySocial
 
     crowd = crowds.placed(rng.normal(0.0, 9.0, (1, 2)), velocity=[(1.1, -0.4)])
     seen = crowds.forces(PySocial(), crowd, sees=1)

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from agora.errors import InputError, UnknownNameError
-from agora.pedestrians.potential import Potential, load_potential, potential_names
+from agora.pedestrians.shared.potential import Potential, load_potential, potential_names
 
 B = np.linspace(0.0, 4.0, 81)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import kernel
-from agora.pedestrians.walls import ROWS, clearances
+from agora.pedestrians.shared.walls import ROWS, clearances
 from pedestrians import crowds
 
 

@@ -15,7 +15,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Costmap, Prediction, PredictorDeclaration, Tracks
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner, guided
 from agora.planners.inter.aggressive import Aggressive
 from agora.planners.inter.meta import Meta

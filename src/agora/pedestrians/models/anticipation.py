@@ -25,10 +25,10 @@ import numpy as np
 from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
-from agora.pedestrians import walls
-from agora.pedestrians.goal import set_out
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-6)

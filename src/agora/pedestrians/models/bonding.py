@@ -15,8 +15,8 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, exp, in_float32
-from agora.pedestrians.evacuation import Evacuation, Forces, evacuate
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
+from agora.pedestrians.models.evacuation import Evacuation, Forces, evacuate
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
 from agora.ranges import Distance, Length, NotNegative, check_fields
 
 _TINY = np.float32(1e-12)

@@ -23,11 +23,11 @@ from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians import walls
-from agora.pedestrians.goal import set_out
-from agora.pedestrians.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
-from agora.pedestrians.potential import Potential, load_potential, potential_file
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
+from agora.pedestrians.shared.potential import Potential, load_potential, potential_file
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY2 = np.float32(1e-8)

@@ -14,10 +14,10 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians import walls
-from agora.pedestrians.goal import set_out
-from agora.pedestrians.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Length, NotNegative, Period, Positive, check_fields
 
 __all__ = ["Evacuation"]

@@ -20,10 +20,10 @@ from agora.core.cells import cell_at, extent, run, sort_into_cells
 from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
-from agora.pedestrians import walls
-from agora.pedestrians.goal import set_out
-from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-6)

@@ -15,8 +15,8 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.goal import arriving, direction
-from agora.pedestrians.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
+from agora.pedestrians.shared.goal import arriving, direction
+from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
 from agora.ranges import Length, NotNegative, Positive, check_fields
 
 _TINY = np.float32(1e-12)

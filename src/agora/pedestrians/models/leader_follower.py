@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import ONE, ZERO, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.goal import direction
+from agora.pedestrians.shared.goal import direction
 from agora.ranges import Distance, NotNegative, Positive, check_fields
 
 _TINY = np.float32(1e-12)

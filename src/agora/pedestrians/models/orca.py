@@ -20,7 +20,7 @@ from agora.core.scalar import ONE, ZERO, in_float32
 from agora.core.state import PADDING, STAY
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.ranges import Count, Distance, Length, Period, Positive, check_fields
 
 _CROWDED = 96

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.pedestrians.pedsim import Pedsim
+from agora.pedestrians.models.pedsim import Pedsim
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Pedsim: the forces of libpedsim (C. Gloor) with the group terms of pedsim_ros.
 
-Social force: `agora.pedestrians.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking behaviour of
-pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the code, but for
-the reach of obstacles, which is that of pedsim_ros' file.
+Social force: `agora.pedestrians.shared.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking
+behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the
+code, but for the reach of obstacles, which is that of pedsim_ros' file.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians import group_forces, walls
-from agora.pedestrians.goal import set_out
-from agora.pedestrians.group_forces import group_sums
-from agora.pedestrians.moussaid import add_interactions
-from agora.pedestrians.neighbours import append_people, append_robots, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import group_forces, walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.group_forces import group_sums
+from agora.pedestrians.shared.moussaid import add_interactions
+from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-12)

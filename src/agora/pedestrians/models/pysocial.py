@@ -1,6 +1,6 @@
 """PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
 
-Social force: Moussaid et al. 2009 (`agora.pedestrians.moussaid`). Group terms: the forms that the package
+Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the forms that the package
 calls alternative (from pedsim_ros).
 
 What the package does and this does not:
@@ -25,12 +25,12 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians import group_forces, walls
-from agora.pedestrians.goal import direction
-from agora.pedestrians.group_forces import group_sums
-from agora.pedestrians.moussaid import add_interactions
-from agora.pedestrians.neighbours import append_people, append_robots, lanes
-from agora.pedestrians.walls import clearances
+from agora.pedestrians.shared import group_forces, walls
+from agora.pedestrians.shared.goal import direction
+from agora.pedestrians.shared.group_forces import group_sums
+from agora.pedestrians.shared.moussaid import add_interactions
+from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _FAR = np.float32(3e38)

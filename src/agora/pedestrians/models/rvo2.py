@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.orca import Orca
 from agora.ranges import Distance, Duration, Positive
 
 

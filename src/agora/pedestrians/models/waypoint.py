@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.goal import direction
+from agora.pedestrians.shared.goal import direction
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core.jit import inlined, part
 from agora.core.scalar import ONE, ZERO, atan2, exp
-from agora.pedestrians.neighbours import VX, VY, X, Y
+from agora.pedestrians.shared.neighbours import VX, VY, X, Y
 
 _TINY = np.float32(1e-12)
 _STRAIGHT = np.float32(1e-5)
@@ -53,7 +53,7 @@ def interaction(dx, dy, dvx, dvy, law):
 
 @part
 def add_interactions(discs, n, x, y, vx, vy, count, law, fx, fy):
-    """Add the forces of ``n`` listed discs (`agora.pedestrians.neighbours`) on the first ``count`` pedestrians of a world."""
+    """Add the forces of ``n`` discs (`agora.pedestrians.shared.neighbours`) on the first ``count`` pedestrians of a world."""
     for j in range(n):
         xj, yj, vxj, vyj = discs[X, j], discs[Y, j], discs[VX, j], discs[VY, j]
         for i in range(count):

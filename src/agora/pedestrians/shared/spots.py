@@ -10,14 +10,17 @@ import numpy as np
 from agora.core.state import Doubles, Ints
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
-from agora.pedestrians.social_records import USES
+
+STAND, SIT, WORK, QUEUE = range(4)
+USES = ("stand", "sit", "work", "queue")
+"""What a spot is for (`agora.maps.furniture.Spot`); a use is a number in this list."""
 
 _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 
 
 @functools.lru_cache(maxsize=64)
 def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
-    """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), numbers in `social_records.USES`.
+    """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), numbers in `USES`.
 
     A seat is inside its chair, where no disc can be for the crowd models, so who sits on it is at the chair's edge. Of the points
     as near as possible the one that is farthest along the spot's heading is taken: one who sits looks away from the backrest. A

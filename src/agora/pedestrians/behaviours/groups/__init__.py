@@ -18,10 +18,10 @@ import numpy as np
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
-from agora.pedestrians.formations import o_space_radius
-from agora.pedestrians.group_roles import GroupMemory, GroupParameters, regroup
-from agora.pedestrians.group_talk import come_and_go, stand
-from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
+from agora.pedestrians.behaviours.groups._roles import GroupMemory, GroupParameters, regroup
+from agora.pedestrians.behaviours.groups._talk import come_and_go, stand
+from agora.pedestrians.behaviours.groups._walk import CRUMBS, follow, lead, wait
+from agora.pedestrians.shared.formations import o_space_radius
 from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY, Bools, Floats, Ints
-from agora.pedestrians.formations import row_place
-from agora.pedestrians.group_talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space
+from agora.pedestrians.behaviours.groups._talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space
+from agora.pedestrians.shared.formations import row_place
 from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the draw

@@ -8,8 +8,8 @@ from agora.core.field import clearance_at
 from agora.core.jit import hidden
 from agora.core.scalar import TWO_PI, ZERO, atan2, sincos, wrap
 from agora.core.state import SOCIAL_STATES
-from agora.pedestrians.formations import o_space_radius
-from agora.pedestrians.group_walk import lean_on
+from agora.pedestrians.behaviours.groups._walk import lean_on
+from agora.pedestrians.shared.formations import o_space_radius
 from agora.seeds import uniform_at
 
 IDLE, WALKING, TALKING, LISTENING = (SOCIAL_STATES.index(name) for name in ("idle", "walking", "talking", "listening"))

@@ -17,10 +17,10 @@ import numpy as np
 from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES, Array, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
-from agora.pedestrians import social_records as records
-from agora.pedestrians.social_motion import think
-from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, SocialParameters
-from agora.pedestrians.spots import usable_spots
+from agora.pedestrians.behaviours.social_states import _records as records
+from agora.pedestrians.behaviours.social_states._motion import think
+from agora.pedestrians.behaviours.social_states._records import FOREVER, IDLE, WALKING, Character, SocialParameters
+from agora.pedestrians.shared.spots import usable_spots
 from agora.ranges import Distance, Duration, NotNegative, check_fields
 from agora.seeds import key_of, normal_at
 

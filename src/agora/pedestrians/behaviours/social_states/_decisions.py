@@ -9,9 +9,8 @@ import numpy as np
 from agora.core.jit import lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import SOCIAL_STATES, STAY
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.social_meeting import CHAT, ERRAND, GROUP, NOTHING, SEEK, STORY_TIME, WALK_AND_TALK
-from agora.pedestrians.social_records import (
+from agora.pedestrians.behaviours.social_states._meeting import CHAT, ERRAND, GROUP, NOTHING, SEEK, STORY_TIME, WALK_AND_TALK
+from agora.pedestrians.behaviours.social_states._records import (
     AVOIDING,
     CURIOUS,
     FOREVER,
@@ -37,6 +36,7 @@ from agora.pedestrians.social_records import (
     WALKING,
     WORKING,
 )
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.seeds import uniform_at
 
 _CLOSE = np.float32(1.1)  # a robot within so many personal radii is noticed wherever one looks

@@ -8,14 +8,12 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_inlined
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos
-from agora.pedestrians.social_records import (
+from agora.pedestrians.behaviours.social_states._records import (
     FOREVER,
     IDLE,
     INTERACTING,
     LISTENING,
-    QUEUE,
     QUEUEING,
-    SIT,
     SITTING,
     STORY,
     STROLL,
@@ -23,9 +21,9 @@ from agora.pedestrians.social_records import (
     TELLING,
     TURNS,
     WALKING,
-    WORK,
     WORKING,
 )
+from agora.pedestrians.shared.spots import QUEUE, SIT, WORK
 from agora.seeds import uniform_at
 
 NOTHING, CHAT, SEEK, STORY_TIME, GROUP, WALK_AND_TALK, ERRAND = range(7)

@@ -8,10 +8,9 @@ import numpy as np
 
 from agora.core.jit import lean_inlined, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
-from agora.pedestrians.social_kernels import decide
-from agora.pedestrians.social_meeting import keep_together, settle_wishes
-from agora.pedestrians.social_records import (
+from agora.pedestrians.behaviours.social_states._decisions import decide
+from agora.pedestrians.behaviours.social_states._meeting import keep_together, settle_wishes
+from agora.pedestrians.behaviours.social_states._records import (
     AVOIDING,
     FOREVER,
     IDLE,
@@ -32,6 +31,7 @@ from agora.pedestrians.social_records import (
     WALKING,
     WORKING,
 )
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 SPACING = np.float32(0.7)
 """Distance between those who queue, m."""

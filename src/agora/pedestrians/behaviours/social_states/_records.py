@@ -16,10 +16,6 @@ REGULAR, IMPASSIVE, STARTLED, CURIOUS, SCARED, HOSTILE = range(len(REACTIONS))
 TURNS, STORY, STROLL = 0, 1, 2
 """Kinds of conversation: who speaks changes; one tells a story; who speaks changes while they walk on."""
 
-STAND, SIT, WORK, QUEUE = range(4)
-USES = ("stand", "sit", "work", "queue")
-"""What a spot is for (`agora.maps.furniture.Spot`); `Spots.use` is the number in this list."""
-
 FOREVER = np.float32(1e9)
 
 
@@ -171,7 +167,7 @@ class Spots(NamedTuple):
         x: pose of the user, x, m.
         y: pose of the user, y, m.
         heading: pose of the user, heading, rad.
-        use: number in `USES`.
+        use: number in `agora.pedestrians.shared.spots.USES`.
         count: (W,) number of spots of each world.
     """
 
