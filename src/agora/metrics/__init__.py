@@ -15,6 +15,7 @@ A module is named for what its metrics measure. Put a new metric into the first 
 10. `efficiency`: path length and time compared with the shortest; `twists`: twists in the robot's own frame and commands;
     `motion`: speed, acceleration, jerk and curvature of the robot's path.
 
-If none fits, add a module, named for the quantity, and an entry here. `quantities` holds what several metrics compute;
-`registered` lists and computes the metrics of the registry.
+If none fits, add a module, named for the quantity, and an entry here. Tables and reports list a metric under the
+name of its module, or under the `GROUP` that the module sets. `quantities` holds what several metrics compute; `registered` lists
+and computes the metrics of the registry.
 """

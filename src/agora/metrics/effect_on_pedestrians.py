@@ -20,6 +20,8 @@ from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.samples import once
 
+GROUP = "effect"
+
 _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
 """Displacement from which a pedestrian counts as affected, m."""

@@ -20,6 +20,8 @@ from agora.metrics.quantities.arithmetic import angle_between, exponential, norm
 from agora.metrics.quantities.groups import circles
 from agora.metrics.quantities.samples import facing, intervals, lowest, offsets, once, pedestrians_facing, somebody, weighted_mean
 
+GROUP = "intrusion"
+
 _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
 _INTRUDED, _DISTURBED = 0.5, 0.2

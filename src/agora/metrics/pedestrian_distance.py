@@ -14,6 +14,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.outline import closest_surface
 from agora.metrics.quantities.samples import anyone, average, closest, offsets, somebody
 
+GROUP = "proxemics"
+
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _HUNAVSIM = "HuNavSim's code"
 _FAR = 10.0

@@ -9,6 +9,8 @@ from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.samples import anyone, duration, intervals, offsets, somebody, weighted_mean
 
+GROUP = "space"
+
 
 @metric(
     "pedestrian_speed_average",

@@ -31,6 +31,8 @@ from agora.metrics.quantities.samples import (
 )
 from agora.metrics.quantities.zones import BANDS, INTIMATE, PERSONAL, band_words, in_band
 
+GROUP = "proxemics"
+
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _PRIVATE = 0.5
 

@@ -9,6 +9,8 @@ from agora.core.state import Array
 from agora.interfaces import metric
 from agora.metrics.quantities.samples import intervals, weighted_mean
 
+GROUP = "notes"
+
 _AGORA = "Agora"
 
 

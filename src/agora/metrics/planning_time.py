@@ -8,6 +8,8 @@ from agora.core.recording import Recording
 from agora.interfaces import metric
 from agora.metrics.quantities.samples import intervals
 
+GROUP = "efficiency"
+
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _AGORA = "Agora (`agora.metrics.planning_time`)"
 

@@ -14,6 +14,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import logarithm, norm, spectrum
 from agora.metrics.quantities.samples import average, intervals, once, velocities
 
+GROUP = "smoothness"
+
 _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"
 _STOPPED, _TURNS, _BACKWARD, _ON_THE_SPOT = 0.05, 0.15, -0.05, 0.005

@@ -7,6 +7,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.outline import wall_gaps
 from agora.metrics.quantities.samples import average
 
+GROUP = "proxemics"
+
 _SAFE = 0.3
 
 

@@ -16,6 +16,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import exponential, logarithm
 from agora.metrics.quantities.samples import closest, intervals, offsets, once, steps
 
+GROUP = "crowdnav_code"
+
 _CROWDNAV, _ATTNGRAPH = "Chen et al. 2019, CrowdNav's code", "Liu et al. 2023, CrowdNav_Prediction_AttnGraph's code"
 _DISCOMFORT, _FACTOR = 0.2, 0.5
 _SUCCESS, _COLLISION, _DISCOUNT = 1.0, -0.25, 0.9

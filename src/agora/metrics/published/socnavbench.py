@@ -14,6 +14,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import anyone, at_goal, closest_centre, intervals, offsets, once, somebody, speeds, steps
 
+GROUP = "socnavbench_code"
+
 _CODE = "SocNavBench's code"
 _COOLDOWN = 1.0
 

@@ -13,6 +13,8 @@ from agora.interfaces import metric
 from agora.metrics.quantities.groups import inside_groups
 from agora.metrics.quantities.samples import at_goal, step_lengths, succeeded
 
+GROUP = "taga"
+
 _TABLE = "Sarker Roy et al. 2025, TAGA, Table I"
 _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION, Outcome.WALL_COLLISION)
 
