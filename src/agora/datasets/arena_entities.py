@@ -14,8 +14,8 @@ from agora.config import build, load
 from agora.documents import read_text, shown
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, ModelFile
+from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 
 _HEIGHT = 1.0  # of what has no height, m
 

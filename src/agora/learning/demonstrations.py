@@ -38,10 +38,10 @@ from agora.episode import Conditions
 from agora.errors import InputError, ResultsError, reading
 from agora.files import write_whole
 from agora.interfaces import Observation
+from agora.optics.lidar import Lidar
 from agora.packed import arrays_of
 from agora.policies.encoding import Observe
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 
 _LARGEST = 1_000_000_000  # bytes of a demonstration
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
