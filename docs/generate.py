@@ -27,12 +27,12 @@ from agora.benchmark.statistics import wilson
 from agora.cli.app import app
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
-from agora.documented import introduction, meanings
 from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
 from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
+from agora.field_docs import introduction, meanings
 from agora.interfaces import (
     ROBOT,
     Answer,

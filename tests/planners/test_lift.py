@@ -13,7 +13,7 @@ from tests.engine.test_observers import Compass
 from tests.starts import people, start
 
 from agora.core.recording import Outcome
-from agora.core.stranger import Signalled
+from agora.core.untrusted_calls import Signalled
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration

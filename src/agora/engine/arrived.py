@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY
-from agora.engine.taken import ROOM, STANDS
+from agora.engine.occupied_waypoints import ROOM, STANDS
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _STILL = np.float32(0.05)  # m/s, up to which one counts as at rest

@@ -4,7 +4,7 @@ A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks to and fr
 detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
 another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
 passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second
-time at the same place, it gives up its waypoint (`agora.engine.taken`).
+time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
 
 The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
 in which all people go the same way.

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import Doubles, Floats
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, UnknownNameError, reading
 from agora.files import write_whole
 from agora.policies.weights import packed, read_safetensors
 from agora.share import folder
+from agora.yaml_tree import require_file
 
 _SUFFIX = ".safetensors"
 _MOST_UNITS = 64
@@ -125,7 +125,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
     """
     path = potential_file(name_or_path)
     with reading(path, "a potential"):
-        refuse_what_is_no_file(path)
+        require_file(path)
         return _load_once(path, path.stat().st_mtime_ns)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engine.plain_step import ALL, NOTHING, ROBOTS
-from tests.engine.plain_yielding import held_apart
+from tests.engine.plain_collision_resolution import held_apart
+from tests.engine.plain_published_collision_resolution import ALL, NOTHING, ROBOTS
 from tests.engine.test_careful_parity import crowded
 
 from agora.core.jit import bind
+from agora.engine.collision_resolution import hold_apart
 from agora.engine.gait import Gait
-from agora.engine.yielding import hold_apart
 from agora.world import records
 
 

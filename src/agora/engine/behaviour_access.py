@@ -1,4 +1,4 @@
-"""Behaviours at work: the fields that they may write to, and the check that their decisions can be walked."""
+"""Access of behaviours to a world: the fields that they may write, and the check that their decisions are possible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND, _HEADING = range(6)
 
 
 @lean_kernel
-def _look(people, traits, waypoints, minds, clock, wrong, first, last):
+def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last):
     """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an impossible wish, and the kind of that."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
@@ -54,8 +54,8 @@ def _look(people, traits, waypoints, minds, clock, wrong, first, last):
                 break
 
 
-class Heed:
-    """A behaviour at work on a world.
+class BehaviourAccess:
+    """A behaviour attached to a world, with access to part of it.
 
     It is given a view of the world: of that it may write the current waypoints and how the lists are followed, preferred speeds,
     groups, minds and headings; the rest is read-only.
@@ -96,7 +96,7 @@ class Heed:
             decide = self.attached.think(generation)
         if not callable(decide):
             raise ComponentError(f"{name}: think returned {type(decide).__name__}; expected a function of first and last")
-        look = bind(_look, w.generation(generation)[0], w.traits, w.waypoints, w.minds, w.status.clock, wrong)
+        look = bind(_find_impossible, w.generation(generation)[0], w.traits, w.waypoints, w.minds, w.status.clock, wrong)
 
         def work(first: int, last: int) -> None:
             with blame(name):

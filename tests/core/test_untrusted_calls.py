@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from agora.core.stranger import Apart, ProcessExit
+from agora.core.untrusted_calls import CallBoundary, ProcessExit
 
 OTHER = """
 import os, threading
-from agora.core.stranger import Apart
+from agora.core.untrusted_calls import Apart
 with Apart():
     threading.Thread(target=os._exit, args=(5,)).start()
     threading.Event().wait(60.0)
@@ -19,7 +19,7 @@ with Apart():
 
 def test_a_call_that_ends_the_process_raises_and_the_function_is_as_before():
     usual = os._exit
-    with pytest.raises(ProcessExit, match=r"os\._exit\(3\)"), Apart(), Apart():
+    with pytest.raises(ProcessExit, match=r"os\._exit\(3\)"), CallBoundary(), CallBoundary():
         os._exit(3)
     assert os._exit is usual
 

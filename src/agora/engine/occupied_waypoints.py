@@ -46,7 +46,7 @@ def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
 
 
 @lean_inlined
-def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
+def _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i):
     """Return whether somebody whom pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
     k = waypoints.index[w, i]
     tx, ty, tolerance = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], waypoints.tolerance[w, i]
@@ -114,7 +114,7 @@ def _turn_back(people, traits, waypoints, progress, w, i):
 
 
 @lean_kernel
-def pass_taken(
+def pass_occupied(
     dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last
 ):  # fmt: skip
     """Make the next waypoint current where somebody stands on the current one, or where walls keep a pedestrian off it.
@@ -154,6 +154,6 @@ def pass_taken(
             if (
                 far > ZERO
                 and dx * dx + dy * dy < far * far
-                and _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i)
+                and _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i)
             ):
                 next_waypoint(traits, waypoints, clock, w, i, substep)

@@ -45,7 +45,7 @@ class Node:
     key_lines: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
-def refuse_what_is_no_file(path: Path) -> None:
+def require_file(path: Path) -> None:
     """Make sure that a path is one of an ordinary file: folders, devices and pipes, which may never end, are none.
 
     Raises:
@@ -68,7 +68,7 @@ def read_text(path: str | Path) -> str:
     """
     path = Path(path)
     try:
-        refuse_what_is_no_file(path)
+        require_file(path)
         data = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
@@ -271,7 +271,7 @@ class _TreeOfYaml:
             if tag == _TAG + "float":
                 return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
         except (ValueError, KeyError) as error:
-            raise self.fail(event, f"expected a {tag.removeprefix(_TAG)}, got {shown(text)}") from error
+            raise self.fail(event, f"expected a {tag.removeprefix(_TAG)}, got {value_text(text)}") from error
         raise self.fail(event, f"expected plain YAML, got the tag {tag!r}")
 
 
@@ -309,7 +309,7 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
     raise InputError(f"{where}: {path or 'top level'}: expected plain data, got {type(values).__name__}")
 
 
-def located(path: str | Path, *keys: str | int) -> str:
+def location_of(path: str | Path, *keys: str | int) -> str:
     """The beginning of a message about a value of a file that was read: ``file:line: key.path``."""
     node, name = _tree_of_file(Path(path), Path(path).stat().st_mtime_ns), ""
     for key in keys:
@@ -324,7 +324,7 @@ def _tree_of_file(path: Path, changed: int) -> Node:
     return tree_of_text(read_text(path), str(path), path.suffix.lower() == ".json")
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value of a file as a message quotes it."""
     if isinstance(value, dict):
         return "a mapping"
@@ -346,7 +346,7 @@ def similar(name: str, known: Iterable[str]) -> str:
     return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
-def clipped(text: str) -> str:
+def clip(text: str) -> str:
     """The text of a name as a message quotes it: at most 200 letters."""
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
 

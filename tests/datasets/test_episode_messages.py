@@ -11,8 +11,8 @@ from tests.engines import engine as engine_at
 from tests.starts import DISC, people, start
 
 from agora.core.recording import ContactKind
+from agora.datasets.episode_messages import EpisodeMessages
 from agora.datasets.rosbag import _contacts
-from agora.datasets.said import Said
 from agora.engine.recorder import take_events
 from agora.pedestrians.models.waypoint import Waypoint
 from agora.world.start import RobotStart
@@ -32,7 +32,7 @@ def said():
     made = replace(start(crowd=crowd), robots=robots)
     engine = engine_at([made], DT, crowd=Waypoint(), ends=0)
     engine.world.commands[0] = (0.4, 0.0, 0.5), (0.7, 0.0, 0.0)
-    told, events = Said(), [[], []]
+    told, events = EpisodeMessages(), [[], []]
 
     def say(step):
         now, robots = engine.world.pedestrians, engine.world.robots

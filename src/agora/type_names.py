@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from agora.documents import Node
 from agora.errors import nearest
 from agora.ranges import Within
 from agora.registry import KINDS, Plug, available, load, plug_of
+from agora.yaml_tree import Node
 
 
 def fits(node: Node, kind: Any) -> bool:
@@ -28,23 +28,23 @@ def fits(node: Node, kind: Any) -> bool:
     return not isinstance(node.value, list | dict)
 
 
-def described(kind: Any) -> str:
+def type_name(kind: Any) -> str:
     """A type in the words of a message."""
     words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is typing.Annotated:
         bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
-        return described(typing.get_args(kind)[0]) + "".join(bounds)
+        return type_name(typing.get_args(kind)[0]) + "".join(bounds)
     if origin is Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(described(k) for k in typing.get_args(kind))
+        return " or ".join(type_name(k) for k in typing.get_args(kind))
     if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields") or kind is dict or origin in (dict, Mapping):
         return "a mapping"
     return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
 
 
-def place_of(key: str, node: Node, hints: Mapping[str, Any]) -> str:
+def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
     """Say which component in a mapping has the parameter that is written beside it; nothing where none has.
 
     Args:
@@ -60,7 +60,7 @@ def place_of(key: str, node: Node, hints: Mapping[str, Any]) -> str:
     return ""
 
 
-def of_another(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
+def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
     """Tell the parameters that the usual component does not have: they may be of another, whose name is not said.
 
     Args:

@@ -10,9 +10,9 @@ from tests.pedestrians.twins import clearance
 from tests.starts import people, start
 
 from agora.core.jit import bind
-from agora.engine.careful import ALL
+from agora.engine.collision_parts import ALL
+from agora.engine.collision_resolution import hold_apart
 from agora.engine.gait import Gait
-from agora.engine.yielding import hold_apart
 from agora.maps.grid import Map
 from agora.pedestrians.models.anticipation import Anticipation
 from agora.pedestrians.models.helbing import Helbing

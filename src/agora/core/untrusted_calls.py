@@ -1,4 +1,4 @@
-"""The boundary about a call of a stranger's code in this process: its exceptions are its own, a signal is the user's.
+"""Calls of untrusted code in this process: a boundary tells the code's exceptions from the user's signals.
 
 Code that calls ``os._exit`` fails like code that raises: a command that ended without a word would hide which code did it.
 """
@@ -33,11 +33,11 @@ class Signalled(KeyboardInterrupt):
 
 
 class ProcessExit(BaseException):
-    """A stranger's code called ``os._exit``."""
+    """Untrusted code called ``os._exit``."""
 
 
 _came: list[Signalled] = []
-"""Signals that nobody has dealt with yet; a stranger's ``except:`` may have caught them."""
+"""Signals that nobody has dealt with yet; an ``except:`` of untrusted code may have caught them."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -64,10 +64,10 @@ def raise_caught() -> None:
 
 
 _RESERVE = 64
-"""Open files that are left to the process when a stranger's code has used up all that it may have."""
+"""Open files that are left to the process when untrusted code has used up all that it may have."""
 
 
-class Apart:
+class CallBoundary:
     """Tells signals from exceptions, and ends a process that was forked within it; a boundary inside another asks for no
     handler. Within it, ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was
     forked.
@@ -79,10 +79,10 @@ class Apart:
     def __enter__(self) -> None:
         self._process, self._thread = os.getpid(), threading.get_ident()
         self._main = threading.current_thread() is threading.main_thread()
-        self._first = self._main and Apart._outermost
+        self._first = self._main and CallBoundary._outermost
         self._usual = self._first and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._first:
-            Apart._outermost = False
+            CallBoundary._outermost = False
             os._exit = self._exit
         if self._usual:
             signal.signal(signal.SIGINT, interrupt)
@@ -90,23 +90,23 @@ class Apart:
     def _exit(self, status: int) -> NoReturn:
         """Stand in for ``os._exit``."""
         if os.getpid() != self._process or threading.get_ident() != self._thread:
-            Apart._end(status)
+            CallBoundary._end(status)
         raise ProcessExit(f"os._exit({status})")
 
     def __exit__(self, *raised: object) -> None:
         if os.getpid() != self._process:
-            Apart._end(1)
+            CallBoundary._end(1)
         if self._first:
-            Apart._outermost = True
-            os._exit = Apart._end
+            CallBoundary._outermost = True
+            os._exit = CallBoundary._end
         if self._usual:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._main:
             raise_caught()
 
 
-class stranger(Apart):  # noqa: N801 - used like a function
-    """Call a stranger's code within this, and catch its exceptions outside: all but `Signalled` are the code's own.
+class untrusted_call(CallBoundary):  # noqa: N801 - used like a function
+    """Call untrusted code within this context, and catch its exceptions outside: all but `Signalled` are the code's own.
 
     A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
     as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.
@@ -135,10 +135,10 @@ class stranger(Apart):  # noqa: N801 - used like a function
             float_mode.set_usual()
 
 
-def within(items: Iterator[_Item]) -> Iterator[_Item]:
-    """The items of a generator that calls strangers' code, each made so that Ctrl-C is a `Signalled` and a fork ends."""
+def guard_items(items: Iterator[_Item]) -> Iterator[_Item]:
+    """Yield the items of a generator that calls untrusted code, each computed inside a `CallBoundary`."""
     while True:
-        with Apart():
+        with CallBoundary():
             try:
                 item = next(items)
             except StopIteration:

@@ -85,7 +85,7 @@ class _Moment:
     walks: Walks
 
 
-class Errands:
+class ItineraryPlanner:
     """Makes the people of one task.
 
     Args:

@@ -1,11 +1,10 @@
-"""The last step of yielding pedestrians: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for
-ever.
+"""Collision resolution: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for ever.
 
-As in `agora.engine.careful`, those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the
-worst contact of each. What is different is who gives up how much. Of two who go the same way the one behind yields, and steps back
-a little where the one ahead needs the room. So whoever is nearest a door goes first, and two who come to its jambs do not hold each
-other there. In the later rounds both give up their shares, so that a wall behind the one who yields stops both. Gaps are closed
-within `_SOFT` seconds and not within one step: nobody stops from full speed at once.
+Those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the worst contact of each. What is
+different from `agora.engine.published_collision_resolution` is who gives up how much. Of two who go the same way the one behind
+yields, and steps back a little where the one ahead needs the room. So whoever is nearest a door goes first, and two who come to its
+jambs do not hold each other there. In the later rounds both give up their shares, so that a wall behind the one who yields stops
+both. Gaps are closed within `_SOFT` seconds and not within one step: nobody stops from full speed at once.
 
 Bodies have the room that people need. Discs of 0.3 m stand no closer than 3.2 to the square metre, and people stand at 5. Who is
 impatient (`agora.engine.gait`) among several people of the same way turns its shoulders: its radius shrinks down to `_SHOULDERS`
@@ -22,22 +21,23 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.engine.careful import (
+from agora.engine.collision_parts import (
     ALL,
     HEAD_ON,
+    MARGIN,
     NEAR,
     PARTING,
     STOPPED,
-    at_walls,
-    begin,
-    could_touch,
-    give_up,
-    hand_over,
-    note,
+    add_walls,
+    find_pairs,
+    keep_worst,
+    make_scratch,
+    prepare,
     reach_of,
-    sheet,
+    reduce_velocities,
     stop,
     wish_of,
+    write_velocities,
 )
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
 from agora.pedestrians.shared.walls import clearances
@@ -54,7 +54,6 @@ _MANY = np.float32(7.0)  # of them, from which on fully
 _DOOR = np.float32(2.0)  # so many fewer in front of a door
 _ASIDE = np.float32(0.25)  # of the preferred speed, with which one steps aside
 _BACK = np.float32(0.1)  # of it, with which one of two steps back
-_ROBOT = np.float32(0.02)  # m, that people leave between themselves and a robot
 _ROUNDS = 8
 _PAIRS = 16  # a slot
 _ABREAST = np.float32(1e-3)  # m
@@ -131,8 +130,8 @@ def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, wors
             continue
         if mine and theirs and order[k] != 0 and not shared:
             first = _yields(gait, w, i, much, a) if order[k] > 0 else much - _yields(gait, w, j, much, b)
-            note(worst, i, first, nx, ny)
-            note(worst, j, much - first, -nx, -ny)
+            keep_worst(worst, i, first, nx, ny)
+            keep_worst(worst, j, much - first, -nx, -ny)
             continue
         ahead, behind = max(a, ZERO), max(b, ZERO)
         total = max(ahead + behind, _TINY)
@@ -140,10 +139,10 @@ def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, wors
         apart = HALF * (much - closing)
         if mine:
             share = closing * ahead / total if theirs else min(closing, ahead)
-            note(worst, i, share + (apart if theirs else apart + apart), nx, ny)
+            keep_worst(worst, i, share + (apart if theirs else apart + apart), nx, ny)
         if theirs:
             share = closing * behind / total if mine else min(closing, behind)
-            note(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
+            keep_worst(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
 
 
 @hidden
@@ -186,28 +185,28 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
-    gap = distance - traits.radius[w, i] - robot_traits.radius[w, r] - _ROBOT
+    gap = distance - traits.radius[w, i] - robot_traits.radius[w, r] - MARGIN
     coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
-    note(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed(gap, inverse_h) - coming, -PARTING), nx, ny)
+    keep_worst(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed(gap, inverse_h) - coming, -PARTING), nx, ny)
 
 
 @lean_inlined
-def _settle(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s):
+def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s):
     """Rounds over the worst contact of each, and at last the walls."""
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
         _among(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
         if pressed:
-            at_walls(traits.radius[w], count, s, inverse_h)
+            add_walls(traits.radius[w], count, s, inverse_h)
             for i in range(count):
                 for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
                     if robots.active[w, r]:
                         _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
-        changed = give_up(s.worst, lanes(count), s.vx, s.vy)
+        changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
     if pressed:
-        at_walls(traits.radius[w], count, s, inverse_h)
-        give_up(s.worst, lanes(count), s.vx, s.vy)
+        add_walls(traits.radius[w], count, s, inverse_h)
+        reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
 
 
 @kernel
@@ -227,25 +226,25 @@ def hold_apart(
         gait: record of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
-    horizon, s = _FORESIGHT * h, sheet(people.x.shape[1], _PAIRS)
+    horizon, s = _FORESIGHT * h, make_scratch(people.x.shape[1], _PAIRS)
     order, body = np.empty(s.pairs.shape[1], np.int32), np.empty((2, people.x.shape[1]), np.float32)
     for w in range(first, last):
         if clock.done[w]:
             continue
         clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
-        pressed = begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        pressed = prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
         reach = reach_of(people, traits, w, horizon, s) if sees & SEES_PEDESTRIANS else ZERO
-        found, pairs, normals = could_touch(people, traits, w, reach, s), s.pairs, s.normals
+        found, pairs, normals = find_pairs(people, traits, w, reach, s), s.pairs, s.normals
         if found == 0 and not pressed:
             continue
         passes = _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
         if passes and reach_of(people, traits, w, horizon, s) != reach:
-            found = could_touch(people, traits, w, reach_of(people, traits, w, horizon, s), s)
+            found = find_pairs(people, traits, w, reach_of(people, traits, w, horizon, s), s)
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]
             order[k] = _ahead(people, traits, gait, w, i, j)
             normals[2, k] += traits.radius[w, i] - body[0, i] + traits.radius[w, j] - body[0, j]
-        _settle(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s)
+        _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s)
         stop(pairs, normals, found, s.mind, s.vx, s.vy, ONE / h)
-        hand_over(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])
+        write_velocities(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

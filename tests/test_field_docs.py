@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from agora.documented import introduction, meanings
+from agora.field_docs import introduction, meanings
 
 
 def test_meanings_are_found_however_they_are_laid_out():

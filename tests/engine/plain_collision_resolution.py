@@ -1,9 +1,9 @@
-"""The last step of those who yield in plain float64 Python: the twin of `agora.engine.yielding.hold_apart`."""
+"""The last step of those who yield in plain float64 Python: the twin of `agora.engine.collision_resolution.hold_apart`."""
 
 from __future__ import annotations
 
 import numpy as np
-from tests.engine.plain_step import ALL, NOTHING, World
+from tests.engine.plain_published_collision_resolution import ALL, NOTHING, World
 
 
 def _allowed(gap, h):

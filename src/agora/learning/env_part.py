@@ -1,4 +1,4 @@
-"""Some of a batch of environments: those whose episodes fit into the same arrays."""
+"""A part of a batch of environments: the worlds whose episodes fit into the same arrays."""
 
 from __future__ import annotations
 

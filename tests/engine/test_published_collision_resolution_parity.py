@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engine.plain_step import ALL, NOTHING, ROBOTS, held_back
+from tests.engine.plain_published_collision_resolution import ALL, NOTHING, ROBOTS, held_back
 from tests.pedestrians.crowds import random_crowd
 from tests.pedestrians.twins import clearance
 
 from agora.core.jit import bind
-from agora.engine.careful import hold_back
+from agora.engine.published_collision_resolution import hold_back
 from agora.world import records
 
 

@@ -1,4 +1,4 @@
-"""Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
+"""Arrivals and departures: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
 pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
@@ -17,8 +17,8 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import LEAVE
+from agora.engine.occupied_waypoints import PATIENCE, ROOM
 from agora.engine.progress import STALLED, WAITS
-from agora.engine.taken import PATIENCE, ROOM
 
 LOOK = np.float32(2.0)
 """s, for which a moving robot must stay clear of the entrance at its present velocity."""
@@ -61,7 +61,7 @@ def _is_full(after, traits, stuck, w):
 
 
 @hidden
-def _come(after, traits, waypoints, w, i):
+def _enter(after, traits, waypoints, w, i):
     """Let pedestrian i come in, at its pace."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
     pace = traits.speed[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
@@ -90,7 +90,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         now: pedestrians at the beginning of the step.
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
-        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
+        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.
         waiting: (W,) number of people who stand back or are still held up.
     """
@@ -112,4 +112,4 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
                 after.vx[w, i], after.vy[w, i], after.heading[w, i] = ZERO, ZERO, now.heading[w, i]
                 waits = full or time < waypoints.enters[w, i]
                 if not waits and _has_room(after, traits, robots, robot_traits, progress.stalled, w, i):
-                    _come(after, traits, waypoints, w, i)
+                    _enter(after, traits, waypoints, w, i)

@@ -1,4 +1,4 @@
-"""The messages of Agora's graph in a bag, taken apart by episode.
+"""The messages of Agora's ROS graph in a bag, by episode.
 
 Step 0 of the robots is an episode's beginning. Stamps of the graph only grow, so all messages from its stamp on, up to that of the
 next one's step 0, are of this episode. The message that describes an episode comes before its step 1.
@@ -26,7 +26,7 @@ SAME = 1e-6
 
 
 @dataclass
-class Said:
+class EpisodeMessages:
     """The messages of an episode.
 
     ``robots`` and ``pedestrians`` are by physics step; ``began`` is the record's time, ns; ``set_at`` are the steps at which goals
@@ -64,7 +64,7 @@ def topics_of(bag: Source) -> dict[str, str]:
     return {c.topic: name for c in bag.connections.values() for name in _TOPICS if c.topic.endswith("/" + name)}
 
 
-def collect(bag: Source) -> tuple[list[Said], list[str]]:
+def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
     """Return the messages of each episode, in their order, and remarks on those that are not whole.
 
     Raises:
@@ -89,7 +89,7 @@ def collect(bag: Source) -> tuple[list[Said], list[str]]:
     notes = _left_out(heard[EPISODE], [told[run.first][0] for run in runs])
     edges = [-math.inf, *(time_of(run.steps[0]) - SAME for run in runs[1:]), math.inf]
     return [
-        _said(heard, run, told[run.first][2], since, until)
+        _messages_of(heard, run, told[run.first][2], since, until)
         for run, (since, until) in zip(runs, itertools.pairwise(edges), strict=True)
     ], notes
 
@@ -104,10 +104,12 @@ def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
     return runs
 
 
-def _said(heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float) -> Said:
+def _messages_of(
+    heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float
+) -> EpisodeMessages:
     """Return the messages of one episode, whose stamps are from ``since`` on and before ``until``."""
     within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
-    said = Said(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
+    said = EpisodeMessages(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
     for content in within[_PEDESTRIANS]:
         if content.step == 0:
             said.pedestrians.clear()

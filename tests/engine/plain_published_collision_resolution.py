@@ -1,4 +1,4 @@
-"""The last step in plain float64 Python, one world at a time: the twin of `agora.engine.careful.hold_back`."""
+"""The twin of `agora.engine.published_collision_resolution.hold_back` in plain float64 Python, one world at a time."""
 
 from __future__ import annotations
 
