@@ -11,7 +11,7 @@ from measure import Bench, Line, paired
 from plain_c import PlainC, library
 from scene import SOCIAL_FORCE, Worlds, free_points, hall, halls
 
-from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.models.evacuation import Evacuation
 
 
 def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:

@@ -10,7 +10,7 @@ from measure import Bench, Line, paired
 from plain_c import PlainC, library
 from scene import Worlds, halls
 
-from agora.pedestrians.deep_social_force import DeepSocialForce
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
 
 
 class _PlainPotential(PlainC):

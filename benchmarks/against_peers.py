@@ -19,9 +19,9 @@ from measure import Bench, Line, paired
 from scene import DT, Worlds, crowd
 
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.orca import Orca
-from agora.pedestrians.pysocial import PySocial
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.orca import Orca
+from agora.pedestrians.models.pysocial import PySocial
 
 DENSITY = 0.25  # pedestrians per square metre; the packed scenes against JuPedSim have three times as many
 

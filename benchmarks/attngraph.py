@@ -16,7 +16,7 @@ import numpy as np
 from agora.benchmark import tracks
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap
-from agora.metrics.groups import inside_groups
+from agora.metrics.quantities.groups import inside_groups
 
 
 def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:

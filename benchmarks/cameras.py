@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from agora.channels.camera import Camera, Cameras
 from agora.core.state import Array
-from agora.engine.channels.camera import Camera, Cameras
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.interfaces import Setting

@@ -1,7 +1,7 @@
 /* The three hot loops of a world step in plain C, the way one would write them without thinking of vectors: what Agora is compared with.
 
-   social_force  goal, all pairs, wall and semi-implicit Euler, as agora.pedestrians.helbing and the engine compute them
-   evacuation    the same with bodies in contact, as agora.pedestrians.evacuation, one substep of it
+   social_force  goal, all pairs, wall and semi-implicit Euler, as agora.pedestrians.models.helbing and the engine compute them
+   evacuation    the same with bodies in contact, as agora.pedestrians.models.evacuation, one substep of it
    scan          360 beams against a grid map and the pedestrians' discs
 
    Built by plain_c.py with -ffast-math, so that gcc vectorises the exponential of the pair loop: the fastest form it makes of it.

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
+from agora.channels.camera import Camera
 from agora.core.state import Array
-from agora.engine.channels.camera import Camera
 from agora.episode import WORLD, Conditions, Episodes
 from agora.perception.hog import HogDetector
 from agora.perception.image_tracker import ImageTracker, Locator

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from agora.channels.camera import Camera
 from agora.core.state import SOCIAL_STATES, Array
-from agora.engine.channels.camera import Camera
 from agora.perception.scores import true_boxes
 from agora.rendering.scene import CLASSES
 from agora.rendering.studio import Studio

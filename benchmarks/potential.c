@@ -1,5 +1,5 @@
 /* Deep social force in plain C: goal, all pairs with a network of five units, wall, semi-implicit Euler; as
-   agora.pedestrians.deep_social_force and the engine compute them. Built by plain_c.py together with kernels.c. */
+   agora.pedestrians.models.deep_social_force and the engine compute them. Built by plain_c.py together with kernels.c. */
 #include "kernels.c"
 
 /* Written out, because gcc vectorises the loop over neighbours only if there is none inside it; the

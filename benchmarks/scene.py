@@ -8,14 +8,14 @@ from functools import cache
 
 import numpy as np
 
+from agora.channels.scan import Scanner
 from agora.draft.periods import Periods
-from agora.engine.channels.scan import Scanner
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.helbing import Helbing
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1

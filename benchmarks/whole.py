@@ -13,7 +13,7 @@ from pathlib import Path
 from measure import Bench, Line, Pair, duration, paired, wait_for_cores
 from scene import SOCIAL_FORCE, Worlds, companies, halls
 
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.registry import make
 
 _CHILD = Path(__file__).parent / "child.py"

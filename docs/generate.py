@@ -27,12 +27,12 @@ from agora.benchmark.statistics import wilson
 from agora.cli.app import app
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
-from agora.documented import introduction, meanings
 from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
 from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
+from agora.field_docs import introduction, meanings
 from agora.interfaces import (
     ROBOT,
     Answer,
@@ -54,6 +54,8 @@ from agora.maps.furniture import Furniture, ModelFile
 from agora.maps.grid import Map
 from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
+from agora.optics.camera import Camera
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detector
 from agora.perception.groups import GroupDetector
 from agora.perception.hog import HogDetector
@@ -67,8 +69,6 @@ from agora.planners.presets import preset_names
 from agora.policies.look_ahead import LookAhead
 from agora.registry import KINDS, Named, available, load, required
 from agora.robots.model import RobotModel, load_robot, robot_names
-from agora.sensors.camera import Camera
-from agora.sensors.lidar import Lidar
 from agora.share import folder
 from agora.tasks.arena_benchmark import (
     BenchmarkFile,
@@ -640,8 +640,9 @@ ROOMS = {
         "planners.presets",
     )
     + ("packed", "registry", "rendering", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer", "written"),
-    "Nodes and programs in other languages": ("nodes", "wire"),
+    "Nodes and programs in other languages": ("node_logic", "wire"),
     "New components": (
+        "channels",
         "core",
         "costmap",
         "draft",
@@ -653,7 +654,7 @@ ROOMS = {
         "policies",
         "seeds",
     )
-    + ("sensors", "simulators", "tasks", "testing", "world"),
+    + ("optics", "simulators", "tasks", "testing", "world"),
 }
 """The readers of public names, and the modules and packages that are for them; of two that fit, the longer one counts."""
 

@@ -6,7 +6,7 @@ from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
-from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.models.evacuation import Evacuation
 from agora.world.start import PedestrianStarts, Start
 
 SIDE, DOOR, WALL, PEOPLE, DT = 15.0, 1.0, 0.2, 200, 0.05

@@ -36,7 +36,7 @@ from agora.maps.furniture import ModelFile
 from agora.maps.generators.arena import ArenaGenerator
 from agora.maps.io import read_map
 from agora.maps.place import read_place, write_place
-from agora.pedestrians.potential import load_potential
+from agora.pedestrians.shared.potential import load_potential
 from agora.robots.model import load_robot
 from agora.share import folder
 from agora.tasks.modules.staged import CurriculumStage

@@ -19,7 +19,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from agora.cli.app import app
-from agora.documented import meanings
+from agora.field_docs import meanings
 from agora.planners.presets import named_planner
 from agora.registry import available, load
 from agora.robots.model import robot_names

@@ -16,8 +16,8 @@ from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration
-from agora.pedestrians.waypoint import Waypoint
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.simulators.native import Native, NativeBodies
 from agora.world.start import RobotStart, Start
 from agora.world.trajectories import Trajectories

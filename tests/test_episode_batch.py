@@ -13,9 +13,9 @@ from agora.engine.wiring import Wiring
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Setting
 from agora.maps.grid import Map
+from agora.optics.lidar import Lidar
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
-from agora.sensors.lidar import Lidar
 from agora.world.world import World
 from tests.starts import DISC, people, start
 

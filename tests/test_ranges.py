@@ -9,8 +9,8 @@ import pytest
 
 from agora.config import build_component, parse
 from agora.errors import InputError
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.rvo2 import Rvo2
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.rvo2 import Rvo2
 from agora.ranges import LARGEST, Within, range_of
 from agora.registry import KINDS, Named, available, load
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agora.errors import InputError
-from agora.nodes.relay import Relay
+from agora.node_logic.relay import Relay
 from agora.planners.presets import named_interplanner
 from agora.registry import available
 from agora.robots.model import load_robot

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
-from agora.pedestrians.evacuation import Evacuation
+from agora.pedestrians.models.evacuation import Evacuation
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402

@@ -10,11 +10,11 @@ from PIL import Image
 from agora.core.state import SOCIAL_STATES, TYPES
 from agora.maps.grid import Map
 from agora.maps.place import Place
+from agora.optics.camera import Camera
 from agora.rendering.gait import Moving, frames
 from agora.rendering.scene import Scene
 from agora.rendering.shapes import looks_of
 from agora.rendering.view import Eye, View
-from agora.sensors.camera import Camera
 
 COUNT, WIDTH, HEIGHT, APART, AWAY = 9, 1080, 250, 1.1, 8.0
 WALK = [(("adult", "walking", 1.3, phase / 8.0), 3) for phase in range(9)]

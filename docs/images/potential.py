@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from agora.learning.potential import recovery_error
-from agora.pedestrians.potential import load_potential
+from agora.pedestrians.shared.potential import load_potential
 from agora.viewer.figures import save, style
 
 HERE = Path(__file__).resolve().parent

@@ -22,24 +22,24 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from agora.described import described, fits, looks_numeric, of_another, place_of
-from agora.documents import (
-    Node,
-    clipped,
-    given_at,
-    join,
-    quick_tree_of_json,
-    read_text,
-    shown,
-    similar,
-    tree_of_plain,
-    tree_of_text,
-)
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.ranges import LARGEST, LARGEST_WHOLE, Within
 from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
+from agora.type_names import explain_unknown_parameters, fits, looks_numeric, suggest_component, type_name
 from agora.written import dump, fields_of, names_of, plain, unread
+from agora.yaml_tree import (
+    Node,
+    clip,
+    given_at,
+    join,
+    quick_tree_of_json,
+    read_text,
+    similar,
+    tree_of_plain,
+    tree_of_text,
+    value_text,
+)
 
 __all__ = [
     "build",
@@ -201,7 +201,7 @@ class Builder:
         """Note a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         if len(self.problems) < _MOST_PROBLEMS:
-            self.problems.append(f"{place}: {clipped(path)}: {message}" if path else f"{place}: {message}")
+            self.problems.append(f"{place}: {clip(path)}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
@@ -209,7 +209,7 @@ class Builder:
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
-        return self.wrong(node.line, path, f"expected {expected}, got {shown(node.value)}{hint}")
+        return self.wrong(node.line, path, f"expected {expected}, got {value_text(node.value)}{hint}")
 
     def value(self, node: Node, kind: Any, path: str) -> Any:
         """Build a value of a type; ``path`` is the key of it in messages."""
@@ -251,7 +251,7 @@ class Builder:
         except UnknownNameError as error:
             raise self.wrong(name.line, path, str(error)) from error
         if name is not node and "name" not in node.value:
-            for key, message in of_another(given, plug):
+            for key, message in explain_unknown_parameters(given, plug):
                 raise self.wrong(node.key_lines.get(key, node.line), join(path, key), message)
         return Named(name.value, self.record(given, part, path))
 
@@ -275,7 +275,7 @@ class Builder:
             return value
         if kind is Path and isinstance(value, str) and value and "\0" not in value:
             return Path(value)
-        raise self.unexpected(node, path, described(kind))
+        raise self.unexpected(node, path, type_name(kind))
 
     def finite(self, node: Node, path: str) -> float:
         """A number that is finite."""
@@ -292,7 +292,7 @@ class Builder:
         value = self.value(node, typing.get_args(kind)[0], path)
         for bounds in kind.__metadata__:
             if isinstance(bounds, Within) and not bounds.holds(value):
-                raise self.unexpected(node, path, described(kind))
+                raise self.unexpected(node, path, type_name(kind))
         return value
 
     def choice(self, node: Node, names: tuple[Any, ...], path: str) -> Any:
@@ -300,7 +300,7 @@ class Builder:
         for name in names:
             if node.value == name and type(node.value) is type(name):
                 return name
-        message = f"expected one of {', '.join(map(str, names))}, got {shown(node.value)}"
+        message = f"expected one of {', '.join(map(str, names))}, got {value_text(node.value)}"
         if isinstance(node.value, str):
             message += similar(node.value, [str(name) for name in names])
         raise self.wrong(node.line, path, message)
@@ -327,7 +327,7 @@ class Builder:
             if len(fitting) == 1 and (isinstance(node.value, dict | list) or typing.get_origin(kind) is Literal):
                 self.problems += attempt.problems
                 raise _Wrong
-        raise self.unexpected(node, path, " or ".join(described(kind) for kind in kinds))
+        raise self.unexpected(node, path, " or ".join(type_name(kind) for kind in kinds))
 
     def member(self, node: Node, records: list[Any], path: str) -> Any:
         """The dataclass of a union that the key ``kind`` or ``mode`` names; without it, the one that has no such field."""
@@ -399,11 +399,11 @@ class Builder:
         hints, required, names = self.fields(kind)
         before = len(self.problems)
         for key in islice((key for key in node.value if key not in hints), _MOST_PROBLEMS):
-            hint = place_of(key, node, hints) or nearest(key, hints)
+            hint = suggest_component(key, node, hints) or nearest(key, hints)
             self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {hint}")
         for key in required:
             if key not in node.value:
-                self.wrong(node.line, join(path, key), f"expected {described(hints[key])}, got nothing: the key is missing")
+                self.wrong(node.line, join(path, key), f"expected {type_name(hints[key])}, got nothing: the key is missing")
         given = [key for key in hints if key in node.value]
         built = {}
         for key in given:

@@ -13,8 +13,8 @@ AgoraError
 ├── DivergedError            a training came to numbers that are not finite
 ├── StoppedError             a run was stopped: says which part is kept and how to go on
 ├── ContractError            a component does not keep its contract (`agora.testing`)
-├── SimulatorLostError       a simulator that is another process has gone (`agora.nodes.driver`)
-├── FlexError                a request to Move Base Flex's actions that cannot be met, with its outcome (`agora.nodes.flex`)
+├── SimulatorLostError       a simulator that is another process has gone (`agora.node_logic.driver`)
+├── FlexError                a Move Base Flex request that cannot be met, with its outcome (`agora.node_logic.move_base_flex`)
 └── SenderGoneError          the other end of a socket has gone (`agora.wire.mailbox`)
 """
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agora.documents import leave_out
 from agora.errors import InputError
 from agora.registry import Named, name_of, plug_of
+from agora.yaml_tree import leave_out
 
 __all__ = ["dump", "fields_of", "key_of", "names_of", "plain", "unread"]
 

@@ -13,7 +13,7 @@ from agora.benchmark import store
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.episode import PLANNER, WORLD
 from agora.interfaces import Done, Finished, Progress, Watch
-from agora.metrics.efficiency import TIMING
+from agora.metrics.planning_time import TIMING
 from agora.metrics.registered import metrics
 from agora.registry import available
 

@@ -19,7 +19,7 @@ from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
 from agora.errors import ResultsError, UnknownNameError
 from agora.metrics.clean import CAUSES
-from agora.metrics.efficiency import TIMING
+from agora.metrics.planning_time import TIMING
 from agora.metrics.registered import metrics
 
 

@@ -17,7 +17,17 @@ from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recordi
 from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.interfaces import Metric
-from agora.metrics import attention, blame, conflict, efficiency, motion, outcome, proxemics
+from agora.metrics import (
+    attention,
+    blame,
+    conflict,
+    efficiency,
+    motion,
+    outcome,
+    pedestrian_distance,
+    personal_zones,
+    wall_distance,
+)
 from agora.robots.model import RobotModel
 from recordings import Wall, among, crowded, drive, rounded
 
@@ -202,7 +212,7 @@ def test_metrics_of_a_stored_recording_are_those_of_the_original(tmp_path):
     here = rounded(crowded())
     tracks.write_recordings(tmp_path / "x.parquet", {"k": here})
     there = tracks.read_recordings(tmp_path / "x.parquet")["k"]
-    for module in (attention, conflict, efficiency, motion, outcome, proxemics):
+    for module in (attention, conflict, efficiency, motion, outcome, pedestrian_distance, personal_zones, wall_distance):
         for metric in vars(module).values():
             if isinstance(metric, Metric):
                 assert metric(there) == metric(here), metric.name

@@ -25,7 +25,7 @@ from agora.benchmark.submission import submit
 from agora.benchmark.verification import Sample, check
 from agora.config import dump
 from agora.errors import InputError
-from agora.metrics.efficiency import TIMING as TIMES
+from agora.metrics.planning_time import TIMING as TIMES
 from agora.planners.contained.confine import lack
 from agora.planners.presets import named_planner
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agora.core.answers import blamed, numbers
-from agora.core.stranger import Signalled
+from agora.core.untrusted_calls import Signalled
 from agora.errors import ComponentError, InputError
 
 

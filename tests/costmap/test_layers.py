@@ -14,7 +14,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Declaration, SemanticWindow
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.global_.astar import AStar
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.tasks.suite import Suite

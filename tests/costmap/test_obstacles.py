@@ -13,7 +13,7 @@ from agora.costmap.window import Window, fill
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
 
 LIDAR = Lidar(beams=121, angle_min=-2.2, angle_max=2.0, range_min=0.05, range_max=4.0, x=0.13, y=-0.04, heading=0.2)
 WINDOW = Window(size=3.1, sources=("scan",), inflation_radius=0.31, obstacle_range=1.3, raytrace_range=1.4)

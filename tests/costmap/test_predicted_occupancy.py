@@ -11,7 +11,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.registry import make
 from costmap.people import offsets, stamp

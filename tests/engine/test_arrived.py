@@ -11,9 +11,9 @@ from tests.starts import people, plane, start
 
 from agora.core.state import LOOP, RANDOM, STAY
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.orca import Orca
-from agora.pedestrians.pysocial import PySocial
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.orca import Orca
+from agora.pedestrians.models.pysocial import PySocial
 
 DT = 0.05
 FAR = (11.5, 9.2, 0.0)

@@ -25,13 +25,13 @@ from agora.interfaces import Answer, Declaration
 from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
 from agora.metrics.registered import metrics
-from agora.nodes.driver import Entity, PeopleAtStep
-from agora.nodes.one_world import OneWorld
-from agora.pedestrians.helbing import Helbing
+from agora.node_logic.driver import Entity, PeopleAtStep
+from agora.node_logic.one_world import OneWorld
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.helbing import Helbing
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.sensors.lidar import Lidar
 from agora.simulators.native import Native
 from agora.world.trajectories import Trajectories
 

@@ -16,10 +16,10 @@ from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
-from agora.pedestrians.evacuation import Evacuation
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.orca import Orca
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.evacuation import Evacuation
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.orca import Orca
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.testing.crowds import crowd as crooked
 from agora.world.trajectories import Trajectories
 

@@ -15,8 +15,8 @@ from agora.engine.engine import Engine
 from agora.errors import ComponentError, InputError
 from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.robots.model import RobotModel
 from agora.simulators.native import Native
 from agora.world.records import END_PEDESTRIAN, RUNNING

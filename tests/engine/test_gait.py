@@ -8,7 +8,7 @@ from tests.engine.test_careful_parity import crowded
 
 from agora.core.jit import bind
 from agora.draft.steps import Steps
-from agora.engine.careful import ALL, NOTHING
+from agora.engine.collision_parts import ALL, NOTHING
 from agora.engine.gait import Ahead, Gait, Turning, walk
 from agora.world import records
 

@@ -12,9 +12,9 @@ from tests.starts import DISC, people, start
 from agora.core.state import LEAVE, SOCIAL_STATES
 from agora.engine.conditions import Conditions
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.cues import Cues
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.cues import Cues
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.testing.scenes import Move
 from agora.validation.movement import Movement, Tracks, measure
 from agora.validation.places import tracks

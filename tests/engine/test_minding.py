@@ -12,7 +12,7 @@ from tests.starts import people
 from agora.draft.stage import CrowdSettings, Share
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
-from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.registry import Named
 from agora.seeds import Stream
 

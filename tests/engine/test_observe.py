@@ -18,10 +18,10 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import SemanticWindow, Setting
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.helbing import Helbing
 from agora.perception.perception import LEVELS, Perception
 from agora.planners.local.orca import OrcaPlanner
-from agora.sensors.lidar import Lidar
 from agora.world.world import World
 
 LIDAR = Lidar(beams=360, range_max=6.0, x=0.1, heading=0.2)

@@ -16,10 +16,10 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Answer, Bound, Declaration, Field, Source
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.sensors.lidar import Lidar
 from agora.testing import ContractError, check_channel, check_planner
 from agora.wire import message
 

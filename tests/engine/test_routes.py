@@ -14,9 +14,9 @@ from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.tasks.suite import check_ways
 from agora.testing.scenes import Move

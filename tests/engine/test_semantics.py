@@ -13,7 +13,7 @@ from agora.engine.semantics import layer_costs, semantic_points
 from agora.engine.wiring import Wiring
 from agora.errors import UnknownNameError
 from agora.interfaces import SemanticWindow, Setting
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.world.world import World
 from starts import people, plane, start
 

@@ -13,7 +13,7 @@ from agora.core.recording import Reason
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.world.records import END_WALL
 
 PLACE = Map.from_shapes(bounds=(-10.0, -8.0, 10.0, 8.0), segments=[(4.0, -3.0, 4.0, 3.0)])

@@ -14,7 +14,7 @@ from agora.benchmark.request import Options, Request
 from agora.draft.periods import Periods
 from agora.engine.undisturbed import undisturbed
 from agora.episode import Conditions, Episodes
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.planners.local.go_to_goal import GoToGoal
 
 CROWD = people([[-2.0, 0.1], [1.5, 2.0], [3.0, -1.0]], [[[3.0, 0.0]], [[-2.0, -1.5]], [[-3.0, 1.0]]])

@@ -15,8 +15,8 @@ from agora.core.jit import bind
 from agora.core.state import minds as minds_of
 from agora.draft.unsteady import Unsteady
 from agora.engine.unsteady import Deviations, Process, waver
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.world import records
 from agora.world.trajectories import Trajectories

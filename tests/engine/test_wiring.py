@@ -15,22 +15,22 @@ from tests.starts import DISC, people, start
 from tests.test_docs import ROOT, blocks
 
 from agora.benchmark import tracks
+from agora.channels.pedestrians import KnownPedestrians
+from agora.channels.scan import Scan
 from agora.core.recording import Recording
 from agora.costmap.window import Window
-from agora.engine.channels.pedestrians import KnownPedestrians
-from agora.engine.channels.scan import Scan
 from agora.engine.wiring import Wiring
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Bound, Field, Setting
 from agora.maps.grid import Map
-from agora.nodes.navigator import Navigator
-from agora.pedestrians.waypoint import Waypoint
+from agora.node_logic.navigator import Navigator
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.perception.perception import Perception
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.registry import Named, available, make
-from agora.sensors.lidar import Lidar
 from agora.testing import check_channel
 from agora.wire.message import decode, encode
 

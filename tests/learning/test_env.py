@@ -28,8 +28,8 @@ from agora.learning import env as environments
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.entries import OF_A_SEED
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.env_part import EnvPart
 from agora.learning.facts import empty
-from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.learning.single import AgoraEnv
 from agora.planners.local.go_to_goal import GoToGoal

@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 
 from agora.learning.potential import fit, main, recovery_error, samples_of, take
 from agora.learning.recordings import eth_ucy, simulate
-from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.pedestrians.potential import Potential, load_potential
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
+from agora.pedestrians.shared.potential import Potential, load_potential
 from agora.world.trajectories import Trajectories
 
 MODEL = DeepSocialForce("helbing_1995")

@@ -13,7 +13,7 @@ from tests.starts import people, start
 from agora.core.recording import Outcome
 from agora.errors import ComponentError, InputError
 from agora.learning.rewards import COLLISIONS, Clearances, Reward, Transition, rewarded
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.robots.model import RobotModel
 from agora.world.records import RUNNING
 

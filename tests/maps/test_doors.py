@@ -11,16 +11,16 @@ from tests.engines import engine as engine_at
 
 from agora.benchmark.oracle import Timed
 from agora.benchmark.tracks import read_recordings, write_recordings
+from agora.channels.scan import Scanner
 from agora.core.recording import Outcome
-from agora.engine.channels.scan import Scanner
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.distance import gap_to_shapes
 from agora.maps.doors import STAGES, Door, with_door
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.waypoint import Waypoint
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.tasks.cards.shapes import box
 from agora.viewer.replay import encode
 from agora.viewer.scene import Scene

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agora.core.recording import ContactKind, Outcome
-from agora.metrics import composite, forces, space
+from agora.metrics import composite, forces, personal_zones
 from recordings import among, drive, touching
 
 TIME = np.linspace(0.0, 10.0, 1001)
@@ -73,7 +73,7 @@ def test_snqi_counts_a_contact_once_and_a_near_miss_in_steps_of_the_baseline():
     failed = {"outcome": Outcome.TIMEOUT, "contacts": touching(ContactKind.WALL, ContactKind.PEDESTRIAN)}
     lost = WEIGHTS["time"] + WEIGHTS["collisions"]
     far, near = beside(0.6, **failed), beside(0.3, seconds=1.0, **failed)
-    assert space.near_misses_robot_sf(near) == 11.0 and forces.force_exceed_events(near) == 0.0
+    assert personal_zones.near_misses_robot_sf(near) == 11.0 and forces.force_exceed_events(near) == 0.0
     assert composite.snqi(far) == pytest.approx(-lost)
     assert composite.snqi(near) == pytest.approx(-lost - WEIGHTS["near"] * 11.0 / 21.0)
     rarer = beside(0.3, seconds=1.0, step=0.2, **failed)  # 6 samples of two steps
@@ -87,7 +87,7 @@ def test_snqi_weighs_forces_and_jerk():
     twist = np.zeros((21, 3))
     twist[:, 0] = 1.2
     pressed = dataclasses.replace(pressed, twist=twist, pose=pressed.pose + (0.0, 0.0, np.pi / 2 - 0.4))
-    assert forces.force_exceed_events(pressed) == 21.0 and space.near_misses_robot_sf(pressed) == 0.0
+    assert forces.force_exceed_events(pressed) == 21.0 and personal_zones.near_misses_robot_sf(pressed) == 0.0
     expected = WEIGHTS["time"] + WEIGHTS["comfort"] + WEIGHTS["force"] * 20.0 / 49.0
     assert composite.snqi(pressed) == pytest.approx(-expected)
     # speeds 0, 0.1, 0, 0.1 ... m/s each 0.1 s: accelerations of 1 and -1 m/s2, which change by 2 m/s2 in a step, above the p95

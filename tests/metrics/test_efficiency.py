@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agora.core.recording import ContactKind, Outcome
-from agora.metrics import efficiency
+from agora.metrics import efficiency, planning_time
 from agora.metrics.efficiency import barn_run_score
 from recordings import drive, touching
 
@@ -109,20 +109,20 @@ def test_barn_score_compares_with_the_reference_path_where_the_world_has_one():
 
 
 def test_planning_time_is_a_mean_over_calls_and_marked_as_timing():
-    assert efficiency.planning_time(straight(planning_time=np.array([0.01, 0.02, 0.06]))) == pytest.approx(0.03)
-    assert efficiency.planning_time(straight()) is None
-    assert {"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"} == efficiency.TIMING
+    assert planning_time.planning_time(straight(planning_time=np.array([0.01, 0.02, 0.06]))) == pytest.approx(0.03)
+    assert planning_time.planning_time(straight()) is None
+    assert {"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"} == planning_time.TIMING
 
 
 def test_planning_times_spread_and_miss_the_control_period():
     # the longest of the uneven steps is 8 s
     calls = straight(planning_time=np.array([1.0, 1.0, 5.0, 9.0, 9.0]))
-    assert efficiency.planning_time_deviation(calls) == pytest.approx(np.sqrt((16.0 + 16.0 + 0.0 + 16.0 + 16.0) / 5.0))
-    assert efficiency.deadline_misses(calls) == pytest.approx(2.0 / 5.0)
-    assert efficiency.deadline_misses(straight(planning_time=np.full(5, 8.0))) == 0.0, "in time to the second"
+    assert planning_time.planning_time_deviation(calls) == pytest.approx(np.sqrt((16.0 + 16.0 + 0.0 + 16.0 + 16.0) / 5.0))
+    assert planning_time.deadline_misses(calls) == pytest.approx(2.0 / 5.0)
+    assert planning_time.deadline_misses(straight(planning_time=np.full(5, 8.0))) == 0.0, "in time to the second"
     for none in (straight(), drive([0.0], [1.0], [2.0], planning_time=np.array([0.1]))):
-        assert efficiency.deadline_misses(none) is None
-    assert efficiency.planning_time_deviation(straight()) is None
+        assert planning_time.deadline_misses(none) is None
+    assert planning_time.planning_time_deviation(straight()) is None
 
 
 @pytest.mark.parametrize(("time", "score"), [(1.0, 0.25), (20.0, 0.25), (25.0, 0.2), (40.0, 0.125), (99.0, 0.125)])

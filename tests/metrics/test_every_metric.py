@@ -16,7 +16,8 @@ from agora.maps.grid import Map
 from recordings import Wall, among, crowded, drive
 
 FAMILIES = (
-    *("outcome", "blame", "efficiency", "motion", "smoothness", "proxemics", "space", "intrusion", "conflict", "encounters"),
+    *("outcome", "blame", "efficiency", "planning_time", "motion", "twists", "conflict", "encounters"),
+    *("pedestrian_distance", "wall_distance", "personal_zones", "pedestrian_speed", "gaussian_spaces"),
     *("attention", "following", "groups", "forces", "composite", "clean"),
 )
 MODULES = [importlib.import_module(f"agora.metrics.{name}") for name in FAMILIES]

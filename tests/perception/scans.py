@@ -7,7 +7,7 @@ import numpy as np
 from agora.core import state
 from agora.maps.grid import Map
 from agora.maps.store import build_store
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
 
 LIDAR = Lidar(beams=360, range_max=10.0, x=0.11, y=-0.04, heading=0.3)
 HALL = Map.open((-8.3, -6.1), (9.4, 7.7), resolution=0.1)

@@ -11,10 +11,10 @@ from tests.perception.scans import HALL, LIDAR, apart, scans
 
 from agora.maps.grid import Map
 from agora.maps.store import build_store
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detector
 from agora.perception.perception import Perception, ScanTracker
 from agora.perception.tracker import Tracker, empty_tracks
-from agora.sensors.lidar import Lidar
 
 POSE = np.array([[0.37, -0.52, 0.9]])
 

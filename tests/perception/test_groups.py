@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.pedestrians.formations import formation
+from agora.pedestrians.shared.formations import formation
 from agora.perception.groups import GroupDetector, group_scores, pair_scores
 
 T = 12

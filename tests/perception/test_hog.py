@@ -11,7 +11,7 @@ import pytest
 from tests.perception.models import CELL, WIDTH, write_model
 from tests.starts import DISC, people, start
 
-from agora.engine.channels.camera import Camera
+from agora.channels.camera import Camera
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError

@@ -9,10 +9,10 @@ import pytest
 from tests.perception.models import write_model
 
 from agora.errors import InputError
+from agora.optics.camera import Camera
 from agora.perception.image_tracker import ImageTracker, Locator
 from agora.perception.images import Boxes, ImageDetector
 from agora.perception.tracker import Tracker
-from agora.sensors.camera import Camera
 
 CAMERA = Camera(fx=100.0, fy=104.0, cx=82.3, cy=46.1, x=0.17, y=-0.06, z=0.8, roll=0.03, pitch=0.05, yaw=-0.2)
 ROWS, COLUMNS = 96, 160

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agora.pedestrians.formations import formation
+from agora.pedestrians.shared.formations import formation
 from agora.perception import spaces
 
 

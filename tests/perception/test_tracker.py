@@ -10,11 +10,11 @@ from scipy.linalg import solve_discrete_are
 from scipy.optimize import linear_sum_assignment
 from tests.perception.scans import LIDAR, apart, scans
 
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detections
 from agora.perception.groups import GroupDetector
 from agora.perception.perception import Perception, ScanTracker
 from agora.perception.tracker import Filters, Tracker, track
-from agora.sensors.lidar import Lidar
 
 DT = np.float32(0.1)
 NOWHERE = np.zeros((64, 3), np.float32)

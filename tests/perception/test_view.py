@@ -18,7 +18,7 @@ from agora.engine.wiring import Wiring
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Setting
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.orca import Orca
 from agora.perception.perception import Perception
 from agora.perception.view import View
 from agora.planners.local.orca import OrcaPlanner

@@ -13,12 +13,12 @@ from tests.starts import people, start
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.metrics.notes import main_reason
-from agora.pedestrians.waypoint import Waypoint
+from agora.metrics.planner_notes import main_reason
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.local.teb import Teb
 from agora.registry import make, ready
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 from agora.world.records import END_WALL
 
 LIDAR = Lidar(beams=90, range_max=12.0)

@@ -13,13 +13,13 @@ from tests.engine.test_observers import Compass
 from tests.starts import people, start
 
 from agora.core.recording import Outcome
-from agora.core.stranger import Signalled
+from agora.core.untrusted_calls import Signalled
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration
+from agora.optics.lidar import Lidar
 from agora.planners.lift import call, one, rows
 from agora.planners.memory import reset, without_seen
-from agora.sensors.lidar import Lidar
 from agora.testing import observation
 
 EVERYBODY = np.ones(4, np.bool_)

@@ -14,7 +14,7 @@ from agora.core.recording import Reason
 from agora.costmap.window import disc_inside
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.perception.perception import Perception
 from agora.planners.local.teb import Teb
 from agora.planners.local.teb_scene import steps

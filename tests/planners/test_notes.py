@@ -14,12 +14,12 @@ from agora.benchmark import tracks
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
-from agora.metrics.notes import danger_average, main_reason, reason_share, speed_limit_average
-from agora.pedestrians.waypoint import Waypoint
+from agora.metrics.planner_notes import danger_average, main_reason, reason_share, speed_limit_average
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.sensors.lidar import Lidar
 from agora.world.records import END_WALL
 
 LIDAR = Lidar(beams=180, range_max=8.0)

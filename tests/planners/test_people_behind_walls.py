@@ -10,12 +10,12 @@ from tests.starts import people, start
 
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.lift import declaration_of
 from agora.planners.presets import named_planner
 from agora.registry import ready
 from agora.robots.model import load_robot
-from agora.sensors.lidar import Lidar
 
 ROBOT = replace(load_robot("jackal"), lidar=Lidar(beams=90, range_max=12.0))
 LANE = Map.from_shapes(

@@ -29,14 +29,14 @@ from agora.costmap.window import Window
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration, Observation
-from agora.metrics.efficiency import asked_again
-from agora.pedestrians.waypoint import Waypoint
+from agora.metrics.planning_time import asked_again
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import ASKED_AGAIN, call
 from agora.planners.presets import runnable
 from agora.planners.remote import Remote
 from agora.registry import Named
-from agora.sensors.lidar import Lidar
 from agora.testing import check_planner, observation
 from agora.testing.planners import needed
 from agora.wire.message import decode, encode, pack

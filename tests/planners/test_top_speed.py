@@ -11,10 +11,10 @@ import pytest
 from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
+from agora.optics.lidar import Lidar
 from agora.planners.presets import named_planner
 from agora.registry import ready
 from agora.robots.model import RobotModel, load_robot, robot_names
-from agora.sensors.lidar import Lidar
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))

@@ -16,7 +16,7 @@ from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Costmap
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.predictors.crowd_rollout import CrowdRollout
 from agora.registry import Named
 from agora.world.start import PedestrianStarts, Start

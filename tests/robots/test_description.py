@@ -11,11 +11,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from agora.optics.lidar import Lidar
 from agora.robots.body import body, height_of
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.robots.sdf import sdf
 from agora.robots.urdf import urdf
-from agora.sensors.lidar import Lidar
 
 ODD = RobotModel(
     "odd", "differential", 0.6, (-1.0, 1.0), 1.0, base_frame="base_footprint", sensor_frame="eye", height=0.31, mass=23.0,

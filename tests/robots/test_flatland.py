@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from agora.errors import InputError
+from agora.optics.lidar import Lidar
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import load_robot, robot_names
-from agora.sensors.lidar import Lidar
 
 
 def parts(text: str):

@@ -281,7 +281,7 @@ class Graph:
 @pytest.fixture(scope="session")
 def kernels() -> None:
     """Compile the kernels of every graph: in a fresh checkout that takes minutes, which no test is to wait for."""
-    from agora.nodes.warm import warm
+    from agora.node_logic.warm import warm
 
     warm()
 

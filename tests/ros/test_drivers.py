@@ -42,9 +42,9 @@ from agora.core.recording import Outcome
 from agora.draft.stage import Stage
 from agora.errors import UnknownNameError
 from agora.maps.grid import Map
-from agora.nodes.driver import PeopleAtStep
-from agora.nodes.one_world import OneWorld
-from agora.nodes.referee import Referee
+from agora.node_logic.driver import PeopleAtStep
+from agora.node_logic.one_world import OneWorld
+from agora.node_logic.referee import Referee
 from agora.registry import available
 from agora.robots.model import load_robot
 from agora.simulators.native import NativeBodies

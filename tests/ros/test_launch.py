@@ -30,7 +30,7 @@ from tests.starts import start
 
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.nodes.arguments import Arguments
+from agora.node_logic.arguments import Arguments
 from agora.robots.body import body
 from agora.robots.mbf import mbf_parameters
 from agora.robots.model import load_robot, robot_names

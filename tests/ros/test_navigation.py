@@ -34,7 +34,7 @@ from agora.config import build
 from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions
 from agora.maps.grid import Map
-from agora.nodes.navigator import Navigator
+from agora.node_logic.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
 from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robot, RobotStatus

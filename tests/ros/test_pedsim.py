@@ -30,8 +30,8 @@ from agora.core.state import SOCIAL_STATES
 from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, Stage
 from agora.engine.semantics import semantic_points
-from agora.nodes.crowd import Crowd
-from agora.pedestrians.pedsim import Pedsim
+from agora.node_logic.crowd import Crowd
+from agora.pedestrians.models.pedsim import Pedsim
 from agora.registry import Named
 from agora_msgs.msg import Pedestrians, Robot, Robots
 from agora_msgs.srv import BeginEpisode, StepCrowd

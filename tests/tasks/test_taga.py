@@ -7,9 +7,9 @@ import pytest
 
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.metrics.groups import inside_groups
-from agora.pedestrians.restless import Restless
-from agora.pedestrians.waypoint import Waypoint
+from agora.metrics.quantities.groups import inside_groups
+from agora.pedestrians.behaviours.restless import Restless
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.tasks.suite import load_suite

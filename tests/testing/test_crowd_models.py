@@ -11,8 +11,8 @@ import pytest
 
 from agora.core.jit import kernel
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.orca import Orca
 from agora.registry import available, make
 from agora.testing import ContractError, check_crowd_model
 

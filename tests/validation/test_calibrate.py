@@ -9,7 +9,7 @@ from tests.ways import line, scene
 
 from agora.config import build_component, parse
 from agora.errors import InputError, ResultsError
-from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.models.helbing import Helbing
 from agora.registry import Named
 from agora.validation.calibrate import WEIGHTS, Calibrated, Calibration, Fitted, calibrate, leave_one_out, objective, preset
 from agora.validation.crowd import SimulatedCrowd, simulate

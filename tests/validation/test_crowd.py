@@ -5,9 +5,9 @@ from tests.ways import line, scene
 
 from agora.draft.stage import CrowdSettings
 from agora.engine.conditions import Conditions
-from agora.pedestrians.groups import Groups
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.validation.crowd import SimulatedCrowd, simulate, simulate_scenes
 from agora.validation.stretches import of_scene
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.doors import _flow, counterflow, evacuation
 

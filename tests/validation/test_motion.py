@@ -11,8 +11,8 @@ from tests.ways import line, scene
 from agora.config import dump, parse
 from agora.draft.stage import CrowdSettings
 from agora.draft.steps import Steps
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
+from agora.pedestrians.models.anticipation import Anticipation
 from agora.registry import Named
 from agora.validation.calibrate import Calibrated, Calibration, CalibrationTrial, objective, preset
 from agora.validation.crowd import SimulatedCrowd, simulate

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.validation.recorded import QUANTITIES, PairedSamples, against_recorded
 
 

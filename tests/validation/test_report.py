@@ -10,8 +10,8 @@ import pytest
 from agora.benchmark.stop_token import StopToken
 from agora.datasets.catalogue import data_set
 from agora.errors import InputError, StoppedError
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.doors import counterflow, evacuation
 from agora.validation.events import Measuring

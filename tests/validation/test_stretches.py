@@ -5,7 +5,7 @@ import pytest
 from tests.ways import TIME, line, scene
 
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.validation.crowd import SimulatedCrowd, simulate
 from agora.validation.distances import wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities

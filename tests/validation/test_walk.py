@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from agora.maps.grid import Map
-from agora.pedestrians.helbing import Helbing
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.helbing import Helbing
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.validation.walk import fill, speeds, walk
 

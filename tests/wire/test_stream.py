@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
+from agora.channels.scan import Scan
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
-from agora.engine.channels.scan import Scan
 from agora.errors import InputError
 from agora.maps.doors import Door, with_door
 from agora.maps.furniture import Furniture

@@ -17,9 +17,10 @@ from typing import Any
 from agora.benchmark.inputs import difference
 from agora.benchmark.packages import change, changed_files, check_imported
 from agora.config import dump
-from agora.documents import read_text, shown
 from agora.errors import ResultsError
 from agora.files import write_whole
+from agora.yaml_tree import read_text
+from agora.yaml_tree import value_text as shown
 
 _CODE = "code.txt"
 """File in the folder of a work with the manifest of the code that decides its results (`agora.benchmark.packages.manifest`)."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from agora.channels.camera import Camera
 from agora.config import parse_parameters, split
-from agora.engine.channels.camera import Camera
 from agora.errors import InputError
 from agora.registry import make
 from agora.robots.model import load_robot

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.documents import located
 from agora.errors import InputError
 from agora.planners.presets import named_interplanner, named_planner
 from agora.registry import Named
 from agora.tasks.arena_benchmark import read_arena_benchmark
 from agora.tasks.suite import Suite, load_suite
+from agora.yaml_tree import location_of as located
 
 
 def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:

@@ -22,9 +22,9 @@ from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
-from agora.engine.channels.costmap import LocalCostmap
-from agora.engine.channels.path import GlobalPath
-from agora.engine.channels.pedestrians import KnownPedestrians
+from agora.channels.costmap import LocalCostmap
+from agora.channels.path import GlobalPath
+from agora.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
 from agora.interfaces import Label
 from agora.metrics.registered import HEADLINE, metrics

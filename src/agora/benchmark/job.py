@@ -19,7 +19,8 @@ from agora.benchmark.stop_token import StopToken
 from agora.benchmark.store import Keep
 from agora.core import float_mode
 from agora.core.recording import Recording
-from agora.core.stranger import Signalled, within
+from agora.core.untrusted_calls import Signalled
+from agora.core.untrusted_calls import guard_items as within
 from agora.datasets.played import PlayedRobot
 from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes

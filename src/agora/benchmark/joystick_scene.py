@@ -18,7 +18,7 @@ from agora.datasets.socnavbench import SocnavbenchEpisode
 from agora.wire.joystick import NEVER, ROBOT, Agent, RenderMode, State, opening, seen
 
 if TYPE_CHECKING:
-    from agora.engine.channels.camera import Camera
+    from agora.channels.camera import Camera
     from agora.world.start import Start
     from agora.world.trajectories import Trajectories
     from agora.world.world import World

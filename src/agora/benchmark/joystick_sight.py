@@ -19,7 +19,7 @@ from agora.rendering.context import backend
 from agora.robots.model import load_robot
 
 if TYPE_CHECKING:
-    from agora.engine.channels.camera import Camera
+    from agora.channels.camera import Camera
     from agora.robots.model import RobotModel
     from agora.world.world import World
 
@@ -53,7 +53,7 @@ class JoystickSight:
     """
 
     def __init__(self, world: World, camera: Camera) -> None:
-        from agora.engine.channels.camera import Cameras
+        from agora.channels.camera import Cameras
 
         size: tuple[Any, ...] = (world.layout.worlds, world.layout.robots)
         room = {name: np.zeros(size + field.shape, field.kind) for name, field in camera.fields.items()}

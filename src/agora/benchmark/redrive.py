@@ -20,7 +20,7 @@ from agora.core.state import Array, Floats
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, reading
 from agora.interfaces import NOTES, Answer, Declaration, Memory, Observation
-from agora.metrics.efficiency import TIMING
+from agora.metrics.planning_time import TIMING
 from agora.metrics.registered import metrics
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from agora.core.recording import Recording
 from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.errors import ComponentError, in_words
 from agora.interfaces import Metric
-from agora.metrics.efficiency import TIMING
-from agora.metrics.notes import main_reason
+from agora.metrics.planner_notes import main_reason
+from agora.metrics.planning_time import TIMING
 
 OPTIONAL = ("reason", START, PLACE)
 """Columns of rows beside their identity and the metrics that may be missing."""

@@ -17,7 +17,7 @@ from agora.benchmark.statistics import Row
 from agora.core.recording import FAILURES, Outcome, Reason
 from agora.interfaces import Metric
 from agora.metrics.clean import CAUSES
-from agora.metrics.efficiency import TIMING
+from agora.metrics.planning_time import TIMING
 from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS
 

@@ -14,10 +14,10 @@ from typing import Any
 from agora.benchmark import store
 from agora.benchmark.record import RunRecord
 from agora.benchmark.store import Shard
-from agora.documents import read_text
 from agora.errors import AgoraError
 from agora.files import write_whole
 from agora.tasks.suite import Suite
+from agora.yaml_tree import read_text
 
 __all__ = ["RunFolder", "episodes_kept"]
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, ResultsError, in_words
 from agora.files import write_whole
+from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 if TYPE_CHECKING:
     import pyarrow

@@ -40,8 +40,8 @@ from agora.tasks.suite import Suite
 from agora.wire.joystick import CAUSES, MOST, Commands, JoystickWord, PlannerName, ending
 
 if TYPE_CHECKING:
+    from agora.channels.camera import Camera
     from agora.draft.stage import Stage
-    from agora.engine.channels.camera import Camera
     from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World

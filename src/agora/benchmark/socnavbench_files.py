@@ -28,7 +28,7 @@ from agora.core.state import Doubles, Floats, Ints
 from agora.datasets.played import PlayedEpisode
 from agora.datasets.socnavbench import SocnavbenchEpisode, read_episode
 from agora.errors import InputError, ResultsError
-from agora.metrics.socnavbench_code import (
+from agora.metrics.published.socnavbench import (
     approach_times,
     centre_distances,
     energy_socnavbench_code,

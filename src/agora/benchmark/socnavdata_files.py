@@ -23,7 +23,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.metrics.outline import corners
+from agora.metrics.quantities.outline import corners
 
 __all__ = ["write_socnavdata_files"]
 

@@ -15,7 +15,7 @@ from agora.core.jit import kernel
 from agora.core.recording import Recording
 from agora.core.state import Array, Doubles, Floats, Ints
 from agora.maps.grid import Map
-from agora.metrics.proxemics import SOCIAL
+from agora.metrics.quantities.zones import SOCIAL
 from agora.robots.model import RobotModel
 from agora.world.start import Start
 

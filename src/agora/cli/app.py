@@ -35,7 +35,7 @@ from agora.cli.train import train
 from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.cli.web import web
-from agora.core.stranger import tell_crashes
+from agora.core.untrusted_calls import tell_crashes
 from agora.errors import AgoraError, StoppedError, in_words
 
 PANELS: dict[str, dict[str, Any]] = {

@@ -14,7 +14,7 @@ import typer
 from agora.cli.options import Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
-    from agora.engine.channels.camera import Camera
+    from agora.channels.camera import Camera
     from agora.world.start import Start
 
 _CAMERA: dict[str, Any] = {"width": 640, "height": 480, "smooth": True}

@@ -18,7 +18,7 @@ def doctor() -> None:
 
 def warm() -> None:
     """Compile the kernels of a ROS graph now, so that its first start does not wait; once on a machine, a minute."""
-    from agora.nodes.warm import warm as compile_kernels
+    from agora.node_logic.warm import warm as compile_kernels
 
     typer.echo("compiling kernels; once on a machine, this takes a minute ...")
     compile_kernels()

@@ -124,10 +124,10 @@ def validate(
 
 def _where(name: str, fault: Fault) -> str:
     """The place of a fault in words: file, line and key of a robot's pose, else the name of the file or card."""
-    from agora.documents import located
+    from agora.yaml_tree import location_of
 
     kind, number = fault.of
-    return located(Path(name), "robots", number, fault.key) if _is_file(name) and kind == "robot" and fault.key else name
+    return location_of(Path(name), "robots", number, fault.key) if _is_file(name) and kind == "robot" and fault.key else name
 
 
 @scenarios.command()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from agora.core.stranger import Signalled, forget_signals, interrupt, raise_caught
+from agora.core.untrusted_calls import Signalled, forget_signals, interrupt, raise_caught
 from agora.errors import StoppedError
 
 __all__ = ["STOPS", "finishing", "once", "raise_caught", "stoppable"]

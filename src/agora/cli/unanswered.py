@@ -19,7 +19,7 @@ import typer
 
 from agora import episode
 from agora.cli.stopping import STOPS, once
-from agora.core import stranger
+from agora.core import untrusted_calls
 from agora.core.compiling import compiling_now
 from agora.episode import PLANNER
 from agora.errors import StoppedError, place
@@ -56,15 +56,15 @@ class Unanswered:
         self._began = 0.0
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(once(stranger.interrupt))
+        self._stack.enter_context(once(untrusted_calls.interrupt))
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._over.set()
         self._stack.close()
-        stranger.forget_signals()
-        if isinstance(error, stranger.Signalled):
+        untrusted_calls.forget_signals()
+        if isinstance(error, untrusted_calls.Signalled):
             words = f": {self._words(list(traceback.walk_tb(error.__traceback__)))}" if self._began else ""
             raise StoppedError(f"stopped by {STOPS[signal.Signals(error.number)]}{words}", 128 + error.number) from None
 
@@ -86,7 +86,7 @@ class Unanswered:
         """Say what has not ended, and where it is."""
         files = [frame.f_code.co_filename for frame, _ in calls]
         first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))  # or on the way to a stranger
-        inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != stranger.__file__]
+        inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != untrusted_calls.__file__]
         where = f" ({place(inside)})" if inside else ""
         seconds = f"for {time.monotonic() - self._began:.0f} s"
         if self._what != PLANNER:

@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core import float_mode
 from agora.core.state import Array
-from agora.core.stranger import Apart, Signalled
+from agora.core.untrusted_calls import CallBoundary, Signalled
 from agora.errors import AgoraError, ComponentError, in_words, place
 
 __all__: list[str] = []
@@ -38,7 +38,7 @@ def blamed(component: str) -> Iterator[None]:
             another floating-point mode.
     """
     try:
-        with Apart():
+        with CallBoundary():
             yield
         float_mode.check(component)
     except (AgoraError, Signalled):

@@ -13,6 +13,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import SOCIAL_STATES
+from agora.errors import UnknownNameError
 
 __all__ = ["ATTRIBUTES"]
 
@@ -70,3 +71,14 @@ def evidence_of(attribute, people, minds, w, i):
     elif attribute >= _FIRST_STATE:
         value = ONE if minds.state[w, i] == attribute - _FIRST_STATE else ZERO
     return value
+
+
+def attribute_number(attribute: str) -> int:
+    """Return the number of an attribute.
+
+    Raises:
+        UnknownNameError: no such attribute.
+    """
+    if attribute not in ATTRIBUTES:
+        raise UnknownNameError("semantic attribute", attribute, ATTRIBUTES)
+    return ATTRIBUTES.index(attribute)

@@ -25,12 +25,12 @@ from agora.config import load
 from agora.core.state import Array
 from agora.datasets.drive import drive
 from agora.datasets.played import PlayedEpisode
-from agora.documents import read_text
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.place import read_place
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.tasks.worlds.folder import world_folder
+from agora.yaml_tree import read_text
 
 _SECOND = 10**10  # what Arena multiplies seconds by
 _RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not say

@@ -11,11 +11,11 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from agora.config import build, load
-from agora.documents import read_text, shown
 from agora.errors import InputError
 from agora.maps.furniture import Box, Cylinder, ModelFile
+from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
+from agora.yaml_tree import read_text, value_text
 
 _HEIGHT = 1.0  # of what has no height, m
 
@@ -175,7 +175,7 @@ def _parts_of_flatland(path: Path) -> list[Box | Cylinder]:
     for body in bodies if isinstance(bodies, list) else ():
         footprints = body.get("footprints") if isinstance(body, dict) else None
         if not isinstance(footprints, list | None):
-            raise InputError(f"{path}: footprints: expected a list, got {shown(footprints)}")
+            raise InputError(f"{path}: footprints: expected a list, got {value_text(footprints)}")
         for given in footprints or ():
             known = (
                 {key: value for key, value in given.items() if key in Footprint.__dataclass_fields__}

@@ -18,8 +18,8 @@ import numpy as np
 from agora.config import dump
 from agora.core.recording import Recording
 from agora.core.state import Array
+from agora.datasets.episode_messages import EPISODE, ROBOTS
 from agora.datasets.played import PlayedEpisode
-from agora.datasets.said import EPISODE, ROBOTS
 from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.extras import missing

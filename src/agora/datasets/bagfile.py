@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.extras import missing
+from agora.yaml_tree import require_file
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
@@ -91,7 +91,7 @@ class Bag:
         """
         self.connections, self.cut = {}, ""
         try:
-            refuse_what_is_no_file(self.path)
+            require_file(self.path)
             with self.path.open("rb") as file:
                 if file.read(len(MAGIC)) != MAGIC:
                     raise InputError(f"{self.path}: no bag of ROS 1; expected a file that begins with {MAGIC.decode().strip()!r}")

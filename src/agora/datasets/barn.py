@@ -23,9 +23,9 @@ from agora.config import load
 from agora.core.state import Bools, Doubles
 from agora.datasets.catalogue import data_folder
 from agora.datasets.tables import once_per_file
-from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
+from agora.yaml_tree import read_text
 
 CHALLENGE_WORLDS = tuple(range(0, 300, 6))
 """The worlds on which entries of the challenge are tried, ten runs each."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from agora.datasets.scenes import Rows
 from agora.datasets.tables import numbers
-from agora.documents import read_text
 from agora.errors import InputError
+from agora.yaml_tree import read_text
 
 FRAME_RATE = 30.0
 """Frames per second of the videos."""

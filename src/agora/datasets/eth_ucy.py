@@ -32,12 +32,12 @@ from agora.datasets.drone import read_annotations
 from agora.datasets.scenes import Rows, SceneFile, people_of, plausible, rate_of, rows_of_table, said_of
 from agora.datasets.tables import numbers, read_table
 from agora.datasets.trajnet import read_tracks
-from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import LARGEST, Map
 from agora.packed import image_of
 from agora.share import data_home
 from agora.world.trajectories import Trajectories
+from agora.yaml_tree import read_text
 
 Source = Literal["obsmat", "annotation", "table", "trajnet", "drone"]
 

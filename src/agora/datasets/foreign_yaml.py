@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agora.documents import Node, shown
 from agora.errors import InputError
+from agora.yaml_tree import Node, value_text
 
 MOST = 10_000
 """Largest number of objects of one entry."""
@@ -55,7 +55,7 @@ class Notes:
 
 def wrong(where: str, line: int | None, key: str, expected: str, value: Any) -> InputError:
     """Return the error of a key that holds something else than expected."""
-    return InputError(f"{where}:{line}: {key}: expected {expected}, got {shown(value)}")
+    return InputError(f"{where}:{line}: {key}: expected {expected}, got {value_text(value)}")
 
 
 def plain_of(node: Node) -> Any:

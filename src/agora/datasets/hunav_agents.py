@@ -18,12 +18,12 @@ from agora.core.state import REACTIONS
 from agora.datasets.foreign_yaml import Notes, number_of, wrong
 from agora.datasets.imported import Imported, write_imported
 from agora.datasets.waypoint_areas import Area, way_through
-from agora.documents import Node, read_text, tree_of_text
 from agora.draft.people import People
 from agora.draft.scenario import Obstacles, Pedestrian, Scenario, heading_of
 from agora.errors import InputError, nearest, reading
 from agora.maps.grid import Map
 from agora.maps.io import read_map
+from agora.yaml_tree import Node, read_text, tree_of_text
 
 _BEHAVIORS = ("regular", "impassive", "surprised", "scared", "curious", "threatening")  # from 1 on
 _AGENT = ("init_pose", "behavior", "max_vel", "goal_radius", "cyclic_goals", "goals", "id", "group_id", "global_goals")

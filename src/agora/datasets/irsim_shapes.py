@@ -12,10 +12,10 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.datasets.foreign_yaml import Notes, is_number, number_of, plain_of, wrong
-from agora.documents import Node
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
 from agora.seeds import Stream
+from agora.yaml_tree import Node
 
 _RESOLUTION = 0.05  # m, of a world without an obstacle map
 _LONGEST = 4000  # cells along a side

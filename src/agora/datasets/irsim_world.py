@@ -20,10 +20,10 @@ from agora.core.state import Doubles
 from agora.datasets.foreign_yaml import MOST, Notes, is_number, number_of, numbers_of, plain_of, wrong
 from agora.datasets.imported import Imported, write_imported
 from agora.datasets.irsim_shapes import Shapes, ground_of
-from agora.documents import Node, read_text, tree_of_text
 from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, heading_of
 from agora.errors import InputError, nearest, reading
 from agora.seeds import Stream
+from agora.yaml_tree import Node, read_text, tree_of_text
 
 _TAKEN = ("number", "distribution", "state", "goal", "shape", "kinematics", "behavior", "vel_max", "static", "name")
 _OF_OBSTACLES = ("goal_threshold",)

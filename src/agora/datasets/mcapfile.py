@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agora.datasets.bagfile import Bag, Connection, Message, stem
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.extras import missing
+from agora.yaml_tree import require_file
 
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
@@ -140,7 +140,7 @@ class McapFile:
         Raises:
             InputError: it does not; says what is missing.
         """
-        refuse_what_is_no_file(self.path)
+        require_file(self.path)
         try:
             with self.path.open("rb") as file:
                 start = file.read(len(MAGIC))
@@ -172,7 +172,7 @@ def is_mcap(path: Path) -> bool:
     Raises:
         InputError: the file cannot be read.
     """
-    refuse_what_is_no_file(path)
+    require_file(path)
     try:
         with path.open("rb") as file:
             return path.suffix == ".mcap" or file.read(len(MAGIC)) == MAGIC

@@ -24,12 +24,12 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.datasets.imported import Imported, write_imported
 from agora.datasets.waypoint_areas import Area, way_through
-from agora.documents import read_text, shown
 from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.xml_tree import Element, tree_of_xml
+from agora.yaml_tree import read_text, value_text
 
 _TYPES = {0: "adult", 1: "child", 3: "elder"}
 _ROBOT = 2
@@ -119,7 +119,7 @@ class _Reader:
         elif element.tag in ("waypoint", "queue"):
             name = element.attributes.get("id", "")
             if not name or name in self.points:
-                self.wrong(element, f"expected an id that no other has, got {shown(name)}")
+                self.wrong(element, f"expected an id that no other has, got {value_text(name)}")
             self.points[name] = (self.number(element, "x"), self.number(element, "y"), self.number(element, "r", 0.0))
             if element.attributes.get("b", "0") != "0":
                 self.note(element, "b is left out: nobody appears or disappears here")
@@ -138,7 +138,7 @@ class _Reader:
                 continue
             name = part.attributes.get("id", "")
             if name not in self.points:
-                self.wrong(part, f"no waypoint or queue called {shown(name)} before it; {nearest(name, self.points)}")
+                self.wrong(part, f"no waypoint or queue called {value_text(name)} before it; {nearest(name, self.points)}")
                 continue
             points.append(self.points[name])
             if part.tag == "addqueue":
@@ -171,7 +171,7 @@ class _Reader:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            self.wrong(element, f"{key} must be a number, got {shown(text)}")
+            self.wrong(element, f"{key} must be a number, got {value_text(text)}")
             return 0.0
         return value
 
@@ -179,7 +179,7 @@ class _Reader:
         """A whole number in 0..``most``; ``default`` where it is not there."""
         text = element.attributes.get(key, str(default))
         if not text.isascii() or not text.isdigit() or int(text) > most:
-            self.wrong(element, f"{key} must be a whole number in [0, {most}], got {shown(text)}")
+            self.wrong(element, f"{key} must be a whole number in [0, {most}], got {value_text(text)}")
             return default
         return int(text)
 

@@ -19,11 +19,20 @@ from agora.core.contact import closing
 from agora.core.declared import declared, empty
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints, RobotTraits, robot_traits
+from agora.datasets.episode_messages import (
+    EPISODE,
+    ROBOTS,
+    SAME,
+    EpisodeMessages,
+    collect_episodes,
+    goals_by_hand,
+    time_of,
+    topics_of,
+)
 from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_episode, from_pose2d
 from agora.datasets.parts import Source
 from agora.datasets.played import PlayedEpisode, PlayedRobot
-from agora.datasets.said import EPISODE, ROBOTS, SAME, Said, collect, goals_by_hand, time_of, topics_of
 from agora.draft.stage import LONGEST
 from agora.errors import InputError
 from agora.interfaces import NOTES
@@ -63,11 +72,11 @@ def read_episodes(bag: Source) -> list[PlayedEpisode]:
     Raises:
         InputError: the file cannot be read, or holds no episode.
     """
-    told, notes = collect(bag)
+    told, notes = collect_episodes(bag)
     return [_played(bag, said, notes) for said in told]
 
 
-def _played(bag: Source, said: Said, notes: list[str]) -> PlayedEpisode:
+def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpisode:
     path = bag.path
     try:
         start, stage = from_episode(said.episode)
@@ -117,7 +126,7 @@ def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
     return last
 
 
-def _interrupted(said: Said, bag: Source) -> str:
+def _interrupted(said: EpisodeMessages, bag: Source) -> str:
     """Return the reason why the episode has no end, empty where it has one."""
     status = said.status
     if status is not None and status.done and not status.interrupted:
@@ -141,7 +150,7 @@ def planner_label(robot: Any) -> str:
 
 
 def _robot(
-    said: Said, start: Start, r: int, dt: float, control: int, behaving: bool, message: Any, interrupted: bool
+    said: EpisodeMessages, start: Start, r: int, dt: float, control: int, behaving: bool, message: Any, interrupted: bool
 ) -> PlayedRobot:
     status = next((s for s in said.status.robots if s.name == message.name), None) if said.status is not None else None
     ended = status is not None and status.ended
@@ -207,7 +216,7 @@ def _traits(model: RobotModel) -> RobotTraits:
     return traits
 
 
-def _contacts(said: Said, model: RobotModel, name: str, r: int, dt: float) -> tuple[Contact, ...]:
+def _contacts(said: EpisodeMessages, model: RobotModel, name: str, r: int, dt: float) -> tuple[Contact, ...]:
     traits, events = _traits(model), []
     for c in said.contacts:
         if c.robot == name:
@@ -216,7 +225,9 @@ def _contacts(said: Said, model: RobotModel, name: str, r: int, dt: float) -> tu
     return tuple(sorted(events, key=lambda c: (c.time, c.kind, c.party)))
 
 
-def _closing(said: Said, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float) -> Closing | None:
+def _closing(
+    said: EpisodeMessages, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float
+) -> Closing | None:
     """Return who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
 
     Args:
@@ -255,7 +266,7 @@ def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
     return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
 
 
-def _walked(said: Said, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
+def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
     """x, y, 0 of a pedestrian at two steps about a moment, and whether it appeared in between; then it stood there."""
     around = _around(said.pedestrians, moment)
     if around is None:
@@ -275,7 +286,7 @@ def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
-def _noted(said: Said, name: str, kept: list[int]) -> dict[str, Any]:
+def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
     """Return the notes on one robot at these steps, by name: the last note up to each step; empty where there are none."""
     began = time_of(said.robots[0]) - SAME  # what an earlier episode left behind is older
     own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
@@ -291,7 +302,7 @@ def _noted(said: Said, name: str, kept: list[int]) -> dict[str, Any]:
     return {name: np.asarray(column, kinds[name]) for name, column in columns.items() if np.isfinite(column).all()}
 
 
-def _commands(said: Said, r: int, kept: list[int]) -> Array | None:
+def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
     """Return the twists (T - 1, 3) that a robot was told to drive at its samples: the message of the next step has them.
 
     None if one was not recorded, or the bag is of an earlier version.
@@ -305,7 +316,7 @@ def _commands(said: Said, r: int, kept: list[int]) -> Array | None:
     return np.array(twists, np.float32).astype(np.float64).reshape(len(told), 3)
 
 
-def _pedestrians(said: Said, kept: list[int], start: Start, behaving: bool) -> dict[str, Any]:
+def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving: bool) -> dict[str, Any]:
     """The fields of a recording about pedestrians; those of a step are the last that were published up to it.
 
     Messages end with the last pedestrian that has arrived so far. The slots of later pedestrians are absent.

@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.documents import read_text
 from agora.errors import InputError
+from agora.yaml_tree import read_text
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from agora.datasets.scenes import Rows
-from agora.documents import read_text
 from agora.errors import InputError
+from agora.yaml_tree import read_text
 
 _KEYS = ("f", "p", "x", "y")
 

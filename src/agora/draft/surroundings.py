@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agora.core.state import Doubles
-from agora.documents import located
 from agora.draft.people import Person
 from agora.draft.scenario import Scenario
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.world.trajectories import Trajectories
+from agora.yaml_tree import location_of
 
 __all__ = ["Surroundings"]
 
@@ -56,5 +56,5 @@ class Surroundings:
     def named(self, *keys: str | int) -> str:
         """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
         if self.scenario_file is not None:
-            return located(self.scenario_file, *keys)
+            return location_of(self.scenario_file, *keys)
         return f"scenario of {self.map.name!r}: " + ".".join(map(str, keys))

@@ -16,8 +16,8 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY
-from agora.engine.taken import ROOM, STANDS
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.engine.occupied_waypoints import ROOM, STANDS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _STILL = np.float32(0.05)  # m/s, up to which one counts as at rest
 _PATIENCE = np.float32(4.0)  # s of moving about at the place; who slows down comes to rest within three

@@ -14,7 +14,7 @@ from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_W
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
     from agora.interfaces import AnySimulator, CostmapLayer, GlobalPlanner
-    from agora.sensors.lidar import Lidar
+    from agora.optics.lidar import Lidar
 
 __all__ = ["Conditions"]
 

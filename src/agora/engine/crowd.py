@@ -12,23 +12,24 @@ from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import LEAVE
 from agora.draft.steps import Steps
+from agora.engine.arrivals_and_departures import come_and_go
 from agora.engine.arrived import stand
-from agora.engine.careful import HEEDLESS, MINDS, hold_back
-from agora.engine.comings import come_and_go
+from agora.engine.behaviour_access import BehaviourAccess
+from agora.engine.collision_parts import IGNORES_ROBOTS, MINDS
+from agora.engine.collision_resolution import hold_apart
 from agora.engine.gait import Ahead, Gait, Turning, walk
-from agora.engine.heed import Heed
 from agora.engine.making_way import make_way
+from agora.engine.occupied_waypoints import pass_occupied
 from agora.engine.pedestrian_kernels import LARGEST, advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
 from agora.engine.progress import Progress
+from agora.engine.published_collision_resolution import hold_back
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
-from agora.engine.taken import pass_taken
 from agora.engine.unsteady import Deviations, Process, waver
-from agora.engine.yielding import hold_apart
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.world.records import Fed, fed
 from agora.world.threads import Work
 
@@ -71,8 +72,8 @@ class EngineCrowd:
             where they walk straight to their waypoints.
         drawn: whether ``routes`` are only examples of such episodes.
         careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
-        yields: whether they walk in steps, and yield to people ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last
-            step is the older one (`agora.engine.careful`).
+        yields: whether they walk in steps, and yield to people ahead (`agora.engine.gait`,
+            `agora.engine.collision_resolution`); else the older `agora.engine.published_collision_resolution` is used.
         sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: time at which the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
         unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
@@ -131,7 +132,7 @@ class EngineCrowd:
         self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         self._nowhere = Ahead(*np.zeros((5, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
-        heedless = [HEEDLESS * (when == "never") for when in self._minding]
+        heedless = [IGNORES_ROBOTS * (when == "never") for when in self._minding]
         whom = [MINDS.index(model.declares.last_step) for model in models]
         self._minds = np.array([a + b for a, b in zip(whom, heedless, strict=False)] or [0], np.int32)
         self._whom: Ints = self._minds[self.number]
@@ -141,7 +142,7 @@ class EngineCrowd:
         self.routing = None if routes is None else Routing(world, routes, every, drawn, self._careful and yields)
         self._progress = Progress.of_nobody(worlds, slots) if self.routing is None else self.routing.progress
         self._waiting = np.zeros(worlds, np.int32) if self.routing is None else self.routing.backs.waiting
-        self.behaviours = [Heed(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
+        self.behaviours = [BehaviourAccess(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
         self._unsteady, shape = unsteady, (worlds, slots)
         self._off = Deviations(np.zeros(shape, np.bool_), *np.zeros((2, *shape), np.float32))
         wanted = world.waypoints if self.routing is None else self.routing.goals
@@ -289,7 +290,7 @@ class EngineCrowd:
         if self._careful and substep == self.substeps:
             after = self._generations[there]
             places = (world.maps, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(pass_taken, step[0], step[1], self._bits, *places, self._progress)
+            yield bind(pass_occupied, step[0], step[1], self._bits, *places, self._progress)
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
             visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)

@@ -3,8 +3,8 @@ turns.
 
 Crowd models return velocities that nobody can walk: sideways, backwards, in another direction at every step. This module turns
 them into steps. Everybody walks in the direction in which they face. Speed changes no faster than for 99 of 100 recorded people
-(ETH/UCY, over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still.
-The lateral acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds
+(ETH/UCY, over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and `agora.engine.collision_resolution` may brake harder still. The
+lateral acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds
 from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce annotation errors. The 99th percentile
 of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
 
@@ -25,8 +25,8 @@ import numpy as np
 from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import Floats
-from agora.engine.careful import ALL, HEEDLESS
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.engine.collision_parts import ALL, IGNORES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 if TYPE_CHECKING:
     from agora.draft.steps import Steps
@@ -236,7 +236,7 @@ def walk(
         substeps: number of equal parts of the step.
         turning: `Turning`, the limits on everybody's turning.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (W, P) parties that somebody minds, as in `agora.engine.careful`.
+        minds: (W, P) parties that somebody minds, as in `agora.engine.published_collision_resolution`.
         people: pedestrians at the beginning of the substep.
         goals: waypoints that crowd models read.
         forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
@@ -253,7 +253,7 @@ def walk(
         steps, count = gait.steps[w], lanes(traits.count[w])
         for i in range(count):
             recorded = replay.last[w, i] >= replay.first[w, i]
-            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[w, i] % HEEDLESS == ALL
+            mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[w, i] % IGNORES_ROBOTS == ALL
             steps[i] = ONE if mine else ZERO
             if mine and speed[i] == ZERO:  # a behaviour may turn who stands
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])

@@ -18,7 +18,7 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import SOCIAL_STATES
 from agora.engine.progress import AT_PLACE, WAITS
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS
 
 _NEAR = np.float32(0.7)  # m, between the bodies, within which a pedestrian makes way
 _PACE = np.float32(0.5)  # m/s

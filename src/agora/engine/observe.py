@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from agora.channels.rows import flat
+from agora.channels.scan import HeldScans
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Array, Doubles, Floats, read_only
 from agora.costmap.window import corners_again
-from agora.engine.channels.rows import flat
-from agora.engine.channels.scan import HeldScans
 from agora.interfaces import Bound, Limits, Observation, Provider, Reading, Source
 
 if TYPE_CHECKING:

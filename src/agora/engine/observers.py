@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agora.channels.costmap import LocalCostmap
+from agora.channels.path import HeldPaths
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.engine.channels.costmap import LocalCostmap
-from agora.engine.channels.path import HeldPaths
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError, UnknownNameError
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from agora.interfaces import Answer, Channel, Memory, Observation
     from agora.interfaces.channel import Offer
     from agora.maps.grid import Map
+    from agora.optics.lidar import Lidar
     from agora.registry import Named
     from agora.robots.model import RobotModel
-    from agora.sensors.lidar import Lidar
     from agora.world.world import World
 
 

@@ -39,7 +39,8 @@ class Progress(NamedTuple):
         ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
         left: (W, P) shortest length of the path to the waypoint so far, m.
         late: (W, P) time since the path last became shorter, s.
-        hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`, `agora.engine.taken`).
+        hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`,
+            `agora.engine.occupied_waypoints`).
         stopped: (W,) number of people without progress for `WAITS`.
     """
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.core.semantics import ATTRIBUTES, evidence_of
+from agora.core.semantics import attribute_number, evidence_of
 from agora.core.state import Array, Doubles, Floats, Ints
 from agora.costmap.layers import attributes_of, put_layers
-from agora.errors import UnknownNameError
 from agora.interfaces import CostmapLayer
 
 if TYPE_CHECKING:
@@ -41,17 +40,6 @@ class SemanticPoints:
     id: Ints
 
 
-def number_of(attribute: str) -> int:
-    """The number of an attribute.
-
-    Raises:
-        UnknownNameError: no such attribute.
-    """
-    if attribute not in ATTRIBUTES:
-        raise UnknownNameError("semantic attribute", attribute, ATTRIBUTES)
-    return ATTRIBUTES.index(attribute)
-
-
 @lean_kernel
 def _evidence(attribute, people, minds, out, first, last):
     for w in range(first, last):
@@ -72,7 +60,7 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
     """
     people, traits = world.pedestrians, world.traits
     evidence = np.zeros((world.layout.worlds, world.slots), np.float32)
-    bind(_evidence, np.int64(number_of(attribute)), people, world.minds, evidence)(number, number + 1)
+    bind(_evidence, np.int64(attribute_number(attribute)), people, world.minds, evidence)(number, number + 1)
     there = people.active[number]
     return SemanticPoints(
         attribute=attribute,
@@ -98,6 +86,6 @@ def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: 
     evidence = np.zeros((len(names), 1, world.slots), np.float32)
     every = np.zeros((world.layout.worlds, world.slots), np.float32)
     for a, name in enumerate(names):
-        bind(_evidence, np.int64(number_of(name)), people, world.minds, every)(w, w + 1)
+        bind(_evidence, np.int64(attribute_number(name)), people, world.minds, every)(w, w + 1)
         evidence[a, 0] = every[w]
     return put_layers(layers, position, velocity, people.heading[w][None].copy(), evidence, people.active[w][None].copy(), map)

@@ -4,7 +4,7 @@ A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks to and fr
 detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
 another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
 passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second
-time at the same place, it gives up its waypoint (`agora.engine.taken`).
+time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
 
 The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
 in which all people go the same way.
@@ -26,7 +26,7 @@ from agora.engine.narrow import gap
 from agora.engine.progress import AT_PLACE
 from agora.maps.road_kernels import cell_near
 from agora.maps.roads import SEEN
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
 """s without progress after which a pedestrian takes another route or stands back."""

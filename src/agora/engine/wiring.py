@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from agora.channels.attributes import Attributes
 from agora.costmap.layers import attributes_of
-from agora.engine.channels.attributes import Attributes
 from agora.errors import InputError
 from agora.interfaces import Channel, CostmapLayer, Provider, Setting
 from agora.interfaces.channel import FromSetting, channels_of

@@ -12,8 +12,8 @@ import numpy as np
 from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError, nearest
 from agora.interfaces.costmap_layer import CostmapLayer
+from agora.optics.lidar import Lidar
 from agora.perception.perception import Perception
-from agora.sensors.lidar import Lidar
 from agora.world.threads import Work
 from agora.world.world import World
 

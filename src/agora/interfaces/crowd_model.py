@@ -82,8 +82,8 @@ class CrowdDeclaration:
         max_step: longest step that it may be called with, s. With a shorter one than the suite's crowd period it is called more
             often, and ``dt`` is that step (`agora.engine.crowd`).
         last_step: parties that its pedestrians do not step into where the suite's crowd is not ``faithful``
-            (`agora.engine.careful`): "robots" where the model's own forces act between bodies that touch, "nothing" where it moves
-            people who mind nobody.
+            (`agora.engine.collision_parts`): "robots" where the model's own forces act between bodies that touch, "nothing" where
+            it moves people who mind nobody.
         tunable: span of each field that `agora calibrate` may try, by its name.
     """
 

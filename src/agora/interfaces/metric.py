@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
@@ -70,8 +71,9 @@ class Metric:
 
     @property
     def group(self) -> str:
-        """The subject of the metric: the name of the module that defines it, ``efficiency`` or ``proxemics``."""
-        return self.function.__module__.rpartition(".")[2]
+        """The name under which tables list the metric: ``GROUP`` of the module that defines it, otherwise the module's name."""
+        module = self.function.__module__
+        return str(getattr(sys.modules.get(module), "GROUP", module.rpartition(".")[2]))
 
     @property
     def kind(self) -> Values:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agora.config import Builder, dump, plain
-from agora.documents import Node, read_text, tree_of_text
 from agora.learning.arena_reward import NOTHING, WEIGHTS, ArenaReward
 from agora.learning.arena_reward_units import INSTEAD, RewardFile
+from agora.yaml_tree import Node, read_text, tree_of_text
 
 
 @dataclass(frozen=True)

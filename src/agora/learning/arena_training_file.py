@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from agora.config import Builder, dump, load, parse
-from agora.documents import Node, read_text, tree_of_text
 from agora.draft.stage import check_name
 from agora.errors import InputError
 from agora.learning.arena_reward_file import read_arena_reward
 from agora.learning.training import Training
 from agora.ranges import Count
 from agora.share import folder
+from agora.yaml_tree import Node, read_text, tree_of_text
 
 _BASE = "rosnav_rl"
 _MOST_WORLDS = 10_000

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from agora.core.state import Array
-from agora.documents import read_text, refuse_what_is_no_file
 from agora.errors import InputError, ResultsError, reading
 from agora.files import write_whole
 from agora.policies.weights import packed
+from agora.yaml_tree import read_text, require_file
 
 ALWAYS = ("steps", "seconds", "best_success", "best_seconds")
 """Numbers that every checkpoint has."""
@@ -122,7 +122,7 @@ def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str,
 
     try:
         with reading(path, "a checkpoint"):
-            refuse_what_is_no_file(path)
+            require_file(path)
             with safe_open(path, framework="numpy") as file:
                 names = file.keys() if with_arrays else ()
                 return file.metadata() or {}, {name: file.get_tensor(name) for name in names}

@@ -33,15 +33,15 @@ from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_pose2d, from_twist, seconds
 from agora.datasets.odometry import Odometry, OdometryStretch
 from agora.datasets.transforms import TransformLog
-from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
 from agora.errors import InputError, ResultsError, reading
 from agora.files import write_whole
 from agora.interfaces import Observation
+from agora.optics.lidar import Lidar
 from agora.packed import arrays_of
 from agora.policies.encoding import Observe
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
+from agora.yaml_tree import require_file
 
 _LARGEST = 1_000_000_000  # bytes of a demonstration
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
@@ -291,7 +291,7 @@ def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tupl
 
 def _sample(file: Path, observe: Observe, robot: RobotModel) -> tuple[Floats, Floats]:
     with reading(file, "a demonstration"):
-        refuse_what_is_no_file(file)
+        require_file(file)
         with file.open("rb") as stream, arrays_of(stream, str(file), _LARGEST) as arrays:
             scan, twist, local_goal, command = (arrays[name] for name in ("scan", "twist", "local_goal", "command"))
     beams = 0 if robot.lidar is None else robot.lidar.beams

@@ -24,9 +24,9 @@ from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.entries import Entries
+from agora.learning.env_part import EnvPart
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import HUMAN, RGB, Camera, Screen
-from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward, rewarded
 from agora.planners.lift import declaration_of
 from agora.policies.encoding import Observe

@@ -1,4 +1,4 @@
-"""Learns the potential of `agora.pedestrians.deep_social_force` from recorded pedestrians.
+"""Learns the potential of `agora.pedestrians.models.deep_social_force` from recorded pedestrians.
 
     python -m agora.learning.potential simulated potential.safetensors --seed 1
     python -m agora.learning.potential eth_ucy potential.safetensors --scenes eth hotel zara01 students003 --test zara02
@@ -24,8 +24,8 @@ import numpy as np
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.errors import AgoraError, InputError
 from agora.learning.recordings import STEP, Recording, eth_ucy, simulate
-from agora.pedestrians.deep_social_force import DeepSocialForce
-from agora.pedestrians.potential import Potential
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
+from agora.pedestrians.shared.potential import Potential
 from agora.world.trajectories import Trajectories
 
 _NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1

@@ -13,7 +13,7 @@ from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.maps.grid import Map
-from agora.pedestrians.deep_social_force import DeepSocialForce
+from agora.pedestrians.models.deep_social_force import DeepSocialForce
 from agora.world.start import PedestrianStarts, Start
 from agora.world.trajectories import Trajectories
 

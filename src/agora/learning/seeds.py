@@ -9,13 +9,13 @@ from pathlib import Path
 
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
-from agora.documents import refuse_what_is_no_file
 from agora.errors import StoppedError
 from agora.files import write_whole
 from agora.learning.card import PolicyCard, Result, SeedRecord, played_elsewhere, record_of, untested
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import POLICY, policy_kept
 from agora.learning.training import Training, train
+from agora.yaml_tree import require_file
 
 __all__ = ["seed_folder", "train_seeds"]
 
@@ -77,6 +77,6 @@ def _keep(training: Training, folder: Path, records: list[SeedRecord], elsewhere
     """Write the policy of the first seed, if there is one, and the card."""
     best = policy_kept(seed_folder(folder, training.seeds[0]))
     if best is not None:
-        refuse_what_is_no_file(best)
+        require_file(best)
         write_whole(folder / POLICY, best.read_bytes())
         PolicyCard(plain(training), tuple(records), elsewhere=elsewhere).save(folder)

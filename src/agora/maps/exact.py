@@ -8,10 +8,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from agora.documents import refuse_what_is_no_file
 from agora.errors import reading
 from agora.maps.grid import Map
 from agora.packed import arrays_of
+from agora.yaml_tree import require_file
 
 _LARGEST = 500_000_000  # bytes of the arrays: cells of the largest map that can be read, and their unknowns
 
@@ -50,7 +50,7 @@ def read_exact(path: Path) -> Map:
     Raises:
         InputError: the file cannot be read, or is none.
     """
-    refuse_what_is_no_file(path)
+    require_file(path)
     with reading(path, "a map that was kept"), path.open("rb") as file:
         return decode_exact(file, str(path))
 

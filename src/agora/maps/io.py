@@ -21,11 +21,11 @@ import numpy as np
 
 from agora.config import dump, load
 from agora.core.state import Array
-from agora.documents import located, similar
 from agora.errors import InputError
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map, check_size
 from agora.packed import image_of
+from agora.yaml_tree import location_of, similar
 
 __all__ = ["write_map"]
 
@@ -189,7 +189,7 @@ def read_map(path: str | Path) -> Map:
     try:
         pixels = _pixels(path.parent / file.image, file.resolution)
     except InputError as error:
-        raise InputError(f"{located(path, 'image')}: {error}") from error
+        raise InputError(f"{location_of(path, 'image')}: {error}") from error
     values = occupancy(pixels, file.mode, bool(file.negate), file.occupied_thresh, file.free_thresh)[::-1]
     unknown, offset = values == _NO_INFORMATION, offset_of(file.origin)
     x, y = moved(file.origin[:2], (-offset[0], -offset[1]))

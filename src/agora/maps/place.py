@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from agora.config import load, plain
 from agora.core.state import Doubles, Floats
-from agora.documents import located, refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes, write_map, write_shapes
 from agora.maps.zones import Zone, read_zones, write_zones
 from agora.packed import arrays_of
+from agora.yaml_tree import location_of, require_file
 
 __all__ = ["Place", "read_place"]
 
@@ -137,7 +137,7 @@ def _read_ground(path: Path, shape: tuple[int, int]) -> Floats:
     Raises:
         InputError: the file cannot be read, or holds something else.
     """
-    refuse_what_is_no_file(path)
+    require_file(path)
     most = _HEAD + shape[0] * shape[1] * np.dtype(np.float64).itemsize
     with (
         reading(path, "a file of heights with the array ground"),
@@ -161,5 +161,5 @@ def read_furniture(path: Path) -> tuple[Furniture, ...]:
         try:
             model_of(piece.model)
         except InputError as error:
-            raise InputError(f"{located(path, number, 'model')}: {error}") from error
+            raise InputError(f"{location_of(path, number, 'model')}: {error}") from error
     return furniture

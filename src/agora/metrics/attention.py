@@ -14,9 +14,9 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.outline import surface_distances
-from agora.metrics.quantities import anyone, duration, facing, lowest, offsets, once, pedestrians_facing
-from agora.metrics.sight import is_free
+from agora.metrics.quantities.outline import surface_distances
+from agora.metrics.quantities.samples import anyone, duration, facing, lowest, offsets, once, pedestrians_facing
+from agora.metrics.quantities.sight import is_free
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)

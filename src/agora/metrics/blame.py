@@ -28,7 +28,8 @@ from agora.core.state import ACKERMANN, DIFFERENTIAL, Array, Bools, Doubles, Flo
 from agora.interfaces import metric
 from agora.maps.grid import Map
 from agora.maps.store import build_store
-from agora.metrics.quantities import facing, norm, offsets, pedestrians_facing, velocities
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import facing, offsets, pedestrians_facing, velocities
 
 REACTION = 1.0
 """How long before a contact the robot could still have done something else, s."""

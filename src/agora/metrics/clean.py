@@ -21,13 +21,14 @@ import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, ContactKind, Recording
 from agora.interfaces import metric
-from agora.metrics.effect import displacements, late
+from agora.metrics.effect_on_pedestrians import displacements, late
 from agora.metrics.efficiency import time_ratio
 from agora.metrics.groups import crossings
-from agora.metrics.outline import surface_distances
-from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
-from agora.metrics.quantities import at_goal, intervals, norm, offsets, steps, stretches, touched
-from agora.metrics.sight import is_free
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.outline import surface_distances
+from agora.metrics.quantities.samples import at_goal, intervals, offsets, steps, stretches, touched
+from agora.metrics.quantities.sight import is_free
+from agora.metrics.quantities.zones import INTIMATE, PERSONAL, SOCIAL
 
 __all__ = ["CAUSES", "CleanArrival", "Spoilt", "spoils"]
 

@@ -11,8 +11,11 @@ from agora.metrics.efficiency import spl, stl, time_norm
 from agora.metrics.forces import comfort_exposure, force_exceed_events
 from agora.metrics.motion import jerk_average
 from agora.metrics.outcome import collisions, success
-from agora.metrics.proxemics import personal_space_compliance_igibson, personal_space_compliance_robosense
-from agora.metrics.space import near_misses_robot_sf
+from agora.metrics.personal_zones import (
+    near_misses_robot_sf,
+    personal_space_compliance_igibson,
+    personal_space_compliance_robosense,
+)
 
 __all__ = ["Penalty", "Snqi"]
 

@@ -10,8 +10,9 @@ from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
 from agora.core.state import Doubles, frozen
 from agora.interfaces import metric
-from agora.metrics.outline import times_to_touch
-from agora.metrics.quantities import MOVING, anyone, average, closest, norm, offsets, once, velocities
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.outline import times_to_touch
+from agora.metrics.quantities.samples import MOVING, anyone, average, closest, offsets, once, velocities
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _LATE = 10.0

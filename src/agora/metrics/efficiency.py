@@ -13,14 +13,12 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.interfaces import metric
 from agora.metrics.motion import cumulative_heading_change
-from agora.metrics.quantities import (
+from agora.metrics.quantities.arithmetic import angle_between, direction, norm
+from agora.metrics.quantities.samples import (
     MOVING,
-    angle_between,
     at_goal,
-    direction,
     goal_distances,
     intervals,
-    norm,
     path_metres,
     speeds,
     steps,
@@ -33,9 +31,6 @@ _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"
 _AGORA = "Agora (`agora.metrics.efficiency`)"
 _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
-
-TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"})
-"""Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
 
 
 def barn_run_score(success: bool, optimal_time: float, time: float, factor: float) -> float:
@@ -307,48 +302,3 @@ def path_irregularity_sean(recording: Recording) -> float | None:
     if not at_goal(recording) or recording.shortest_turn is None:
         return None
     return (cumulative_heading_change(recording) or 0.0) - recording.shortest_turn
-
-
-@metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
-def planning_time(recording: Recording) -> float | None:
-    """Undefined without calls; depends on the machine (`TIMING`)."""
-    return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
-
-
-@metric(
-    "planning_time_deviation",
-    unit="s",
-    direction="lower",
-    formula="standard deviation of the wall time of a call of the planner",
-    source=_AGORA,
-)
-def planning_time_deviation(recording: Recording) -> float | None:
-    """Undefined without calls; depends on the machine (`TIMING`)."""
-    return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
-
-
-@metric(
-    "deadline_misses",
-    unit="",
-    direction="lower",
-    formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
-    source=_AGORA,
-    values="share",
-)
-def deadline_misses(recording: Recording) -> float | None:
-    """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
-    dt = intervals(recording)
-    return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
-
-
-@metric(
-    "asked_again",
-    unit="",
-    direction="lower",
-    formula="number of failed calls of the planner for several robots together, after which it was asked for this robot alone",
-    source=_AGORA,
-    values="count",
-)
-def asked_again(recording: Recording) -> float | None:
-    """Undefined without calls. Depends on which robots share a call, and on how fast a program outside answers (`TIMING`)."""
-    return float(recording.asked_again) if len(recording.planning_time) else None

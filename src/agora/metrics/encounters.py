@@ -15,7 +15,8 @@ import numpy as np
 from agora.core.recording import ContactKind, Recording
 from agora.core.state import Array, Doubles
 from agora.interfaces import Metric, metric
-from agora.metrics.quantities import angle_between, intervals, norm, offsets, once, speeds, stretches
+from agora.metrics.quantities.arithmetic import angle_between, norm
+from agora.metrics.quantities.samples import intervals, offsets, once, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
 """By the angle between both ways: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38)."""

@@ -13,7 +13,8 @@ import numpy as np
 from agora.core.recording import STANDING, Recording
 from agora.core.state import Bools
 from agora.interfaces import metric
-from agora.metrics.quantities import anyone, average, closest_centre, duration, facing, norm, offsets, once
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import anyone, average, closest_centre, duration, facing, offsets, once
 
 _HABITAT = "Puig et al. 2023, Habitat 3.0, social navigation"
 _FROM, _TO, _FACING, _BESIDE = 1.0, 2.0, 0.5, 1.5

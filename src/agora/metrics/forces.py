@@ -1,9 +1,10 @@
 """The forces that robot and pedestrians feel in the social force model, as HuNavSim and its social force window planner weigh
 robots.
 
-The law of `agora.pedestrians.moussaid` with the factors of `agora.pedestrians.pedsim`, which are HuNavSim's, without cutoff: forces
-are accelerations, m/s2. What the robot does to a pedestrian is minus what the pedestrian does to the robot. The nearest wall pushes
-with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow with their rate.
+The law of `agora.pedestrians.shared.moussaid` with the factors of `agora.pedestrians.models.pedsim`, which are HuNavSim's, without
+cutoff: forces are accelerations, m/s2. What the robot does to a pedestrian is minus what the pedestrian does to the robot. The
+nearest wall pushes with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow with
+their rate.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import Metric, metric
-from agora.metrics.outline import wall_gaps
-from agora.metrics.quantities import average, exponential, norm, offsets, once, row_sums, velocities
-from agora.pedestrians.moussaid import interaction
-from agora.pedestrians.pedsim import Pedsim
+from agora.metrics.quantities.arithmetic import exponential, norm
+from agora.metrics.quantities.outline import wall_gaps
+from agora.metrics.quantities.samples import average, offsets, once, row_sums, velocities
+from agora.pedestrians.models.pedsim import Pedsim
+from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
@@ -33,7 +35,7 @@ _ROBOT_SF = "robot_sf; of the robot's force alone, where there is that of everyt
 
 
 class _Law(NamedTuple):
-    """The parameters of `agora.pedestrians.moussaid.interaction`."""
+    """The parameters of `agora.pedestrians.shared.moussaid.interaction`."""
 
     importance: float
     gamma: float

@@ -1,61 +1,20 @@
-"""The robot's ways through groups of people.
-
-A group is two or more pedestrians who are present with one group number. Its circle is TAGA's: about the mean of its members'
-places, to the farthest of them and 0.1 m beyond; the robot is inside where its centre is less than 0.05 m away from that (both of
-the code).
-"""
+"""The robot's ways through groups of people (`agora.metrics.quantities.groups`)."""
 
 from __future__ import annotations
-
-import functools
 
 import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import Metric, metric
-from agora.metrics.quantities import average, norm, once, pedestrians_facing
-from agora.metrics.space import band_words, in_band
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.groups import circles, inside_groups, members, slots_of_groups
+from agora.metrics.quantities.samples import average, once, pedestrians_facing
+from agora.metrics.quantities.zones import band_words, in_band
 from agora.perception import spaces
 
 _TAGA = "Sarker Roy et al. 2025, TAGA"
-_MARGIN = 0.1 + 0.05
 _AHEAD, _BESIDE = 1.5, 0.6
-
-
-@functools.lru_cache(maxsize=4)
-def _slots(recording: Recording) -> list[tuple[Bools, Bools]]:
-    """Slots (P,) that ever are in a group, and when which of them is, (T, n); nobody is of a group of one."""
-    number = np.where(recording.pedestrian_present, recording.pedestrian_group, -1)
-    groups = []
-    for group in np.unique(number[number >= 0]):
-        member = number == group
-        member &= member.sum(1, keepdims=True) > 1
-        ever = member.any(0)
-        if ever.any():
-            groups.append((ever, member[:, ever]))
-    return groups
-
-
-@functools.lru_cache(maxsize=4)
-def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
-    """Places (T, n, 2) and presence (T, n) of the members of each group; nobody is present of a group of one."""
-    return [(recording.pedestrian_position[:, ever], member) for ever, member in _slots(recording)]
-
-
-@functools.lru_cache(maxsize=4)
-def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
-    """Centres (T, 2), radii (T,) and presence (T, n) of each group: to its farthest member, without margins."""
-    return [(*spaces.circle(position, present), present) for position, present in members(recording)]
-
-
-@once
-def inside_groups(recording: Recording) -> Bools:
-    """(T,) whether the robot is in the circle of a group."""
-    inside = np.zeros(len(recording.time), np.bool_)
-    for centre, radius, _ in circles(recording):
-        inside |= norm(recording.pose[:, :2] - centre) < radius + _MARGIN
-    return inside
 
 
 @metric(
@@ -115,7 +74,7 @@ def _ahead_of_groups(recording: Recording) -> Doubles:
     """(T,) distance from the robot to the nearest group's centre, the mean of the points 1.5 m ahead of its members, m."""
     nearest = np.full(len(recording.time), np.inf)
     cosine, sine = pedestrians_facing(recording)
-    for ever, present in _slots(recording):
+    for ever, present in slots_of_groups(recording):
         ahead = np.stack((cosine[:, ever], sine[:, ever]), 2) * _AHEAD + recording.pedestrian_position[:, ever]
         centre, _ = spaces.circle(ahead, present)
         nearest = np.where(present.any(1), np.minimum(nearest, norm(recording.pose[:, :2] - centre)), nearest)
@@ -173,7 +132,7 @@ def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     scale = np.where(changed, side[1:] - side[:-1], 1.0)
     at = along[:-1] - (along[1:] - along[:-1]) * (side[:-1] / scale)
     step, pair = np.nonzero(changed & (at >= 0.0) & (at <= 1.0))
-    slots = [np.flatnonzero(ever)[np.stack(np.triu_indices(ever.sum(), 1))] for ever, _ in _slots(recording)]
+    slots = [np.flatnonzero(ever)[np.stack(np.triu_indices(ever.sum(), 1))] for ever, _ in slots_of_groups(recording)]
     one, other = np.concatenate([np.zeros((2, 0), np.int64), *slots], axis=1)
     return step, one[pair], other[pair], at[step, pair]
 

@@ -1,4 +1,4 @@
-"""The smoothness of the robot's motion.
+"""Speed, acceleration, jerk and curvature of the robot's path.
 
 Speed is displacement over time. Acceleration and jerk are differences of the recorded velocity vector over time, because second and
 third differences of single-precision positions would be mostly rounding. Curvature is a property of the path: it is taken over
@@ -14,15 +14,14 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import intervals, norm, once, path_metres, speeds, velocities, weighted_mean
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import SPACING, intervals, once, path_metres, speeds, velocities, weighted_mean
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; corrected)"
 
-SPACING = 0.05
-"""Distance between the points that curvature is computed from, m."""
 
 _CUSP = -0.5
 """Cosine of the turn, 120 degrees, from which three points are a cusp: the robot turned back there."""

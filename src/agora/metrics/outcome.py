@@ -12,11 +12,11 @@ import numpy as np
 from agora.core.recording import ContactKind, Outcome, Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import (
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import (
     at_goal,
     duration,
     goal_distances,
-    norm,
     offsets,
     path_metres,
     speeds,

@@ -20,7 +20,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats, Ints
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
 
 __all__ = ["Detector"]
 
@@ -337,7 +337,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
 
     Args:
         search: `Search`.
-        beams: `agora.sensors.lidar.Beams`.
+        beams: `agora.optics.lidar.Beams`.
         ranges: (N, B) ranges, m.
         pose: (N, 3) poses of the robots at the moment of the scan.
         due: (N,) whether a row has a new scan; the others are left as they are.

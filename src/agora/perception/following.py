@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detections
 from agora.perception.tracker import Filters, Tracker, empty_tracks, tell, track
-from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
 ALL = slice(None)

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
+from agora.optics.camera import Camera
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detections
 from agora.perception.following import ALL, Following
 from agora.perception.images import Boxes, FindsPeople
 from agora.perception.tracker import Tracker
-from agora.sensors.camera import Camera
-from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
 __all__ = ["ImageTracker", "Locator"]

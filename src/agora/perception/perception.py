@@ -13,12 +13,12 @@ from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats, Ints, Maps
 from agora.maps.grid import Map
 from agora.maps.store import build_store
+from agora.optics.lidar import Lidar
 from agora.perception.detector import Detections, Detector, detect, no_robots
 from agora.perception.following import ALL, Following
 from agora.perception.in_images import InImages
 from agora.perception.tracker import Tracker
 from agora.perception.view import View
-from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
 __all__ = ["Perception", "ScanTracker"]

@@ -63,7 +63,7 @@ def see(beams, slack, ranges, pose, due, position, radius, present, seen, first,
     """Write which discs rows ``first <= n < last`` have in sight: those that at least one beam reaches, within range and view.
 
     Args:
-        beams: `agora.sensors.lidar.Beams`.
+        beams: `agora.optics.lidar.Beams`.
         slack: length that a beam may be short by, m: noise.
         ranges: (N, B) ranges, m.
         pose: (N, 3) poses of the robots.

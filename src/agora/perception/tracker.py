@@ -330,7 +330,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         dt: (N,) time since the scan before, s; 0 for the first.
         due: (N,) whether a row has a new scan; the others are left as they are.
         seen: detections, `agora.perception.detector.Detections`.
-        beams: `agora.sensors.lidar.Beams`.
+        beams: `agora.optics.lidar.Beams`.
         ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) where there is none, and unseen people
             are hidden.
         reach: distance up to which people are looked for, m.

@@ -14,7 +14,9 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats, Ints, read_only, told
-from agora.core.stranger import Apart, Signalled, stranger
+from agora.core.untrusted_calls import CallBoundary as Apart
+from agora.core.untrusted_calls import Signalled
+from agora.core.untrusted_calls import untrusted_call as stranger
 from agora.errors import AgoraError, InputError, PlannerError, placed
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
 from agora.planners.failure import failure

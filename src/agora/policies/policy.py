@@ -18,12 +18,12 @@ import numpy as np
 
 from agora.config import parse, plain
 from agora.core.state import Bools, Floats, Ints
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.interfaces import Encoding, Label, Limits, Network, Observation
 from agora.policies.networks.mlp import Layer, layers_of_torch, mlp_of
 from agora.policies.weights import check_weights, label_of, read_weights, weights_file, write_weights
 from agora.registry import Plug
+from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel

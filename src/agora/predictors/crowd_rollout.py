@@ -22,7 +22,7 @@ from agora.engine.pedestrian_kernels import choose_velocities
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, Costmap, CrowdRecord, Memory, Observation, Prediction, PredictorDeclaration, Span
 from agora.maps.distance import FAR, cell_distance
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.predictors.intent import intents
 from agora.ranges import Duration, Period, check_fields
 from agora.registry import Named, Plug

@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from agora.core.state import Floats
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration
 from agora.policies.layers import attend, relu
@@ -29,6 +28,7 @@ from agora.policies.weights import check_weights, read_safetensors
 from agora.predictors.motion_seen import OWN, PAIR, Seen, seen, turned
 from agora.share import named_file
 from agora.world.tracks import onward
+from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 FADING = (0.5, 1.5, 5.0)
 """Times in which the parts of a deviation fade, s."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel
 from agora.core.state import Doubles, Floats
+from agora.optics.camera import Camera
 from agora.rendering.view import Eye, View
-from agora.sensors.camera import Camera
 
 __all__ = ["Sweep"]
 

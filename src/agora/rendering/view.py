@@ -11,11 +11,11 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel
 from agora.core.state import Array, Bools, Doubles, Ints
+from agora.optics.camera import Camera
 from agora.rendering import context
 from agora.rendering.gait import Frames
 from agora.rendering.scene import CLASSES, SCREEN, Scene, mujoco
 from agora.rendering.shapes import PARTS, Looks
-from agora.sensors.camera import Camera
 
 __all__ = ["View"]
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from agora.errors import InputError
+from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 
 __all__ = ["disc_yaml", "robot_yaml"]
 

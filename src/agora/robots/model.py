@@ -14,10 +14,10 @@ import numpy as np
 from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
+from agora.optics.lidar import Lidar
 from agora.ranges import Acceleration, BodyLength, Distance, Duration, Offset, Speed, TurningRate, Velocity
 from agora.registry import Named, Plug
 from agora.robots.limits import Limits
-from agora.sensors.lidar import Lidar
 from agora.share import folder, names_in
 
 __all__ = ["RobotModel", "load_robot"]
@@ -163,7 +163,7 @@ class RobotModel:
 
     @property
     def camera(self) -> Any:
-        """Its sensor `agora.engine.channels.camera.Camera`; None where it has none."""
+        """Its sensor `agora.channels.camera.Camera`; None where it has none."""
         return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
 
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
+from agora.optics.lidar import Lidar
 from agora.robots.body import Body, Part, body
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 
 __all__ = ["sdf"]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from agora.config import load
-from agora.documents import located, similar
 from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError
 from agora.registry import Named
@@ -16,6 +15,7 @@ from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
 from agora.tasks.suite import Suite
+from agora.yaml_tree import location_of, similar
 
 _TIMEOUT = 60.0  # s, Arena's
 
@@ -182,7 +182,7 @@ def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
     path = place / f"{name.removesuffix('.yaml')}.yaml"
     if not path.is_file():
         known = [other.name for other in place.glob("*.yaml")] if place.is_dir() else []
-        raise InputError(f"{located(config, key, 'config')}: there is no file {path}{similar(path.name, known)}")
+        raise InputError(f"{location_of(config, key, 'config')}: there is no file {path}{similar(path.name, known)}")
     return path
 
 
@@ -201,7 +201,7 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
     """
     if base is None:
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
-    where = f"{located(path, 'stages', number)}"
+    where = f"{location_of(path, 'stages', number)}"
     if entry.timeout is not None and "timeout" in entry.config:
         raise InputError(f"{where}: timeout: has no effect in config beside that of the stage; leave it out")
     tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}

@@ -12,7 +12,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.maps.grid import Map
-from agora.metrics.quantities import angle_between, direction
+from agora.metrics.quantities.arithmetic import angle_between, direction
 from agora.planners.global_.astar import geodesic
 from agora.robots.model import RobotModel
 from agora.world.start import RobotStart

@@ -15,8 +15,7 @@ from agora.maps.distance import inside_all
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
-from agora.pedestrians.social_records import USES
-from agora.pedestrians.spots import usable_spots
+from agora.pedestrians.shared.spots import USES, usable_spots
 
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}

@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from agora.documents import read_text, shown
 from agora.errors import InputError, nearest
 from agora.maps.furniture import MODELS
 from agora.tasks.population import MOST, Kind, pedestrian_type
 from agora.xml_tree import Element, tree_of_xml
+from agora.yaml_tree import read_text, value_text
 
 _KINDS: tuple[Kind, ...] = ("static", "interactive", "dynamic")
 _KEYS = ("name", "min", "max", "type", "model")
@@ -84,7 +84,7 @@ class _Reader:
     def empty(self, element: Element, attributes: tuple[str, ...]) -> None:
         """Make sure that an element holds nothing but elements and the attributes that are known."""
         if element.text.strip():
-            self.wrong(element, f"expected elements, got the text {shown(element.text.strip())}")
+            self.wrong(element, f"expected elements, got the text {value_text(element.text.strip())}")
         for name in element.attributes:
             if name not in attributes:
                 self.wrong(element, f"unknown attribute {name!r}; {nearest(name, attributes)}")
@@ -124,7 +124,7 @@ class _Reader:
             return None
         element, text = values[key]
         if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > MOST:
-            self.wrong(element, f"{key} must be an integer in [0, {MOST}], got {shown(text)}")
+            self.wrong(element, f"{key} must be an integer in [0, {MOST}], got {value_text(text)}")
             return None
         return int(text)
 
@@ -132,7 +132,7 @@ class _Reader:
         """The model is one of the furniture's, or some text; the type one of the pedestrians'."""
         element, model = values.get("model", (None, ""))
         if element is not None and kind != "dynamic" and model not in MODELS:
-            self.wrong(element, f"no furniture model called {shown(model)}; {nearest(model, MODELS)}")
+            self.wrong(element, f"no furniture model called {value_text(model)}; {nearest(model, MODELS)}")
         if element is not None and not model:
             self.wrong(element, "expected the name of a model, got nothing")
         if kind == "dynamic" and "type" in values:

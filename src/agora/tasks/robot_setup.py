@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from agora.config import load
-from agora.documents import located
 from agora.errors import InputError
 from agora.robots.mbf import CONTROLLERS
 from agora.robots.model import load_robot
+from agora.yaml_tree import location_of
 
 __all__ = ["Driver", "RobotEntry", "read_robot_setup", "robot_names"]
 
@@ -81,7 +81,7 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
     """
     robots = load(path, RobotSetup).each()
     if not robots:
-        raise InputError(f"{located(path, 'robots')}: expected at least one robot, got none")
+        raise InputError(f"{location_of(path, 'robots')}: expected at least one robot, got none")
     return robots
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from agora.config import load
 from agora.core.state import Doubles
-from agora.documents import located, similar
 from agora.draft.task import Task
 from agora.errors import InputError, nearest
 from agora.seeds import Stream
 from agora.tasks.population import MOST, pedestrian_type
+from agora.yaml_tree import location_of, similar
 
 Number = int | tuple[int, int]
 """A number, or the least and the most."""
@@ -122,11 +122,11 @@ def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterab
     known = {category for zone in task.world.zones for category in zone.category}
     for category in wanted:
         if category != "*" and category not in known:
-            where = located(path, kind, number, "waypoints in")
+            where = location_of(path, kind, number, "waypoints in")
             raise InputError(f"{where}: no zone of category {category!r} in map {task.map.name!r}; {nearest(category, known)}")
     areas = task.world.areas(wanted)
     if not areas:
-        raise InputError(f"{located(path, kind, number)}: map {task.map.name!r} has no zones")
+        raise InputError(f"{location_of(path, kind, number)}: map {task.map.name!r} has no zones")
     return areas
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.documents import located
 from agora.draft.scenario import keys_of, older_format, read_scenario
 from agora.errors import InputError
 from agora.registry import Named
+from agora.yaml_tree import location_of
 
 
 def is_scenario(path: Path) -> bool:
@@ -42,7 +42,7 @@ def world_of(path: Path) -> Named:
     try:
         return Named.of("worlds", "folder", path=world, scenarios=(str(path) if "/" in str(path) else f"./{path}",))
     except InputError as error:
-        raise InputError(f"{located(path, 'map')}: {str(error).rpartition('path: ')[2]}") from error
+        raise InputError(f"{location_of(path, 'map')}: {str(error).rpartition('path: ')[2]}") from error
 
 
 def _is_in_world(path: Path) -> bool:

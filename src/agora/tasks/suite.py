@@ -12,7 +12,6 @@ import numpy as np
 
 from agora.config import Builder, load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
-from agora.documents import Node, read_text, tree_of_text
 from agora.draft.edition import Edition
 from agora.draft.people import People, Person
 from agora.draft.stage import Stage, check_name
@@ -31,6 +30,7 @@ from agora.tasks.copies import digest_of, draws_on
 from agora.tasks.scenario_file import is_scenario, world_of
 from agora.tasks.suite_file import found_beside, home_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
+from agora.yaml_tree import Node, read_text, tree_of_text
 
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agora.documents import Node
 from agora.draft.scenario import read_scenario
 from agora.errors import InputError, nearest
+from agora.yaml_tree import Node
 
 OWN = "own/"
 """Names of scenarios in the folder ``scenarios`` beside a suite's begin with this."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from agora.core.state import Bools, Doubles
-from agora.documents import located
 from agora.draft.people import People, Person
 from agora.draft.placement import component_of, outside_of
 from agora.draft.scenario import Scenario, scenario_in
@@ -19,6 +18,7 @@ from agora.maps.place import Place, read_place
 from agora.seeds import Stream
 from agora.tasks.faults import beside, beyond, is_walled, part_of
 from agora.tasks.obstacles.scenario import furnished, scenario_people
+from agora.yaml_tree import location_of
 
 
 @dataclass
@@ -73,14 +73,14 @@ def _check_place(place: Place, folder: Path, found: Findings) -> None:
     found.notes.append(f"{m.name}: {size}, {len(place.furniture)} pieces of furniture, {len(place.zones)} zones")
     for number, piece in enumerate(place.furniture):
         if not m.contains([piece.x, piece.y]):
-            found.problems.append(f"{located(files / 'furniture.json', number)}: {piece.model} is outside the map")
+            found.problems.append(f"{location_of(files / 'furniture.json', number)}: {piece.model} is outside the map")
     slack = m.resolution
     low, high = np.array(m.origin) - slack, np.array(m.origin) + m.size + slack
     for number, zone in enumerate(place.zones):
         for k, polygon in enumerate(zone.polygons):
             if (polygon < low).any() or (polygon > high).any():
                 found.problems.append(
-                    f"{located(files / 'zones.yaml', number, 'polygon', k)}: {zone.label!r} is partly outside the map"
+                    f"{location_of(files / 'zones.yaml', number, 'polygon', k)}: {zone.label!r} is partly outside the map"
                 )
 
 
@@ -100,7 +100,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
     centres = place.map.centre_of(*np.nonzero(component == 1))
     for number, zone in enumerate(place.zones):
         if not zone.contains(centres).any():
-            where = located(folder / "map" / "zones.yaml", number, "label")
+            where = location_of(folder / "map" / "zones.yaml", number, "label")
             found.notes.append(f"{where}: a robot of radius {radius:g} m does not get from the largest area into {zone.label!r}")
 
 
@@ -131,20 +131,20 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
         wrong = {
             key: _why(m, pose, radius, outside) or beside(m, pose, radius, start=key == "start") for key, pose in poses.items()
         }
-        found.problems += [f"{located(file, 'robots', number, key)}: is {why}" for key, why in wrong.items() if why]
+        found.problems += [f"{location_of(file, 'robots', number, key)}: is {why}" for key, why in wrong.items() if why]
         parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
         if not any(wrong.values()) and part_of(m, start, radius, inside=True) != part_of(m, goal, radius, inside=True):
-            where = located(file, "robots", number, "goal")
+            where = location_of(file, "robots", number, "goal")
             found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
     for number, person in people:
         _check_person(person, file, number, m, outside, found)
         apart = bool(parts) and not _why(m, person.position, 0.0, outside) and part_of(m, person.position, 0.0) not in parts
         if apart:
-            where = located(file, "obstacles", "dynamic", number, "pos")
+            where = location_of(file, "obstacles", "dynamic", number, "pos")
             found.notes.append(f"{where}: walls part {person.name!r} from every robot")
         for _, other in people:
             if other is not person and 0 <= person.talk == other.talk and is_walled(m, person.position, other.position):
-                where = located(file, "obstacles", "dynamic", number, "pos")
+                where = location_of(file, "obstacles", "dynamic", number, "pos")
                 found.problems.append(f"{where}: an obstacle lies between {person.name!r} and {other.name!r}, who talk")
 
 
@@ -152,11 +152,11 @@ def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bool
     """Check where a pedestrian is, and where it goes."""
     key = ("obstacles", "dynamic", number)
     if why := _why(m, person.position, 0.0, outside):
-        found.problems.append(f"{located(file, *key, 'pos')}: {person.name!r} is {why}")
+        found.problems.append(f"{location_of(file, *key, 'pos')}: {person.name!r} is {why}")
         return
     for k, point in enumerate(person.waypoints):
         why = _why(m, point, 0.0, outside)
         if not why and part_of(m, point, person.radius) != part_of(m, person.position, person.radius):
             why = f"where {person.name!r}, with a radius of {person.radius:g} m, does not get from its place"
         if why:
-            found.problems.append(f"{located(file, *key, 'waypoints', k)}: is {why}")
+            found.problems.append(f"{location_of(file, *key, 'waypoints', k)}: is {why}")

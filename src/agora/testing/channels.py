@@ -15,8 +15,8 @@ from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Bound, Provider, Setting, Simulator
+from agora.optics.lidar import Lidar
 from agora.registry import available, load
-from agora.sensors.lidar import Lidar
 from agora.simulators.native import NativeBodies
 from agora.testing.crowds import DT, crowd, stand, standing
 from agora.testing.errors import ContractError

@@ -14,10 +14,10 @@ from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Encoding, Observation, Setting
+from agora.optics.lidar import Lidar
 from agora.policies.planner_settings import PlannerSettings
 from agora.registry import Plug, name_of
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 from agora.simulators.native import NativeBodies
 from agora.testing.crowds import DT, crowd, standing
 from agora.testing.errors import ContractError

@@ -15,7 +15,7 @@ from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
 from agora.world.start import Start
 
 _TOGETHER = 256  # worlds of one batch

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Bools, Doubles
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.validation.walk import Walk, fill, speeds, walk
 

@@ -15,7 +15,7 @@ from agora.core.state import Doubles
 from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.interfaces.span import Span
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.movement import percentile
 from agora.validation.quantities import formation, quantities

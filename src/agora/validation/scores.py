@@ -14,7 +14,7 @@ import numpy as np
 from agora.benchmark.statistics import Estimate
 from agora.benchmark.stop_token import StopToken
 from agora.core.state import Bools, Doubles
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
 from agora.seeds import Stream
 from agora.validation.classifier import Samples, judge, shown, told_apart
 from agora.validation.crowd import SimulatedCrowd, simulate_scenes

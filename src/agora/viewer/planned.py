@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import Doubles
-from agora.metrics.quantities import norm
+from agora.metrics.quantities.arithmetic import norm
 
 __all__ = ["path_at"]
 

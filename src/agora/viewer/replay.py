@@ -19,7 +19,7 @@ from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.metrics.blame import avoidable
-from agora.metrics.outline import corners as footprint
+from agora.metrics.quantities.outline import corners as footprint
 from agora.viewer.planned import corners, paths
 from agora.viewer.scene import (
     COLOURS,

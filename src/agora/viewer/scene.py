@@ -15,8 +15,8 @@ import numpy as np
 from agora.core.recording import Contact, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
-from agora.metrics.outline import closest_surface, wall_gaps
-from agora.metrics.outline import corners as footprint
+from agora.metrics.quantities.outline import closest_surface, wall_gaps
+from agora.metrics.quantities.outline import corners as footprint
 from agora.viewer.planned import corners, paths
 
 if TYPE_CHECKING:

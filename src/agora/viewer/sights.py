@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from agora.channels.camera import Camera
 from agora.core.state import Array
-from agora.engine.channels.camera import Camera
 from agora.errors import InputError
 from agora.rendering.scene import CLASSES
 from agora.rendering.studio import Studio

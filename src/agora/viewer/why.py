@@ -11,8 +11,9 @@ from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind
 from agora.core.state import Array, Doubles, Ints
 from agora.metrics.blame import avoidable
 from agora.metrics.clean import spoils
-from agora.metrics.outline import surface_distances, wall_gaps
-from agora.metrics.quantities import goal_distances, norm
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.outline import surface_distances, wall_gaps
+from agora.metrics.quantities.samples import goal_distances
 from agora.viewer.planned import path_at
 
 __all__ = ["Why", "why"]

@@ -22,11 +22,11 @@ from typing import IO, Any
 from sqlalchemy import Connection, DateTime, Engine, LargeBinary, MetaData, Table, func, insert, select
 
 from agora import __version__
-from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError
 from agora.files import naming
 from agora.web.database import migrate, opened, revision
 from agora.web.settings import Settings
+from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 TABLES, FOLDER, LAST = "tables", "folder", "agora_backup.json"
 """Parts of a backup's file."""

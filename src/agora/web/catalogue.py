@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agora.config import plain
-from agora.described import described
-from agora.documented import introduction, meanings
 from agora.draft.stage import Stage
 from agora.errors import InputError, UnknownNameError, in_words
+from agora.field_docs import introduction, meanings
 from agora.learning.card import card_names, load_policy_card
 from agora.planners.presets import named_planner, preset_names, runnable
 from agora.policies.weights import policy_names
@@ -24,6 +23,7 @@ from agora.registry import KINDS, Named, available, load, plug_of, summary
 from agora.robots.model import load_robot, robot_names
 from agora.share import folder
 from agora.tasks.suite import load_suite, suite_names
+from agora.type_names import type_name as described
 from agora.web.shapes import choices_of, held, shape_of, type_of
 
 

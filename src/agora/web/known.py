@@ -8,8 +8,8 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any
 
-from agora.documents import join, similar
 from agora.written import key_of
+from agora.yaml_tree import join, similar
 
 
 @dataclass

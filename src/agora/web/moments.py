@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.state import SOCIAL_STATES
 from agora.episode import Episodes
 from agora.maps.doors import Door
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
 from agora.viewer.replay import encode_map
 from agora.viewer.scene import COLOURS, DARK, mark_of, reach
 from agora.wire.message import pack

@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agora.config import build, dump, parse
-from agora.documents import shown
 from agora.draft.scenario import Scenario, older_format, scenario_text
 from agora.errors import InputError
 from agora.maps.furniture import Furniture
@@ -27,6 +26,7 @@ from agora.web.scenarios import LARGEST, Scenarios
 from agora.web.store import OlderError
 from agora.web.world_files import MOST_UNPACKED, UNFIT, unpacked
 from agora.web.worlds import IMAGES, Worlds, check_image
+from agora.yaml_tree import value_text as shown
 
 _SHEETS = (".yaml", ".yml")
 _KINDS = {

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agora.documented import introduction
 from agora.errors import InputError, nearest
+from agora.field_docs import introduction
 from agora.planners.contained.planner import MEMORY
 from agora.planners.contained.program import begin, hello_of, planner_class, told
 from agora.planners.lift import declaration_of

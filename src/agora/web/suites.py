@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agora.documents import join, shown, tree_of_plain, tree_of_text
 from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.tasks.suite import Suite, load_suite, suite_in
@@ -18,6 +17,8 @@ from agora.tasks.suite_file import OWN
 from agora.web.names import check_name
 from agora.web.store import Store, version_of
 from agora.web.suite_text import content_of, rewritten
+from agora.yaml_tree import join, tree_of_plain, tree_of_text
+from agora.yaml_tree import value_text as shown
 
 LARGEST = 256 << 10
 """Most bytes of a suite's file."""

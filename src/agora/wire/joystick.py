@@ -19,9 +19,9 @@ import numpy as np
 
 from agora.core.recording import Outcome
 from agora.core.state import Array, Floats
-from agora.documents import shown
 from agora.errors import InputError
 from agora.maps.grid import Map
+from agora.yaml_tree import value_text
 
 NEVER = 1e8
 """The time of the last collision of who has had none, s (``agents/agent_base.py: last_collision_t``)."""
@@ -184,17 +184,18 @@ def parse(text: str) -> JoystickWord | PlannerName | Commands:
     if text.startswith(_ALGO):
         name = text[len(_ALGO) :]
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or "/" in name:
-            raise InputError(f"algo: expected a printable name of 1 to {_LONGEST_NAME} characters without '/', got {shown(name)}")
+            wanted = f"a printable name of 1 to {_LONGEST_NAME} characters without '/'"
+            raise InputError(f"algo: expected {wanted}, got {value_text(name)}")
         return PlannerName(name)
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"expected sense, ready, abandon, algo: NAME or JSON with j_input, got {shown(text)}") from error
+        raise InputError(f"expected sense, ready, abandon, algo: NAME or JSON with j_input, got {value_text(text)}") from error
     if not isinstance(read, dict) or "j_input" not in read:
-        raise InputError(f"expected a mapping with the key j_input, got {shown(read)}")
+        raise InputError(f"expected a mapping with the key j_input, got {value_text(read)}")
     given = read["j_input"]
     if not isinstance(given, list) or not 0 < len(given) <= MOST:
-        got = f"{len(given)} of them" if isinstance(given, list) else shown(given)
+        got = f"{len(given)} of them" if isinstance(given, list) else value_text(given)
         raise InputError(f"j_input: expected a list of 1 to {MOST} commands, got {got}")
     return Commands(tuple(_command(one, k) for k, one in enumerate(given)))
 
@@ -202,14 +203,14 @@ def parse(text: str) -> JoystickWord | PlannerName | Commands:
 def _command(given: Any, number: int) -> Floats:
     """One command as an array."""
     if not isinstance(given, list) or len(given) not in (2, 4):
-        raise InputError(f"j_input[{number}]: expected [v, w] or [x, y, theta, v], got {shown(given)}")
+        raise InputError(f"j_input[{number}]: expected [v, w] or [x, y, theta, v], got {value_text(given)}")
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
-        raise InputError(f"j_input[{number}]: expected numbers, got {shown(given)}")
+        raise InputError(f"j_input[{number}]: expected numbers, got {value_text(given)}")
     try:
         with np.errstate(over="ignore"):
             command: Floats = np.array([float(value) for value in given]).astype(np.float32)
     except OverflowError as error:
         raise InputError(f"j_input[{number}]: a number is too large") from error
     if not np.isfinite(command).all():
-        raise InputError(f"j_input[{number}]: expected numbers that are finite, got {shown(given)}")
+        raise InputError(f"j_input[{number}]: expected numbers that are finite, got {value_text(given)}")
     return command

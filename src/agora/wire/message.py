@@ -18,7 +18,6 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from agora.core.recording import Recording
-from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
 from agora.wire.episode import Episode
@@ -26,6 +25,7 @@ from agora.wire.plain import from_plain, to_plain
 from agora.wire.question import Hello, Question, Reply
 from agora.wire.snapshot import Snapshot
 from agora.world.start import Start
+from agora.yaml_tree import value_text
 
 __all__ = ["decode", "encode"]
 
@@ -115,7 +115,9 @@ def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
         raise InputError(f"{where}: expected a message of Agora (safetensors with a header of ours), got something else") from error
     if not isinstance(name, str) or type(version) is not int:
-        raise InputError(f"{where}: expected a format and a whole number as version, got {shown(name)} and {shown(version)}")
+        raise InputError(
+            f"{where}: expected a format and a whole number as version, got {value_text(name)} and {value_text(version)}"
+        )
     return name, version, _with_arrays(content, arrays, where)
 
 
@@ -146,11 +148,11 @@ def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int =
     if isinstance(value, dict) and value.keys() == {_ARRAY}:
         name = value[_ARRAY]
         if not isinstance(name, str) or name not in arrays:
-            raise InputError(f"{where}: the array {shown(name)} is not among those of the message")
+            raise InputError(f"{where}: the array {value_text(name)} is not among those of the message")
         return arrays[name]
     if isinstance(value, dict) and value.keys() == {_NUMBER}:
         if value[_NUMBER] not in ("inf", "-inf"):
-            raise InputError(f"{where}: expected inf or -inf as {_NUMBER}, got {shown(value[_NUMBER])}")
+            raise InputError(f"{where}: expected inf or -inf as {_NUMBER}, got {value_text(value[_NUMBER])}")
         return float(value[_NUMBER])
     if isinstance(value, dict):
         return {key: _with_arrays(item, arrays, where, depth + 1) for key, item in value.items()}

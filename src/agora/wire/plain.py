@@ -19,12 +19,12 @@ import numpy as np
 from agora.config import Builder, plain
 from agora.core.declared import misfit
 from agora.core.recording import Recording
-from agora.documents import Node, join, tree_of_plain
 from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.maps.doors import Door, with_door
 from agora.maps.grid import Map
 from agora.registry import Named
+from agora.yaml_tree import Node, join, tree_of_plain
 
 T = TypeVar("T")
 _LATER: dict[str, type] = {"Map": Map, "Door": Door}

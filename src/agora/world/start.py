@@ -111,13 +111,13 @@ class PedestrianStarts:
         reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular where not given.
         state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking where not given.
         state_time: (P,) time at which that state ends, s; 0 for a state that behaviours change as they like
-            (`agora.pedestrians.given_states`).
+            (`agora.pedestrians.behaviours.given_states`).
         state_radius: (P,) distance of a robot at which it ends too, m; 0 for none.
         talk: (P,) number of the conversation that each stands in, -1 for none.
         habits: habits, one a pedestrian; empty where nobody has any of its own.
         waits: (P, K) time before setting out for each waypoint, s.
         company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
-            (`agora.pedestrians.cues`).
+            (`agora.pedestrians.behaviours.cues`).
         doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity of one who stands before setting out, -1 for none.
         facing: (P, K) heading of that activity, rad.
         enters: (P,) time at which each comes into the world, s, in rising order after those who are there at the start; nobody

@@ -19,7 +19,7 @@ from agora.maps.world3d.mjcf import mjcf
 from agora.maps.world3d.sdf import sdf
 from agora.maps.world3d.solids import SolidGroup, Solids, solids
 from agora.maps.world3d.unity import unity
-from agora.sensors.lidar import Lidar
+from agora.optics.lidar import Lidar
 
 PLACES = [(-0.7, 4.63, 0.31), (1.23, 8.9, -2.2), (4.44, 7.21, 1.9), (8.9, 2.6, 3.0)]
 

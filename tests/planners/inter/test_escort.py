@@ -12,12 +12,12 @@ from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Tracks
-from agora.pedestrians.anticipation import Anticipation
-from agora.pedestrians.cues import Cues
-from agora.pedestrians.waypoint import Waypoint
+from agora.optics.lidar import Lidar
+from agora.pedestrians.behaviours.cues import Cues
+from agora.pedestrians.models.anticipation import Anticipation
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.inter.escort import TRAIL, Escort
 from agora.planners.presets import named_planner
-from agora.sensors.lidar import Lidar
 from agora.tasks.cards.predicates import distance
 from agora.tasks.cards.shapes import door, place
 from agora.testing import observation

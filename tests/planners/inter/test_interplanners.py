@@ -15,7 +15,8 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Costmap, Prediction, PredictorDeclaration, Tracks
 from agora.maps.grid import Map
-from agora.pedestrians.waypoint import Waypoint
+from agora.optics.lidar import Lidar
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner, guided
 from agora.planners.inter.aggressive import Aggressive
 from agora.planners.inter.meta import Meta
@@ -26,7 +27,6 @@ from agora.planners.local.dwa import Dwa
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.sensors.lidar import Lidar
 from agora.testing import observation
 from starts import DISC, people, start
 from suites import fingerprint

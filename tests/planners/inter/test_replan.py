@@ -15,9 +15,9 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import SEEN, Costmap
 from agora.maps.grid import Map
+from agora.optics.lidar import Lidar
 from agora.planners.inter.replan import Replan, remember
 from agora.planners.presets import named_planner
-from agora.sensors.lidar import Lidar
 from agora.testing import observation
 from starts import DISC, start
 

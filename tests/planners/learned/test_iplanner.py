@@ -10,8 +10,8 @@ import pytest
 import torch
 from scipy.interpolate import CubicHermiteSpline
 
+from agora.channels.camera import Camera
 from agora.core.recording import Outcome
-from agora.engine.channels.camera import Camera
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.planners.learned.iplanner import IPlanner

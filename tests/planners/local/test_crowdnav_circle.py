@@ -9,11 +9,11 @@ from agora.core.recording import Outcome
 from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
-from agora.pedestrians.orca import Orca
+from agora.pedestrians.models.orca import Orca
 from agora.planners.local.orca import OrcaPlanner
 from agora.robots.model import load_robot
 from agora.world.start import PedestrianStarts, RobotStart, Start
-from pedestrians.test_crowdnav_circle import CASES, CIRCLE, DT, LAST, RADIUS, SPEED, starts
+from pedestrians.models.test_crowdnav_circle import CASES, CIRCLE, DT, LAST, RADIUS, SPEED, starts
 
 PLANE = Map.open((-30.0, -30.0), (30.0, 30.0), resolution=1.0)
 

@@ -20,8 +20,8 @@ from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
-from agora.nodes.one_world import OneWorld
-from agora.pedestrians.waypoint import Waypoint
+from agora.node_logic.one_world import OneWorld
+from agora.pedestrians.models.waypoint import Waypoint
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.simulators.mujoco import chassis

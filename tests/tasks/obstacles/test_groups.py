@@ -9,7 +9,7 @@ from agora.draft.people import People
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.maps.grid import Map
-from agora.pedestrians.formations import o_space_radius
+from agora.pedestrians.shared.formations import o_space_radius
 from agora.perception.groups import GroupDetector
 from agora.perception.spaces import o_space
 from agora.seeds import Stream

@@ -19,7 +19,7 @@ from agora.maps.generators.canteen import Canteen
 from agora.maps.generators.corridor import Corridor
 from agora.maps.grid import Map
 from agora.maps.ways import way
-from agora.pedestrians.groups import Groups
+from agora.pedestrians.behaviours.groups import Groups
 from agora.registry import Named
 from agora.seeds import Stream
 from agora.tasks.destinations import destinations_of

@@ -12,7 +12,7 @@ from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
 from agora.learning.run import play
-from agora.pedestrians.restless import Restless
+from agora.pedestrians.behaviours.restless import Restless
 from agora.planners.presets import named_planner
 from agora.seeds import Stream
 from agora.tasks.suite import load_suite

@@ -31,7 +31,7 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Annotated, Any
 
-from agora.core.stranger import tell_crashes
+from agora.core.untrusted_calls import tell_crashes
 from agora.episode import PLANNER
 from agora.errors import AgoraError, InputError
 from agora.interfaces import Done, Event, Lost, Waiting, Watch, Work

@@ -24,9 +24,9 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.pedestrians.goal import direction
-from agora.pedestrians.helbing_simple import push
-from agora.pedestrians.moussaid import interaction
+from agora.pedestrians.models.helbing_simple import push
+from agora.pedestrians.shared.goal import direction
+from agora.pedestrians.shared.moussaid import interaction
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields

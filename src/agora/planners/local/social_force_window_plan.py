@@ -12,7 +12,7 @@ from agora.core.path import point_ahead
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos, wrap
 from agora.core.state import Floats, Ints
 from agora.costmap.walls import nearest_walls
-from agora.pedestrians.moussaid import interaction
+from agora.pedestrians.shared.moussaid import interaction
 from agora.planners.rollouts.grids import cell_of, footprint_cost
 from agora.planners.rollouts.poses import DISCARDED, GOES_ON, NO_PATH, least_of, towards, why_none
 from agora.planners.steering import stopping_speed

@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.draft.people import Person
 from agora.draft.task import Task
-from agora.pedestrians.formations import KINDS, Kind, formation, o_space_radius
+from agora.pedestrians.shared.formations import KINDS, Kind, formation, o_space_radius
 from agora.ranges import Number
 from agora.tasks.obstacles.random import Random
 

@@ -13,7 +13,7 @@ from agora.errors import PlacementError
 from agora.ranges import Distance, Duration
 from agora.seeds import Stream
 from agora.tasks.destinations import Destinations, destinations_of
-from agora.tasks.errands import Errands, Party
+from agora.tasks.itineraries import ItineraryPlanner, Party
 from agora.tasks.population import MOST
 
 __all__ = ["Itineraries", "Purposes", "Stays"]
@@ -157,7 +157,7 @@ class Itineraries:
         furniture = (*task.world.furniture, *(thing.furniture for thing in task.things))
         found = destinations_of(task.map, furniture, task.world.zones, task.crowd.radius, task.radius)
         wanted, group = self._count(task, found), 1 + max((person.group for person in task.pedestrians), default=-1)
-        errands = Errands(task, found, self.stays, self.visits, self.keep_clear, wanted, self.until)
+        errands = ItineraryPlanner(task, found, self.stays, self.visits, self.keep_clear, wanted, self.until)
         there: list[tuple[Party, float]] = []
         while wanted > 0:
             party = self._party(task, wanted, group)

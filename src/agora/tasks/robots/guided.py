@@ -10,12 +10,12 @@ import numpy as np
 
 from agora.config import load
 from agora.core.state import Doubles
-from agora.documents import located
 from agora.draft.placement import component_of, room_at_border
 from agora.draft.scenario import Pose, pose_of
 from agora.draft.task import Task
 from agora.errors import PlacementError
 from agora.tasks.budget import enough_goals
+from agora.yaml_tree import location_of
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,6 @@ class Guided:
             first = first or component
             if component and component == first:
                 continue
-            where = located(self.file, *keys) if self.file else name
+            where = location_of(self.file, *keys) if self.file else name
             fault = "cannot be reached from the others" if component else f"has no room for a robot of radius {task.radius:g} m"
             raise PlacementError(f"{where}: {task.map.place((x, y))} {fault}, in map {task.map.name!r}")

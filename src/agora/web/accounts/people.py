@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from agora.documents import shown
 from agora.errors import InputError, nearest
 from agora.web.settings import Quotas
+from agora.yaml_tree import value_text as shown
 
 LOOK, RUN, ADMINISTER = "look", "run", "administer"
 

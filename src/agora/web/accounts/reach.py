@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agora.documents import shown
 from agora.errors import InputError
 from agora.web.accounts.people import ADMINISTER, Person
+from agora.yaml_tree import value_text as shown
 
 _OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
 """Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""

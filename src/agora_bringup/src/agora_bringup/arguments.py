@@ -11,7 +11,7 @@ import yaml
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
-from agora.nodes.arguments import without_effect
+from agora.node_logic.arguments import without_effect
 from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 

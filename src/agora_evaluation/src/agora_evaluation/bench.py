@@ -33,7 +33,7 @@ from agora.cli.stopping import raise_caught, stoppable
 from agora.core.recording import Recording
 from agora.datasets.rosbag import read_episode
 from agora.errors import AgoraError, InputError, StoppedError
-from agora.nodes.arguments import Arguments, arguments_of
+from agora.node_logic.arguments import Arguments, arguments_of
 from agora.tasks.suite import load_suite
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import PlayEpisode

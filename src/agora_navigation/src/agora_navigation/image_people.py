@@ -18,10 +18,10 @@ from agora.core import state
 from agora.core.state import Doubles
 from agora.errors import AgoraError, InputError
 from agora.interfaces import Tracks
+from agora.optics.camera import Camera
 from agora.perception.image_tracker import ImageTracker, Locator
 from agora.perception.images import ImageDetector
 from agora.perception.tracker import Tracker
-from agora.sensors.camera import Camera
 from agora_msgs.msg import Pedestrians
 from agora_navigation.messages import from_depth, from_image
 

@@ -25,8 +25,8 @@ from std_msgs.msg import String
 
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.nodes.decision import Led
-from agora.nodes.relay import Relay
+from agora.node_logic.decision import Led
+from agora.node_logic.relay import Relay
 from agora_msgs.msg import Notes
 from agora_navigation.episode_goal import EpisodeGoals
 from agora_navigation.localisation import Localisation

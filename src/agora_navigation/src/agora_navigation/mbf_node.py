@@ -9,7 +9,7 @@ import rospy
 from agora_ros.names import ros_name
 from agora_ros.parameters import own_or_graphs
 
-from agora.nodes.relay import Relay
+from agora.node_logic.relay import Relay
 from agora.planners.presets import named_interplanner
 from agora.robots.model import load_robot
 from agora_msgs.msg import Pedestrians

@@ -15,7 +15,7 @@ from agora.core.state import Array
 from agora.errors import nearest
 from agora.interfaces import GlobalPlanner
 from agora.maps.grid import Map
-from agora.nodes.flex import FlexError, GetPath, path_to
+from agora.node_logic.move_base_flex import FlexError, GetPath, path_to
 from agora.robots.model import RobotModel
 from agora_navigation.actions import Action, is_cancelled
 from agora_navigation.messages import to_path

@@ -19,8 +19,8 @@ from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
-from agora.nodes.flex import Driven, Execution, ExePath, FlexError, Terms
-from agora.nodes.navigator import Navigator
+from agora.node_logic.move_base_flex import Driven, Execution, ExePath, FlexError, Terms
+from agora.node_logic.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.robots.model import load_robot

@@ -20,8 +20,8 @@ from agora.core.state import Bools
 from agora.draft.periods import Periods
 from agora.episode import Conditions
 from agora.errors import AgoraError, InputError
-from agora.nodes.decision import Decision
-from agora.nodes.navigator import Navigator
+from agora.node_logic.decision import Decision
+from agora.node_logic.navigator import Navigator
 from agora.perception.detector import Detector
 from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
@@ -97,7 +97,7 @@ class NavigationNode:
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._lock_step = bool(get("synchronous", False)) and not self._model
-        self._aside = None if self._lock_step else ThreadPoolExecutor(1)  # makes paths while the robots go on
+        self._background = None if self._lock_step else ThreadPoolExecutor(1)  # makes paths while the robots go on
         self._perception = perception_of(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
@@ -179,7 +179,7 @@ class NavigationNode:
                         self._compile(start, Conditions.of(stage), planner.part)
                         self._compiled.add(label)
                     patience = np.inf if self._lock_step else self._patience
-                    how = {"names": names, "patience": patience, "aside": self._aside}
+                    how = {"names": names, "patience": patience, "background": self._background}
                     made[label] = Navigator(start, Conditions.of(stage), planner.part, **how)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
@@ -220,7 +220,7 @@ class NavigationNode:
             conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0, perception=self._perception)
             label, planner = named_planner(*self._planners)
             model = load_robot(self._model)
-            how = {"names": [model.name], "room": self._room, "patience": self._patience, "aside": self._aside}
+            how = {"names": [model.name], "room": self._room, "patience": self._patience, "background": self._background}
             nav = Navigator.on_map(from_grid(message), [model], planner.part, conditions, **how)
         except AgoraError as error:
             rospy.logerr(f"/map: {error}")

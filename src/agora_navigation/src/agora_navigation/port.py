@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError
-from agora.nodes.navigator import Navigator
+from agora.node_logic.navigator import Navigator
 from agora_navigation.episode_goal import EpisodeGoals
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import on_map, to_grid, to_path

@@ -15,8 +15,8 @@ from std_srvs.srv import Empty, EmptyResponse, SetBool, SetBoolResponse, Trigger
 from agora.draft.scenario import Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS, Furniture, model_of
-from agora.nodes.arena import newcomers
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import newcomers
+from agora.node_logic.crowd import Crowd
 from agora.robots.model import RobotModel
 from agora.seeds import Stream
 from agora.world.start import RobotStart, Thing

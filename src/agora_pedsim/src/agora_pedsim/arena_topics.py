@@ -9,8 +9,8 @@ from nav_msgs.msg import Odometry
 from pedsim_msgs import msg
 from std_msgs.msg import Header
 
-from agora.nodes.arena import outline
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import outline
+from agora.node_logic.crowd import Crowd
 from agora_pedsim import messages
 
 _NAME = "pedsim_simulator"

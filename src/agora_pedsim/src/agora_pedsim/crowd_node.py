@@ -16,8 +16,8 @@ from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.nodes.arena import crowd_model, names_plugin
-from agora.nodes.crowd import Crowd, open_start
+from agora.node_logic.arena import crowd_model, names_plugin
+from agora.node_logic.crowd import Crowd, open_start
 from agora.registry import Named
 from agora_msgs.msg import Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, StepCrowd, StepCrowdResponse
@@ -34,7 +34,7 @@ _SIDE = 50.0  # m from the centre of the map where there is no episode
 
 
 class CrowdNode:
-    """Keeps the crowd of one episode (`agora.nodes.crowd.Crowd`) and moves it.
+    """Keeps the crowd of one episode (`agora.node_logic.crowd.Crowd`) and moves it.
 
     Lock step (``synchronous``): a step for each call of ``pedsim_simulator/step``. Free running: it goes to the step of every
     ``simulator/robots`` that is a crowd period or more ahead. Where nobody publishes those it goes on by itself with ROS time

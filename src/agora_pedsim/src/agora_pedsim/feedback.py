@@ -11,8 +11,8 @@ import rospy
 from pedsim_msgs.msg import AgentFeedbacks
 
 from agora.errors import nearest
-from agora.nodes.arena import STATE_NAMES, state_number
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import STATE_NAMES, state_number
+from agora.node_logic.crowd import Crowd
 from agora_pedsim.messages import agent_ids
 
 _HOW = ("in_place", "added")

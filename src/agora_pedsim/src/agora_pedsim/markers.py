@@ -18,8 +18,8 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from agora.core.state import SOCIAL_STATES
-from agora.nodes.arena import STATE_NAMES
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import STATE_NAMES
+from agora.node_logic.crowd import Crowd
 from agora.viewer.scene import COLOURS, FAMILIES, STATES
 from agora_pedsim.messages import agent_ids
 

@@ -11,8 +11,8 @@ from pedsim_msgs import msg
 from std_msgs.msg import Header
 
 from agora.core.state import Array
-from agora.nodes.arena import STATE_NAMES, type_name
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import STATE_NAMES, type_name
+from agora.node_logic.crowd import Crowd
 
 _WAYPOINT_RADIUS = 0.3
 

@@ -19,7 +19,7 @@ from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array
 from agora.engine.semantics import layer_costs, semantic_points
 from agora.errors import InputError
-from agora.nodes.crowd import Crowd
+from agora.node_logic.crowd import Crowd
 from agora_pedsim.markers import cleared, markers
 
 _NAME = "pedsim_simulator"

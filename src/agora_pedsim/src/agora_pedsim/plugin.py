@@ -24,8 +24,8 @@ from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
-from agora.nodes.arena import crowd_model, state_number
-from agora.nodes.crowd import Crowd
+from agora.node_logic.arena import crowd_model, state_number
+from agora.node_logic.crowd import Crowd
 from agora.registry import Named, available
 from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rospy
 from dynamic_reconfigure.server import Server
 
-from agora.nodes.crowd import Crowd
+from agora.node_logic.crowd import Crowd
 from agora_pedsim.cfg import PedsimSimulatorConfig
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from agora_ros.parameters import queue_size
 from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
 
+from agora.channels.camera import Camera
 from agora.core.state import Array
-from agora.engine.channels.camera import Camera
 from agora.errors import InputError
 from agora.robots.urdf import OPTICAL
 

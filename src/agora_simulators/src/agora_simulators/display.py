@@ -13,7 +13,7 @@ from agora_ros.parameters import queue_size
 from geometry_msgs.msg import Pose2D
 from tf2_msgs.msg import TFMessage
 
-from agora.nodes.driver import Driver
+from agora.node_logic.driver import Driver
 from agora_msgs.msg import Contact, EpisodeStatus, Robots, RobotStatus
 from agora_simulators.clock import SimulationClock
 from agora_simulators.robots import RobotTopics

@@ -17,7 +17,7 @@ from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_twist, to_pose2d
 
 from agora.core.state import Floats
-from agora.nodes.driver import Driver
+from agora.node_logic.driver import Driver
 from agora_msgs.msg import Pedestrians
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
 from agora_simulators.robots import RobotTopics

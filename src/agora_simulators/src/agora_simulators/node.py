@@ -1,4 +1,4 @@
-"""The simulator node: services and topics around one `agora.nodes.driver.Driver`.
+"""The simulator node: services and topics around one `agora.node_logic.driver.Driver`.
 
 Service handlers and subscribers only leave work or data; the thread in `SimulatorNode.run` alone touches the driver. Data that is
 too old: a `cmd_vel` counts for ``cmd_vel_timeout`` s of simulated time, then the robot stands; pedestrians go on with their
@@ -26,7 +26,7 @@ from agora_ros.parameters import own_or_graphs
 from std_srvs.srv import Trigger
 
 from agora.errors import AgoraError, InputError
-from agora.nodes.driver import Entity, PeopleAtStep, SimulatorLostError
+from agora.node_logic.driver import Entity, PeopleAtStep, SimulatorLostError
 from agora_msgs import srv
 from agora_msgs.msg import Episode, Pedestrians
 from agora_simulators.display import Display

@@ -16,9 +16,9 @@ from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool
 
 from agora.core.state import Floats, Robots
+from agora.optics.lidar import Lidar
 from agora.robots.body import body
 from agora.robots.model import RobotModel
-from agora.sensors.lidar import Lidar
 from agora_simulators.cameras import CameraTopics
 
 MAP = "map"

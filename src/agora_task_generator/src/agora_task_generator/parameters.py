@@ -8,7 +8,7 @@ from typing import Any
 import rosgraph
 import rospy
 
-from agora.nodes.arguments import Arguments, arguments_of
+from agora.node_logic.arguments import Arguments, arguments_of
 
 
 class Parameters(Arguments):
@@ -34,7 +34,7 @@ class Parameters(Arguments):
 
     @staticmethod
     def of(tree: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Parameters:
-        """The parameters of plain values (`agora.nodes.arguments.arguments_of`).
+        """The parameters of plain values (`agora.node_logic.arguments.arguments_of`).
 
         Raises:
             InputError: as `read`.

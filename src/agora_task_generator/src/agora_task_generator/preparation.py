@@ -14,7 +14,7 @@ import yaml
 from agora.config import load
 from agora.draft.stage import Stage
 from agora.errors import AgoraError
-from agora.nodes.warm import Compiled, warm_episode
+from agora.node_logic.warm import Compiled, warm_episode
 from agora.planners.presets import named_planner
 from agora.registry import Named, available
 from agora.share import folder

@@ -24,7 +24,7 @@ from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError, PlacementError
 from agora.maps.grid import Map
-from agora.nodes.arena import names_plugin
+from agora.node_logic.arena import names_plugin
 from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from agora.errors import UnknownNameError
-from agora.nodes.driver import Driver
-from agora.nodes.one_world import OneWorld
+from agora.node_logic.driver import Driver
+from agora.node_logic.one_world import OneWorld
 from agora.registry import Named, available
 
 DRIVERS = {

@@ -34,9 +34,9 @@ from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import SolidGroup, solids
-from agora.nodes.driver import Entity, PeopleAtStep, Reading, RobotStanding, SimulatorLostError
-from agora.nodes.referee import Referee
-from agora.nodes.track import Sighting, Track
+from agora.node_logic.driver import Entity, PeopleAtStep, Reading, RobotStanding, SimulatorLostError
+from agora.node_logic.referee import Referee
+from agora.node_logic.track import Sighting, Track
 from agora.robots.model import RobotModel
 from agora.world.start import Start
 from agora_simulators.drivers.models import Models
@@ -152,7 +152,7 @@ class Foreign(Models):
         return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode; see `agora.nodes.driver.Driver`.
+        """Adopt an episode; see `agora.node_logic.driver.Driver`.
 
         Robots and walls that are there already are used again: a simulator is not always the same after something was taken away
         (gzserver 11.1 aborts when a robot with planar_move is deleted).

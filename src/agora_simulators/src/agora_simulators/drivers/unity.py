@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 from agora.core.state import Array
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import SolidGroup
-from agora.nodes.driver import PeopleAtStep
+from agora.node_logic.driver import PeopleAtStep
 from agora.robots.body import body
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf

@@ -10,8 +10,8 @@ import numpy as np
 import rospy
 
 from agora.core.state import Floats
-from agora.nodes.driver import Reading
-from agora.nodes.track import Sighting, Track
+from agora.node_logic.driver import Reading
+from agora.node_logic.track import Sighting, Track
 from agora.robots.model import RobotModel
 
 

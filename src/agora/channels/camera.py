@@ -1,0 +1,252 @@
+"""The channel "camera": colours, depth and segmentation of what a robot sees, drawn by `agora.rendering`."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.interfaces import Bound, Channel, Field, Source
+from agora.optics.camera import Camera as Pinhole
+from agora.ranges import Distance, Duration, Length, Within
+from agora.rendering.noise import NOISES, Noise
+from agora.rendering.scene import CLASSES
+from agora.rendering.studio import Studio
+from agora.rendering.view import FAR, NEAR, Eye
+
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+    from agora.world.world import World
+
+__all__ = ["Camera"]
+
+Pixels = Annotated[int, Within(1, 4096)]
+What = Literal["rgb", "depth", "segmentation"]
+
+_NEVER = -(2**31)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera on a robot, or fixed in the world.
+
+    Attributes:
+        what: images that it takes: ``rgb``; ``depth``; ``segmentation``, with the field ``instance`` beside it.
+        width: px.
+        height: px.
+        view: angle from the left to the right edge, rad; not read where ``fx`` is given.
+        fx: focal length along the rows, px; that of ``view`` where not given.
+        fy: focal length along the columns, px; ``fx`` where not given.
+        cx: principal point, x, px; the middle where not given.
+        cy: principal point, y, px; the middle where not given.
+        x: place on the robot's base, x, m; in the map frame, where it is fixed.
+        y: place, y, m.
+        z: place, z, m above the ground.
+        roll: turn about x, rad; roll, pitch and yaw in this order, as in URDF.
+        pitch: turn about y, rad; a camera that looks down a little has a small positive pitch.
+        yaw: turn about z, rad.
+        fixed: whether it stands in the world; else it goes with the robot.
+        depth_min: least depth that is read, m.
+        depth_max: largest depth that is read, m. Pixels without a reading are 0.
+        noise: noise of the depth: ``none``, ``structured_light`` or ``time_of_flight`` (`agora.rendering.noise`).
+        lost: probability that a pixel of a depth with noise has no reading.
+        rate: images a second, at most one every sensor period of the stage; 0 for one every period.
+        latency: time from the exposure to the moment at which the robot has the image, s; before the first one has come, all is 0.
+        smooth: whether edges in ``rgb`` are smooth, by four samples for each pixel; it takes longer.
+    """
+
+    channel: ClassVar[str] = "camera"
+    needs: ClassVar[Collection[str | Channel]] = ()
+
+    what: tuple[What, ...] = ("rgb", "depth")
+    width: Pixels = 160
+    height: Pixels = 120
+    view: Annotated[float, Within(0.05, 3.0)] = 1.2
+    fx: Length | None = None
+    fy: Length | None = None
+    cx: float | None = None
+    cy: float | None = None
+    x: Annotated[float, Within(-1e5, 1e5)] = 0.1
+    y: Annotated[float, Within(-1e5, 1e5)] = 0.0
+    z: Distance = 0.8
+    roll: float = 0.0
+    pitch: float = 0.0
+    yaw: float = 0.0
+    fixed: bool = False
+    depth_min: Distance = 0.1
+    depth_max: Length = 10.0
+    noise: Noise = "none"
+    lost: Annotated[float, Within(0.0, 1.0)] = 0.0
+    rate: Annotated[float, Within(0.0, 1e4)] = 0.0
+    latency: Duration = 0.0
+    smooth: bool = False
+
+    def __post_init__(self) -> None:
+        known = ("rgb", "depth", "segmentation")
+        if not self.what or not set(self.what) <= set(known):
+            raise InputError(f"camera: what must hold some of {', '.join(known)}, got {self.what!r}")
+        if self.noise not in ("none", *NOISES):
+            raise InputError(f"camera: noise must be none, {' or '.join(NOISES)}, got {self.noise!r}")
+        if not 0.0 <= self.depth_min < self.depth_max <= FAR:
+            given = f"{self.depth_min:g} and {self.depth_max:g}"
+            raise InputError(f"camera: expected 0 <= depth_min < depth_max <= {FAR:g}, got {given}")
+        if self.fx is None and not 0.0 < self.view < math.pi:
+            raise InputError(f"camera: view must be between 0 and pi, got {self.view}")
+        assert self.pinhole  # whose own checks these are
+
+    @cached_property
+    def pinhole(self) -> Pinhole:
+        """Its intrinsics and its place, as `agora.optics.camera` has them."""
+        fx = self.fx or 0.5 * self.width / math.tan(0.5 * self.view)
+        fy = self.fy or fx
+        cx = 0.5 * (self.width - 1) if self.cx is None else self.cx
+        cy = 0.5 * (self.height - 1) if self.cy is None else self.cy
+        return Pinhole(fx, fy, cx, cy, self.x, self.y, self.z, self.roll, self.pitch, self.yaw)
+
+    def with_images(self, *what: What) -> Camera:
+        """Return the camera, taking these images, too."""
+        return replace(self, what=tuple(dict.fromkeys((*self.what, *what))))
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """The images that one robot has, rows from the top, columns from the left."""
+        size = (self.height, self.width)
+        every = {
+            "rgb": {"rgb": Field((*size, 3), low=0, high=255, kind=np.uint8)},
+            "depth": {"depth": Field(size, "m", "sensor", low=0.0, high=self.depth_max + 1.0)},
+            "segmentation": {
+                "segmentation": Field(size, low=0, high=len(CLASSES) - 1, kind=np.uint8),
+                "instance": Field(size, low=-1, high=2**31 - 1, kind=np.int32),
+            },
+        }
+        return {name: field for what in every if what in self.what for name, field in every[what].items()}
+
+    def bind(self, source: Source) -> Bound:
+        """Return the cameras of a batch: those that a simulator offers, or those of `Cameras`."""
+        if self.channel in source.offers:
+            return source.offered(self)
+        cameras = Cameras(source.world, self, source.room(self.fields))
+        read = cameras.show if self.latency else None
+        return Bound(cameras.reading, cameras.measure, read, begin=cameras.begin, part=cameras)
+
+
+class _Image(NamedTuple):
+    """The images that a camera took at a step, and the robot's pose (3,) then."""
+
+    step: int
+    pose: Array
+    images: dict[str, Array]
+
+
+class Cameras:
+    """A camera on every robot of a batch.
+
+    Args:
+        world: the worlds.
+        camera: camera of every robot.
+        reading: (W, R, ...) its images.
+
+    Attributes:
+        camera: as given.
+        reading: as given.
+        taken: (W, R) physics step of each robot's last image.
+        shown: (W, R) physics step at which the image that the reading shows was taken; below 0 where there is none.
+        pose: (W, R, 3) pose of the robot then, m and rad.
+    """
+
+    def __init__(self, world: World, camera: Camera, reading: dict[str, Array]) -> None:
+        self._world, self.camera, self.reading = world, camera, reading
+        self._studio = Studio(world)
+        shape = (world.layout.worlds, world.layout.robots)
+        self._period, self._late = (round(time / world.dt) for time in (1.0 / camera.rate if camera.rate else 0.0, camera.latency))
+        self.taken, self.shown = (np.full(shape, _NEVER, np.int64) for _ in range(2))
+        self.pose = np.zeros((*shape, 3))
+        self._held = {name: np.zeros_like(array) for name, array in reading.items()} if self._period or self._late else reading
+        self._coming: dict[tuple[int, int], deque[_Image]] = {}
+        self._noise = None if camera.noise == "none" else NOISES[camera.noise](camera.lost)
+
+    def begin(self, world: int, robot: int, model: RobotModel) -> None:
+        """Forget what was before an episode."""
+        self._studio.forget(world)
+        self.taken[world, robot] = self.shown[world, robot] = _NEVER
+        self._coming[world, robot] = deque()
+        for array in (*self.reading.values(), *self._held.values()):
+            array[world, robot] = 0
+
+    def measure(self, first: int, last: int) -> None:
+        """Take the images that are due in the worlds ``first <= w < last``."""
+        for w in range(first, last):
+            if self._world.starts[w] is not None:
+                self.walk(w)
+                self.take(w)
+        self.show(first, last)
+
+    def walk(self, w: int) -> None:
+        """Let the people of a world walk on to where they are now."""
+        self._studio.walk(w)
+
+    def take(self, w: int) -> None:
+        """Take the images of a world that are due; its people have walked."""
+        step, active, view = int(self._world.status.clock.step[w]), self._world.robots.active[w], None
+        for r in range(len(active)):
+            if step - self.taken[w, r] < self._period:
+                continue
+            self.taken[w, r], pose = step, self._studio.poses(w)[r]
+            images = {name: array[w, r] for name, array in self._held.items()}
+            if self._late:
+                images = {name: np.zeros_like(array) for name, array in images.items()}
+                self._coming.setdefault((w, r), deque()).append(_Image(step, pose, images))
+            else:
+                self.shown[w, r], self.pose[w, r] = step, pose
+            if not active[r]:
+                for array in images.values():
+                    array[...] = 0
+                continue
+            view = view or self._studio.view(w)
+            self._shoot(view, w, r, step, images)
+
+    def _shoot(self, view: Any, w: int, r: int, step: int, images: dict[str, Array]) -> None:
+        """Take the images of a robot."""
+        camera = self.camera
+        pose = np.zeros(3) if camera.fixed else self._studio.poses(w)[r]
+        eye = Eye.on(camera.pinhole, camera.width, camera.height, pose)
+        view.look(eye, -1 if camera.fixed else r)
+        rgb, depth = images.get("rgb"), images.get("depth")
+        if rgb is not None:
+            view.colours(eye, rgb, None if camera.smooth else depth, camera.smooth)
+        if "segmentation" in images:
+            kind, owner = view.labels(eye, depth if rgb is None or camera.smooth else None)
+            people, identity = kind == CLASSES.index("person"), self._world.traits.id[w]
+            images["segmentation"][...] = kind
+            images["instance"][...] = np.where(people, identity[np.where(people, owner, 0)], owner)
+        elif depth is not None and (rgb is None or camera.smooth):
+            view.colours(eye, None, depth)
+        if depth is not None:
+            self._read(depth, w, r, step)
+
+    def _read(self, depth: Array, w: int, r: int, step: int) -> None:
+        """Make readings of true depths."""
+        camera = self.camera
+        depth[(depth < max(camera.depth_min, NEAR)) | (depth > camera.depth_max)] = 0.0
+        if self._noise is not None:
+            self._noise.disturb(self._world.status.clock.key[w], r, step, depth)
+            np.minimum(depth, camera.depth_max + 1.0, out=depth)
+
+    def show(self, first: int, last: int) -> None:
+        """Show the images that have come by now in the worlds ``first <= w < last``."""
+        for (w, r), coming in self._coming.items():
+            while first <= w < last and coming and coming[0].step + self._late <= self._world.status.clock.step[w]:
+                come = coming.popleft()
+                self.shown[w, r], self.pose[w, r] = come.step, come.pose
+                for name, image in come.images.items():
+                    self._held[name][w, r] = image
+        if self._held is not self.reading:
+            for name, array in self._held.items():
+                self.reading[name][first:last] = array[first:last]

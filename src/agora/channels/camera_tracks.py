@@ -1,0 +1,86 @@
+"""Tracks of the people in the images of robots' cameras, for the level "camera" of perception."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from agora.channels.camera import Camera, Cameras
+from agora.channels.rows import flat
+from agora.core.state import Doubles
+from agora.errors import InputError
+from agora.interfaces import Source
+from agora.perception.image_tracker import ImageTracker
+from agora.perception.perception import Perception
+from agora.robots.model import load_robot, robot_names
+
+_CLOCK = 6  # decimals of the times between images
+
+
+def needed(camera: Camera | None) -> tuple[Camera, ...]:
+    """Return the camera that takes the images that people are found in: the robot's own, with colours and depth.
+
+    Raises:
+        InputError: the robots have no camera, or it stands in the world.
+    """
+    if camera is None:
+        having = [name for name in robot_names() if load_robot(name).camera is not None]
+        raise InputError(f"pedestrians: camera needs a camera, and the robots have none; robots with one: {', '.join(having)}")
+    if camera.fixed:
+        raise InputError("pedestrians: camera needs a camera on the robot, and theirs is fixed in the world")
+    return (camera.with_images("rgb", "depth"),)
+
+
+class CameraTracks:
+    """Tells the robots of a batch of the people whom their cameras show; each image is looked at once, when it comes.
+
+    Args:
+        source: the worlds, and the camera.
+        perception: parameters of the knowledge.
+        camera: camera of every robot.
+
+    Attributes:
+        tracks: tracks of the pedestrians, written by `read`.
+    """
+
+    def __init__(self, source: Source, perception: Perception, camera: Camera) -> None:
+        layout, sight = source.world.layout, perception.camera
+        self._source, self._count, rows = source, layout.robots, layout.worlds * layout.robots
+        self._when: Doubles = np.full(rows, np.nan)
+        rules = replace(perception.tracker, keep=max(perception.tracker.keep, sight.keep))
+        self._tracker = ImageTracker(sight.made(), camera.pinhole, sight.locator, rules, rows)
+        self.tracks = self._tracker.tracks
+
+    def begin(self, world: int, robot: int, model: Any = None) -> None:
+        """Begin afresh with a robot: an episode begins."""
+        row = world * self._count + robot
+        self._when[row] = np.nan
+        self._tracker.forget(slice(row, row + 1))
+
+    def measure(self, first: int, last: int) -> None:
+        """Look at the images in these worlds that are new."""
+        images = self._source.readings["camera"]
+        for w in range(first, last):
+            for r in range(self._count):
+                n, (taken, pose) = w * self._count + r, self._taken(w, r)
+                since = np.round(taken - self._when[n], _CLOCK)
+                if not np.isfinite(taken) or since <= 0.0:  # nothing is at or before the moment of a first image
+                    continue
+                self._tracker.look(images["rgb"][w, r], images["depth"][w, r], pose, float(np.nan_to_num(since)), n)
+                self._when[n] = taken
+
+    def _taken(self, w: int, r: int) -> tuple[float, Any]:
+        """The time at which the image that a robot has was taken, s, NaN for none, and the robot's pose (3,) then."""
+        cameras = self._source.parts["camera"]
+        if not isinstance(cameras, Cameras):  # the simulator's own: they have a new image at each measurement
+            return float(self._source.measured[w, r]), self._source.pose[w, r]
+        step = cameras.shown[w, r]
+        return (float(step * self._source.world.dt) if step >= 0 else np.nan), cameras.pose[w, r]
+
+    def read(self, first: int, last: int) -> None:
+        """Write the present tracks in these worlds."""
+        rows = slice(first * self._count, last * self._count)
+        age = np.nan_to_num(np.round(flat(self._source.time()[first:last]) - self._when[rows], _CLOCK))
+        self._tracker.tell(np.maximum(age, 0.0).astype(np.float32), rows)

@@ -1,0 +1,95 @@
+"""The channel "depth_scan": a planar scan that is made of a camera's depth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from agora.channels.camera import Camera
+from agora.core.state import Doubles
+from agora.errors import InputError
+from agora.interfaces import Bound, Channel, Field, Source
+from agora.ranges import Distance, Length, Within
+
+__all__ = ["DepthScan"]
+
+
+@dataclass(frozen=True)
+class DepthScan:
+    """The distance of the nearest thing in each direction that a camera sees, between two heights.
+
+    Directions are those from the camera's place on the ground; the first beam is that of its right edge.
+
+    Attributes:
+        camera: camera on the robot; of its images the depth is read.
+        beams: number of beams, evenly over the camera's view.
+        low: least height above the ground that counts, m, so that the ground does not.
+        high: largest height that counts, m.
+        range_max: largest reading, m; farther things, or none, read this.
+    """
+
+    channel: ClassVar[str] = "depth_scan"
+
+    camera: Camera = field(default_factory=lambda: Camera(what=("depth",)))
+    beams: Annotated[int, Within(2, 4096)] = 64
+    low: Distance = 0.08
+    high: Length = 1.8
+    range_max: Length = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise InputError(f"depth_scan: low must be below high, got {self.low:g} and {self.high:g}")
+        if self.camera.fixed:
+            raise InputError("depth_scan: its camera must be on the robot, not fixed in the world")
+
+    @property
+    def needs(self) -> Collection[str | Channel]:
+        """The camera, whose depth it reads."""
+        return (self.camera.with_images("depth"),)
+
+    @property
+    def angles(self) -> Doubles:
+        """The bearing of each beam (beams,) on the robot, rad, counter-clockwise."""
+        middle = self.camera.yaw
+        half = self._half
+        return middle + np.linspace(-half, half, 2 * self.beams + 1)[1::2]
+
+    @property
+    def _half(self) -> float:
+        """Half of the angle that the camera sees, rad."""
+        pinhole = self.camera.pinhole
+        edges = (-0.5 - pinhole.cx, self.camera.width - 0.5 - pinhole.cx)
+        return math.atan(max(abs(edge) for edge in edges) / pinhole.fx)
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """One range for each beam."""
+        return {"ranges": Field((self.beams,), "m", "sensor", low=0.0, high=self.range_max)}
+
+    def bind(self, source: Source) -> Bound:
+        """Return the scans of a batch."""
+        depths, out = source.readings["camera"]["depth"], source.room(self.fields)
+        camera, pinhole = self.camera, self.camera.pinhole
+        v, u = np.mgrid[: camera.height, : camera.width]
+        place = np.array([pinhole.x, pinhole.y, pinhole.z])
+        rays = (pinhole.on_robot(u, v, 1.0) - place).reshape(-1, 3)
+        away = np.hypot(rays[:, 0], rays[:, 1])
+        bearing = np.mod(np.arctan2(rays[:, 1], rays[:, 0]) - camera.yaw + math.pi, 2.0 * math.pi) - math.pi
+        beam = np.floor((bearing + self._half) / (2.0 * self._half) * self.beams).astype(int)
+        inside = (beam >= 0) & (beam < self.beams)
+
+        def read(first: int, last: int) -> None:
+            for w in range(first, last):
+                for r in range(depths.shape[1]):
+                    depth = depths[w, r].reshape(-1)
+                    height = place[2] + depth * rays[:, 2]
+                    counts = inside & (depth > 0.0) & (height > self.low) & (height < self.high)
+                    nearest = np.full(self.beams, self.range_max, np.float32)
+                    np.minimum.at(nearest, beam[counts], (depth[counts] * away[counts]).astype(np.float32))
+                    out["ranges"][w, r] = nearest
+
+        return Bound(out, read=read, heavy=True)

@@ -1,0 +1,63 @@
+"""The channel "path": the global path of each robot, as somebody has given it (`agora.engine.paths`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agora.channels.rows import flat
+from agora.core.state import Array, Doubles, Floats, read_only
+from agora.interfaces import Bound, Channel, Field, Source
+
+
+@dataclass(frozen=True)
+class GlobalPath:
+    """The global path of a robot."""
+
+    channel: ClassVar[str] = "path"
+    needs: ClassVar[Collection[str | Channel]] = ()
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Points (K, 2), m, which repeat the last after ``path_count``."""
+        return {"path": Field(("points", 2), "m", "map"), "path_count": Field((), low=0.0, kind=np.int32)}
+
+    def bind(self, source: Source) -> Bound:
+        """Return the paths of a batch, without points."""
+        paths = HeldPaths(source.room(self.fields, points=1))
+        return Bound(paths.reading, views=paths.views, part=paths)
+
+
+class HeldPaths:
+    """Paths that stay until they are set again.
+
+    Args:
+        reading: (W, R, K, 2) and (W, R) of no points; a longer path makes room for itself.
+    """
+
+    def __init__(self, reading: dict[str, Array]) -> None:
+        self.reading = reading
+
+    def set(self, world: int, robot: int, path: Floats | Doubles) -> None:
+        """Give a robot its path (K, 2), m; (0, 2) for none."""
+        held, k = self.reading["path"], len(path)
+        if k > held.shape[2]:
+            grown = np.zeros((*held.shape[:2], 2 * k, 2), np.float32)
+            grown[:, :, : held.shape[2]] = held
+            grown[:, :, held.shape[2] :] = held[:, :, -1:]
+            held = self.reading["path"] = grown
+        self.reading["path_count"][world, robot] = k
+        held[world, robot, :k] = path
+        held[world, robot, k:] = path[-1] if k else 0
+
+    def of(self, world: int, robot: int) -> Floats:
+        """The path (K, 2) of a robot, m; (0, 2) for none."""
+        path: Floats = self.reading["path"][world, robot, : self.reading["path_count"][world, robot]].copy()
+        return path
+
+    def views(self) -> Mapping[str, Any]:
+        """Return the fields that observations show."""
+        return {name: read_only(flat(array)) for name, array in self.reading.items()}

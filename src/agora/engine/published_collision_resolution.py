@@ -1,0 +1,177 @@
+"""The older collision resolution, kept for suites whose numbers were published with it (``yields: false``).
+
+All other suites use `agora.engine.collision_resolution`. Both keep pedestrians from stepping into a wall, a robot or a pedestrian
+whom they see, under every crowd model. In this one, one-way crowds stop before doors: a pedestrian steps aside only for one that
+stands or comes the other way.
+
+After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
+overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a
+wall the pedestrian alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst
+contact of each settle who gives up how much; where many press together and that is not enough, those who would still step into
+somebody stand.
+
+Whom somebody stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other
+for ever; the one of the larger id steps back, too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel, lean_inlined
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.engine.collision_parts import (
+    ALL,
+    ASIDE,
+    BACK,
+    HEAD_ON,
+    MARGIN,
+    NEAR,
+    PARTING,
+    STOPPED,
+    add_walls,
+    find_pairs,
+    keep_worst,
+    make_scratch,
+    prepare,
+    reach_of,
+    reduce_velocities,
+    stop,
+    wish_of,
+    write_velocities,
+)
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
+from agora.pedestrians.shared.walls import clearances
+
+_ROUNDS = 4
+_PAIRS = 8  # a slot
+_TINY = np.float32(1e-12)
+
+
+@hidden
+def _allowed(gap, inverse_h):
+    """Fastest closing speed that keeps a gap open, m/s; negative where it must open."""
+    return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
+
+
+@hidden
+def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
+    """Note the velocities that pedestrians give up for each other."""
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        mine, theirs = minds[i] == ALL, minds[j] == ALL
+        if not (mine or theirs):
+            continue
+        a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
+        allowed = _allowed(normals[2, k], inverse_h)
+        much = a + b - allowed
+        if much <= ZERO:
+            continue
+        ahead, behind = max(a, ZERO), max(b, ZERO)
+        total = max(ahead + behind, _TINY)
+        closing = min(much, ahead + behind)
+        apart = HALF * (much - closing)
+        if mine:
+            share = closing * ahead / total if theirs else min(closing, ahead)
+            keep_worst(worst, i, share + (apart if theirs else apart + apart), nx, ny)
+        if theirs:
+            share = closing * behind / total if mine else min(closing, behind)
+            keep_worst(worst, j, share + (apart if mine else apart + apart), -nx, -ny)
+
+
+@hidden
+def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
+    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on and does not go the same way.
+
+    Returns whether it does.
+    """
+    wx, wy = wish_of(people, traits, goals, w, i)
+    ox, oy = wish_of(people, traits, goals, w, j)
+    speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
+    going = people.vx[w, i] * wx + people.vy[w, i] * wy
+    if ahead <= HEAD_ON * speed or wx * ox + wy * oy > ZERO or going >= STOPPED * speed * speed:
+        return False
+    back = BACK if traits.id[w, j] < traits.id[w, i] else ZERO
+    vx[i] += (ASIDE * ny - back * nx) * ahead
+    vy[i] -= (ASIDE * nx + back * ny) * ahead
+    return True
+
+
+@hidden
+def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
+    """Have everybody step aside who has to; returns whether anybody does."""
+    changed = False
+    for k in range(found):
+        i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
+        if normals[2, k] < NEAR:
+            if mind[i] == ALL:
+                changed = _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
+            if mind[j] == ALL:
+                changed = _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
+    return changed
+
+
+@hidden
+def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
+    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
+    dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
+    reach = traits.radius[w, i] + robot_traits.radius[w, r] + MARGIN
+    distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
+    nx, ny = dx / distance, dy / distance
+    coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
+    allowed = max(_allowed(distance - reach, inverse_h) - coming, -PARTING)
+    keep_worst(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
+
+
+@lean_inlined
+def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
+    """Rounds over the worst contact of each, and at last the walls."""
+    inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
+    while changed and turn < _ROUNDS:
+        turn += 1
+        _among(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
+        if pressed:
+            add_walls(traits.radius[w], count, s, inverse_h)
+            for i in range(count):
+                for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
+                    if robots.active[w, r]:
+                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+        changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
+    if pressed:
+        add_walls(traits.radius[w], count, s, inverse_h)
+        reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
+
+
+@kernel
+def hold_back(
+    dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
+):  # fmt: skip
+    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
+
+    Args:
+        dt: physics step, s.
+        substeps: number of equal parts of the step.
+        sees: bits as for crowd models.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
+    """
+    h = dt / np.float32(substeps)
+    s = make_scratch(people.x.shape[1], _PAIRS)
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        clearance, _, _ = clearances(maps, maps.index[w], people.x[w], people.y[w], lanes(traits.count[w]), s.cell, s.fields)
+        pressed = prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s)
+        reach = reach_of(people, traits, w, h, s) if sees & SEES_PEDESTRIANS else ZERO
+        found = find_pairs(people, traits, w, reach, s)
+        if found == 0 and not pressed:
+            continue
+        gives = _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy)
+        if gives and reach_of(people, traits, w, h, s) != reach:
+            found = find_pairs(people, traits, w, reach_of(people, traits, w, h, s), s)
+        _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s)
+        stop(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
+        write_velocities(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

@@ -1,0 +1,149 @@
+"""A part of a batch of environments: the worlds whose episodes fit into the same arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats
+from agora.episode import Batch, Conditions
+from agora.learning.facts import Facts
+from agora.learning.film import Film
+from agora.learning.rewards import Clearances
+from agora.planners.memory import reset
+
+if TYPE_CHECKING:
+    from agora.interfaces import Channel, Encoding, Fact, Limits, Memory, Observation, Transition
+    from agora.world.start import Start
+
+
+class EnvPart:
+    """Worlds with the same number of robots, R, of which some are in use; row ``w * R + r`` is robot r of world w.
+
+    Args:
+        starts: the episodes. examples: of them, that say how large they are.
+        conditions: what they have in common.
+        needs: the channels that the policy sees and facts are read from.
+        worlds: W.
+        threads: threads over worlds.
+        observe: encoding of observations and actions.
+        asks: facts that the reward reads.
+        filmed: whether pictures may be asked for.
+
+    Attributes:
+        batch: the worlds. mine: (W,) worlds whose episodes are played here.
+        film: what pictures are drawn from; None where nobody asks for any.
+        seen: what the robots know, since the worlds moved or began last (`look`).
+    """
+
+    seen: Observation
+
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        examples: Sequence[Start],
+        conditions: Conditions,
+        needs: Collection[str | Channel],
+        worlds: int,
+        threads: int,
+        observe: Encoding,
+        asks: Collection[str | Fact] = (),
+        *,
+        filmed: bool = False,
+    ) -> None:
+        self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
+        self.mine: Bools = np.zeros(worlds, np.bool_)
+        self._clearances = Clearances(self.batch.world)
+        self._facts = Facts(self.batch.world, asks)
+        self._observe = observe
+        self._memory: Memory = {}
+        self.film = Film(self.batch, examples) if filmed else None
+
+    def holds(self, start: Start) -> bool:
+        """Return whether an episode fits into the arrays."""
+        return self.batch.engine.holds(start) and (self.film is None or self.film.holds(start))
+
+    @property
+    def rows(self) -> Bools:
+        """(N,) robots whose episodes are played here."""
+        return np.repeat(self.mine, self.batch.world.layout.robots)
+
+    def leave(self, world: int) -> None:
+        """Play a world here no longer."""
+        self.mine[world] = False
+        self.batch.leave(world)
+
+    def begin(self, world: int, number: int, start: Start) -> None:
+        """Play an episode in a world."""
+        self.batch.begin(world, number, start)
+        self.mine[world] = True
+        if self._memory:
+            began = np.arange(len(self.mine)) == world
+            self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
+        if self.film is not None:
+            self.film.begin(world, start)
+
+    def look(self, worlds: Collection[int] | None = None) -> None:
+        """Measure what is due, everywhere or in some worlds, and read what the robots know.
+
+        A step does this once, and once more where episodes begin with it.
+        """
+        self.batch.look(worlds)
+        self.seen = self.batch.observer.observe()
+
+    def write(self, out: Floats, worlds: Collection[int]) -> None:
+        """Write the vectors that the robots of some worlds see into their rows (N, D)."""
+        count = self.batch.world.layout.robots
+        if len(worlds):
+            write = functools.partial(self._observe.write, self.seen, out)
+            self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
+
+    def teach(self, teacher: Any, limits: Limits, actions: Floats) -> None:
+        """Write the actions that a planner takes in the worlds that are played here, with robots of these limits (N,)."""
+        observers, rows = self.batch.observers, self.rows
+        answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
+        self._memory = answer.memory
+        actions[rows] = self._observe.actions(answer.twists, limits, *self._ways())[rows]
+
+    def step(self, actions: Array, brought: Transition, facts: dict[str, Floats]) -> None:
+        """Let one control period pass, and write what it brought to the robots under way that are played here.
+
+        Args:
+            actions: (N, A).
+            brought: (N,) arrays that are written.
+            facts: of the period by name, each (N, ...); those that are not there are added.
+        """
+        batch, world = self.batch, self.batch.world
+        rows = self.rows & world.under_way
+        twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
+        failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & rows).tolist()
+        batch.command(twists, rows, failed)
+        if self.film is not None:
+            self.film.command(rows)
+        self._clearances.restart()
+        self._facts.begin(twists, self.seen)
+        before = self._goal_distance()
+        batch.advance(self._clearances.follow)
+        if self.film is not None:
+            self.film.sample()
+        brought.outcome[rows] = world.status.ends.outcome.reshape(-1)[rows]
+        brought.progress[rows] = (before - self._goal_distance())[rows]
+        brought.clearance[rows] = self._clearances.values.reshape(-1)[rows]
+        self.look()
+        for name, values in self._facts.read(self.seen).items():
+            facts.setdefault(name, np.zeros_like(values))[rows] = values[rows]
+
+    def _ways(self) -> tuple[Floats, Floats]:
+        """The poses (N, 3) and goals (N, 3) of the robots."""
+        robots, goals = self.batch.world.robots, self.batch.world.status.goals
+        pose, goal = ([array.reshape(-1) for array in (part.x, part.y, part.heading)] for part in (robots, goals))
+        return np.stack(pose, 1), np.stack(goal, 1)
+
+    def _goal_distance(self) -> Floats:
+        robots, status = self.batch.world.robots, self.batch.world.status
+        dx, dy = status.goals.x - robots.x, status.goals.y - robots.y
+        distance: Floats = np.sqrt(dx * dx + dy * dy).reshape(-1)
+        return distance

@@ -1,0 +1,217 @@
+"""The effect of robots on people: their ways beside the ways that they would have walked without robots.
+
+`Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
+goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
+pedestrians, who react to nobody unless a stage says so (``crowd.sidestep``), have it too. In a dense crowd a small influence grows
+with time: compare episodes that last about as long.
+
+The metrics are undefined without such a run, and without pedestrians. SocNavBench (Biswas et al. 2022) names such metrics as future
+work.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Bools, Doubles
+from agora.interfaces import metric
+from agora.metrics.quantities.samples import once
+
+GROUP = "effect"
+
+_SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
+_NOTICED = 0.1
+"""Displacement from which a pedestrian counts as affected, m."""
+_STEP = 1e-3
+"""Steps below this are standing, m."""
+_AHEAD = 0.5
+"""How far along its way without robots a pedestrian is looked for, m."""
+
+
+def _apart(one: Doubles, other: Doubles) -> Doubles:
+    """(...) distances of places (..., 2), m."""
+    x, y = one[..., 0] - other[..., 0], one[..., 1] - other[..., 1]
+    return np.sqrt(x * x + y * y)
+
+
+@once
+def displacements(recording: Recording) -> Doubles:
+    """(T, P) distance of everybody from where they would have been, m; 0 where absent."""
+    assert recording.undisturbed is not None
+    apart = _apart(recording.pedestrian_position, recording.undisturbed)
+    return np.where(recording.pedestrian_present, apart, 0.0)
+
+
+def _there(recording: Recording) -> Bools | None:
+    """(P,) whether a pedestrian was there at all; None where nobody was or the episode was not run without robots."""
+    there: Bools = np.any(recording.pedestrian_present, axis=0)
+    return there if recording.undisturbed is not None and there.any() else None
+
+
+def _places(walk: Doubles) -> list[int]:
+    """The samples of a walk (T, 2) at which it comes to another place, more than `_STEP` from the last one; 0 is the first."""
+    kept, (x, y) = [0], walk.T.tolist()
+    for k in range(1, len(x)):
+        if math.hypot(x[k] - x[kept[-1]], y[k] - y[kept[-1]]) > _STEP:
+            kept.append(k)
+    return kept
+
+
+def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
+    """The samples at which the walk without robots came to where the walk with robots ended, and left it; both (T, 2).
+
+    That walk is gone along place by place, never back and never ahead of the time: at each sample to the place that is nearest
+    among those within the next `_AHEAD` of its way. So who comes to a place a second time is compared with the second time, and
+    who is held up where it would have come by twice with the first.
+    """
+    kept, (x, y), j = _places(other), own.T.tolist(), 0
+    places = other[kept].tolist()
+    along = np.append(0.0, np.cumsum(_apart(other[kept[1:]], other[kept[:-1]]))).tolist()
+    for k in range(len(x)):
+        nearest, least = j, math.inf
+        for i in range(j, len(kept)):
+            if kept[i] > k or (i > j + 1 and along[i] > along[j] + _AHEAD):
+                break
+            apart = math.hypot(places[i][0] - x[k], places[i][1] - y[k])
+            if apart < least:
+                nearest, least = i, apart
+        j = nearest
+    return kept[j], kept[j + 1] - 1 if j + 1 < len(kept) else len(x) - 1
+
+
+@once
+def _late(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(P,) delay, s, and detour, m, of all pedestrians that were present."""
+    there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
+    found = [late(recording, p, recording.pedestrian_present[:, p]) for p in there]
+    return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
+
+
+def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
+    """Return the delay, s, and the detour, m, of a pedestrian over some samples.
+
+    The delay is how much later the pedestrian came to its last place, or how much longer it has been there; 0 if it is ahead.
+
+    Args:
+        recording: recording of an episode that was also run without robots.
+        p: slot of the pedestrian.
+        there: (T,) samples at which it is present, one or more.
+    """
+    assert recording.undisturbed is not None
+    time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
+    arrived, (came, left) = _places(own)[-1], _followed(own, other)
+    later = float(time[_settled(own, arrived)] - time[_settled(other, came)])
+    detour = _length(own[: arrived + 1]) - _length(other[: came + 1])
+    return max(0.0, later, float(time[-1] - time[left])), detour
+
+
+def _settled(walk: Doubles, end: int) -> int:
+    """The sample from which a walk (T, 2) stays within `_NOTICED` of its place at sample ``end``, until then."""
+    away = np.flatnonzero(_apart(walk[: end + 1], walk[end]) > _NOTICED)
+    return int(away[-1]) + 1 if len(away) else 0
+
+
+def _length(places: Doubles) -> float:
+    return float(_apart(places[1:], places[:-1]).sum())
+
+
+@metric(
+    "pedestrian_displacement_average",
+    unit="m",
+    direction="lower",
+    formula="mean over pedestrians and samples of |q - q'|, q' without robots",
+    source=_SOURCE,
+)
+def pedestrian_displacement_average(recording: Recording) -> float | None:
+    """The ADE of trajectory prediction, between the walk with the robots and the one without."""
+    if _there(recording) is None:
+        return None
+    return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
+
+
+@metric(
+    "pedestrian_displacement_max",
+    unit="m",
+    direction="lower",
+    formula="max over pedestrians and samples of |q - q'|, q' without robots",
+    source=_SOURCE,
+)
+def pedestrian_displacement_max(recording: Recording) -> float | None:
+    """The displacement of the pedestrian who was displaced most."""
+    return None if _there(recording) is None else float(displacements(recording).max())
+
+
+@metric(
+    "pedestrians_affected",
+    unit="",
+    direction="lower",
+    formula="share of pedestrians with |q - q'| > 0.1 m at some time, q' without robots",
+    source=_SOURCE,
+)
+def pedestrians_affected(recording: Recording) -> float | None:
+    """Directly or through others."""
+    there = _there(recording)
+    if there is None:
+        return None
+    return float(np.mean(displacements(recording).max(0)[there] > _NOTICED))
+
+
+@metric(
+    "pedestrian_displacements",
+    unit="",
+    direction="lower",
+    formula="number of times that |q - q'| of a pedestrian came to exceed 0.1 m, q' without robots",
+    source=_SOURCE,
+)
+def pedestrian_displacements(recording: Recording) -> float | None:
+    """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
+    if _there(recording) is None:
+        return None
+    noticed = displacements(recording) > _NOTICED
+    return float(noticed[0].sum() + (noticed[1:] & ~noticed[:-1]).sum())
+
+
+@metric(
+    "pedestrian_delay_average",
+    unit="s",
+    direction="lower",
+    formula="mean over pedestrians of t - t', when they came to their last place and when they would have without robots",
+    source=_SOURCE,
+    values="any",
+    version=3,
+)
+def pedestrian_delay_average(recording: Recording) -> float | None:
+    """The delay is 0 for a pedestrian who came farther than without robots; for one held up, the time since it would have
+    passed.
+    """
+    return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
+
+
+@metric(
+    "pedestrian_delay_max",
+    unit="s",
+    direction="lower",
+    formula="max over pedestrians of the delay",
+    source=_SOURCE,
+    values="any",
+    version=3,
+)
+def pedestrian_delay_max(recording: Recording) -> float | None:
+    """The delay of the pedestrian who was delayed most."""
+    return None if _there(recording) is None else float(np.max(_late(recording)[0]))
+
+
+@metric(
+    "pedestrian_detour_average",
+    unit="m",
+    direction="lower",
+    formula="mean over pedestrians of L - L', lengths of the walks to their last place with and without robots",
+    source=_SOURCE,
+    version=2,
+)
+def pedestrian_detour_average(recording: Recording) -> float | None:
+    """Negative where robots kept pedestrians from a detour of their own."""
+    return None if _there(recording) is None else float(np.mean(_late(recording)[1]))

@@ -1,0 +1,231 @@
+"""Gaussian spaces around people and groups, and the robot's intrusions into them, as in SRPB (Karwowski and Szynkiewicz 2023).
+
+Personal space: Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) about each pedestrian, along the heading. SRPB's code
+takes the deviations for variances; the ``.srpb`` variants do so too. Formation space: a round Gaussian about the middle of a group,
+whose double deviation reaches its farthest member. Heading disturbance: the robot heads for a pedestrian, or across in front. Of
+people who are seen at once the largest value counts; covariances of tracked people are left out. A Gaussian is 1 in its middle.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Bools, Doubles
+from agora.costmap.personal_space import BEHIND, SIDE, PersonalSpace
+from agora.interfaces import metric
+from agora.metrics.quantities.arithmetic import angle_between, exponential, norm
+from agora.metrics.quantities.groups import circles
+from agora.metrics.quantities.samples import facing, intervals, lowest, offsets, once, pedestrians_facing, somebody, weighted_mean
+
+GROUP = "intrusion"
+
+_SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
+_KIRBY = PersonalSpace()
+_INTRUDED, _DISTURBED = 0.5, 0.2
+_BODY, _FIELD, _FADING = 0.4, math.radians(190.0), 0.8
+"""Of the heading disturbance: radius of a person, m; the person's field of view, rad; decay with the distance, 1/m."""
+
+
+def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools) -> float | None:
+    """Mean of (T,) values over the time in which a condition held; None where there is no such time."""
+    if len(values) == 1:
+        return float(values[0]) if condition[0] else None
+    weights = intervals(recording) * condition[:-1]
+    return weighted_mean(values[:-1], weights) if weights.any() else None
+
+
+@once
+def _personal(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf for absent."""
+    present = recording.pedestrian_present
+    x, y, _ = (part[present] for part in offsets(recording))
+    cosine, sine = (part[present] for part in pedestrians_facing(recording))
+    along, beside = -(cosine * x + sine * y), sine * x - cosine * y
+    ahead = np.maximum(_KIRBY.seconds * norm(recording.pedestrian_velocity[present]), _KIRBY.least_deviation)
+    along_width, side_width = np.where(along >= 0.0, ahead, BEHIND * ahead), SIDE * ahead
+    along, beside = along * along, beside * beside
+    by_deviation, by_variance = np.full(present.shape, -np.inf), np.full(present.shape, -np.inf)
+    by_deviation[present] = -0.5 * (along / (along_width * along_width) + beside / (side_width * side_width))
+    by_variance[present] = -0.5 * (along / along_width + beside / side_width)
+    return by_deviation, by_variance
+
+
+def _largest(exponents: Doubles) -> Doubles:
+    """(T,) largest exponential of (T, P) exponents, 0 without any."""
+    return exponential(np.max(exponents, axis=1, initial=-np.inf))
+
+
+@metric(
+    "personal_space_intrusion",
+    unit="",
+    direction="lower",
+    formula="mean over the time with pedestrians of the largest exp(-(a/s)^2/2 - (b/w)^2/2), a ahead of, b beside the pedestrian, "
+    "s = f = max(2 s |u|, 0.5 m) ahead and f/2 behind, w = 2 f/3",
+    source=f"{_SRPB}; deviations of Kirby 2010, eqs. 4.5 to 4.7",
+    values="amount",
+    walls="ignored",
+)
+def personal_space_intrusion(recording: Recording) -> float | None:
+    """1 on top of somebody all the time; undefined where there never was a pedestrian."""
+    return _mean_while(recording, _largest(_personal(recording)[0]), somebody(recording))
+
+
+@metric(
+    "personal_space_intrusion_share",
+    unit="",
+    direction="lower",
+    formula="share of the time with pedestrians in which the largest Gaussian of ``personal_space_intrusion`` is above 0.5",
+    source=f"{_SRPB}; deviations of Kirby 2010",
+    values="share",
+    walls="ignored",
+)
+def personal_space_intrusion_share(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return _mean_while(recording, _largest(_personal(recording)[0]) > _INTRUDED, somebody(recording))
+
+
+@metric(
+    "personal_space_intrusion.srpb",
+    unit="",
+    direction="lower",
+    formula="as ``personal_space_intrusion``, with s and w for variances, m2",
+    source=f"{_SRPB}, its code",
+    values="amount",
+    walls="ignored",
+)
+def personal_space_intrusion_srpb(recording: Recording) -> float | None:
+    """Its defect: Kirby's deviations are taken for variances. A share of 1, where its code says percent."""
+    return _mean_while(recording, _largest(_personal(recording)[1]), somebody(recording))
+
+
+@metric(
+    "personal_space_intrusion_share.srpb",
+    unit="",
+    direction="lower",
+    formula="share of pairs of sample and pedestrian whose Gaussian of ``personal_space_intrusion.srpb`` is above 0.5",
+    source=f"{_SRPB}, its code",
+    values="share",
+    walls="ignored",
+)
+def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
+    """A share of pairs and not of time: people far away thin it out. Undefined where there never was a pedestrian."""
+    pairs = int(np.count_nonzero(recording.pedestrian_present))
+    return float(np.count_nonzero(_personal(recording)[1] > -math.log(2.0))) / pairs if pairs else None
+
+
+@once
+def _formation(recording: Recording) -> tuple[Doubles, Bools]:
+    """(T,) largest Gaussian of a group at the robot, and whether there is a group."""
+    largest = np.full(len(recording.time), -np.inf)
+    for centre, radius, present in circles(recording):
+        away = recording.pose[:, :2] - centre
+        square = away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1]
+        exponent = -2.0 * square / np.maximum(radius * radius, 1e-18)
+        largest = np.where(present.any(1), np.maximum(largest, exponent), largest)
+    return exponential(largest), largest > -np.inf
+
+
+@metric(
+    "formation_space_intrusion",
+    unit="",
+    direction="lower",
+    formula="mean over the time with groups of the largest exp(-2 D^2 / R^2), D from the robot to the members' mean place, R from "
+    "there to the farthest member",
+    source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    values="amount",
+)
+def formation_space_intrusion(recording: Recording) -> float | None:
+    """1 in the middle of a group all the time; undefined without groups."""
+    return _mean_while(recording, *_formation(recording))
+
+
+@metric(
+    "formation_space_intrusion_share",
+    unit="",
+    direction="lower",
+    formula="share of the time with groups in which the largest Gaussian of ``formation_space_intrusion`` is above 0.5",
+    source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    values="share",
+)
+def formation_space_intrusion_share(recording: Recording) -> float | None:
+    """Undefined without groups."""
+    return _mean_while(recording, _formation(recording)[0] > _INTRUDED, _formation(recording)[1])
+
+
+@once
+def _disturbance(recording: Recording) -> Doubles:
+    """(T,) largest heading disturbance of a pedestrian, m/s.
+
+    Angles are between directions, so that nothing depends on the map's axes; the code's thresholds do (they hold the double of the
+    pedestrian's yaw) and agree with these where that yaw is 0. Its Gaussians are 1 at their middle here, as its comment says.
+    The angles are computed only of pedestrians who can still be the one disturbed most: b^2 >= 2 (1 - cos b) for a bearing b.
+    """
+    x, y, distance = offsets(recording)
+    cosine, sine = pedestrians_facing(recording)
+    away = np.where(recording.pedestrian_present, np.maximum(distance, 1e-9), 1.0)
+    facing_it = -(cosine * x + sine * y) / away
+    bound = (36.0 / (_FIELD * _FIELD)) * (facing_it - 1.0) - _FADING * away + 1e-9
+    bound = np.where(recording.pedestrian_present, bound, -np.inf)
+    heading = np.stack(facing(recording), 1)
+    largest, first = np.full(len(x), -np.inf), lowest(-bound)
+    for chosen in (first, ~first):
+        sample, column = np.nonzero(chosen & (bound > largest[:, None]))
+        pairs = sample, column
+        ahead, to_robot = np.stack((cosine[pairs], sine[pairs]), 1), -np.stack((x[pairs], y[pairs]), 1)
+        bearing = angle_between(ahead, to_robot)  # of the robot, seen by the pedestrian
+        seen, aim = 6.0 * bearing / _FIELD, _aim(heading[sample], ahead, to_robot, bearing)
+        values = np.full(x.shape, -np.inf)
+        values[pairs] = -0.5 * (seen * seen + aim * aim) - _FADING * distance[pairs]
+        largest = np.maximum(largest, np.max(values, axis=1, initial=-np.inf))
+    return norm(recording.twist[:, :2]) * exponential(largest)
+
+
+def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
+    """(N,) how far the robot's heading is off the pedestrian, or off the middle of crossing in front, whichever is less.
+
+    In standard deviations. The middle is that between heading for the pedestrian and heading as the pedestrian does.
+    """
+    away = np.maximum(norm(to_robot), 1e-9)
+    between = ahead - to_robot / away[:, None]
+    straight = norm(between) < 1e-9
+    between[straight] = np.stack((ahead[straight, 1], -ahead[straight, 0]), 1)
+    at_person = 3.0 * angle_between(heading, -to_robot) / _half_width(away)
+    in_front = 6.0 * angle_between(heading, between) / np.maximum(math.pi - bearing, 1e-9)
+    return np.minimum(at_person, in_front)
+
+
+def _half_width(distance: Doubles) -> Doubles:
+    """Angle under which the radius of a person is seen, asin(min(1, r / D)), rad."""
+    sine = np.minimum(_BODY / distance, 1.0)
+    return angle_between(np.stack((np.sqrt(1.0 - sine * sine), sine), 1), np.array([[1.0, 0.0]]))
+
+
+@metric(
+    "heading_disturbance",
+    unit="m/s",
+    direction="lower",
+    formula="mean over the time with pedestrians of the largest max(g(at), g(cross)) g(seen) |v| exp(-0.8 D / m), g Gaussians of "
+    "angles: the heading off the pedestrian and off the middle of crossing in front, the robot in a field of view of 190 degrees",
+    source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    walls="ignored",
+)
+def heading_disturbance(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian, or for a single sample."""
+    return _mean_while(recording, _disturbance(recording), somebody(recording)) if len(recording.time) > 1 else None
+
+
+@metric(
+    "heading_disturbance_share",
+    unit="",
+    direction="lower",
+    formula="share of the time with pedestrians in which the largest ``heading_disturbance`` is above 0.2 m/s",
+    source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    values="share",
+    walls="ignored",
+)
+def heading_disturbance_share(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return _mean_while(recording, _disturbance(recording) > _DISTURBED, somebody(recording))

@@ -1,0 +1,110 @@
+"""The distance from the robot to the closest pedestrian, m.
+
+Centre distance D is between the centres. Surface distance d is between the robot's outline and the pedestrian's disc, and negative
+where they overlap; for a robot that is a disc, d = D - r_robot - r_pedestrian.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Doubles
+from agora.interfaces import metric
+from agora.metrics.quantities.outline import closest_surface
+from agora.metrics.quantities.samples import anyone, average, closest, offsets, somebody
+
+GROUP = "proxemics"
+
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_HUNAVSIM = "HuNavSim's code"
+_FAR = 10.0
+
+
+@metric(
+    "closest_pedestrian_distance_min",
+    unit="m",
+    direction="higher",
+    formula="min over t of min(10, min over pedestrians of d)",
+    source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+    version=2,
+    walls="ignored",
+)
+def closest_pedestrian_distance_min(recording: Recording) -> float | None:
+    """Undefined where there never was a pedestrian."""
+    return min(_FAR, float(closest_surface(recording).min())) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_average",
+    unit="m",
+    direction="higher",
+    formula="mean over time of min(10, min over pedestrians of d)",
+    source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
+    version=2,
+    walls="ignored",
+)
+def closest_pedestrian_distance_average(recording: Recording) -> float | None:
+    """Moments without pedestrians count 10 m; undefined where there never was one."""
+    return average(recording, np.minimum(closest_surface(recording), _FAR)) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_max",
+    unit="m",
+    direction="neutral",
+    formula="max over t of min(10, min over pedestrians of d)",
+    source=f"HuNavSim; radii and saturation of {_SOCNAVBENCH}",
+    walls="ignored",
+)
+def closest_pedestrian_distance_max(recording: Recording) -> float | None:
+    """The largest distance to the closest pedestrian; undefined where there never was a pedestrian."""
+    return float(np.minimum(closest_surface(recording), _FAR).max()) if anyone(recording) else None
+
+
+def _from_outline(recording: Recording) -> Doubles:
+    """D - r_robot of each pedestrian at each moment of its presence, m, in one row."""
+    away: Doubles = offsets(recording)[2][recording.pedestrian_present] - recording.radius
+    return away
+
+
+@metric(
+    "closest_pedestrian_distance_min.hunavsim",
+    unit="m",
+    direction="higher",
+    formula="min over t and pedestrians of D - r_robot",
+    source=f"{_HUNAVSIM}, minimum_distance_to_people",
+    walls="ignored",
+)
+def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
+    """Without the pedestrian's radius and without saturation; undefined where there never was a pedestrian."""
+    return float(_from_outline(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_max.hunavsim",
+    unit="m",
+    direction="neutral",
+    formula="max over t and pedestrians of D - r_robot",
+    source=f"{_HUNAVSIM}, maximum_distance_to_people",
+    walls="ignored",
+)
+def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
+    """The distance of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
+    return float(_from_outline(recording).max()) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_average.hunavsim",
+    unit="m",
+    direction="higher",
+    formula="sum over samples with pedestrians of min (D - r_robot - r_pedestrian), over the number of all samples",
+    source=f"{_HUNAVSIM}, avg_distance_to_closest_person",
+    walls="ignored",
+)
+def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float | None:
+    """Its defect: samples without pedestrians count 0 m. Undefined where there never was a pedestrian."""
+    if not anyone(recording):
+        return None
+    gap = closest(offsets(recording)[2] - recording.pedestrian_radius) - recording.radius
+    return float(gap[somebody(recording)].sum()) / len(gap)

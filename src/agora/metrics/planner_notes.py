@@ -1,0 +1,64 @@
+"""The planner's own notes on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Reason, Recording
+from agora.core.state import Array
+from agora.interfaces import metric
+from agora.metrics.quantities.samples import intervals, weighted_mean
+
+GROUP = "notes"
+
+_AGORA = "Agora"
+
+
+def _mean(recording: Recording, noted: Array | None) -> float | None:
+    """Return the mean over time of the notes at the calls."""
+    return None if noted is None or not len(noted) else weighted_mean(noted, intervals(recording))
+
+
+@metric(
+    "speed_limit_average",
+    unit="",
+    direction="neutral",
+    formula="mean over time of the interplanner's speed limit, in top speeds of the local planner",
+    source=_AGORA,
+)
+def speed_limit_average(recording: Recording) -> float | None:
+    """1 where the interplanner never slowed the robot down."""
+    return _mean(recording, recording.speed_limit)
+
+
+@metric(
+    "danger_average",
+    unit="",
+    direction="lower",
+    formula="mean over time of exp(-1 / sum (3 m / d)^2), d the distances to pedestrians, as the interplanner saw them",
+    source="Arena 3.0's interplanners",
+)
+def danger_average(recording: Recording) -> float | None:
+    """0 where nobody was about."""
+    return _mean(recording, recording.danger)
+
+
+@metric(
+    "reason_share",
+    unit="",
+    direction="neutral",
+    formula="share of time with a noted reason not to just go on along the path: the planner's, or that of standing for 5 s",
+    source=_AGORA,
+    values="share",
+)
+def reason_share(recording: Recording) -> float | None:
+    """The reason noted for the longest time is in the row. Planners note many or few, so that less is not better."""
+    return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
+
+
+def main_reason(recording: Recording) -> str:
+    """The reason that was noted for the longest time; empty where none was."""
+    if recording.reason is None or not recording.reason.any():
+        return ""
+    seconds = np.bincount(recording.reason, weights=intervals(recording))
+    return Reason(1 + int(np.argmax(seconds[1:]))).label

@@ -1,0 +1,62 @@
+"""The time that the planner takes for its commands, and the calls that come too late."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.interfaces import metric
+from agora.metrics.quantities.samples import intervals
+
+GROUP = "efficiency"
+
+_SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
+_AGORA = "Agora (`agora.metrics.planning_time`)"
+
+TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"})
+"""Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
+
+
+@metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
+def planning_time(recording: Recording) -> float | None:
+    """Undefined without calls; depends on the machine (`TIMING`)."""
+    return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "planning_time_deviation",
+    unit="s",
+    direction="lower",
+    formula="standard deviation of the wall time of a call of the planner",
+    source=_AGORA,
+)
+def planning_time_deviation(recording: Recording) -> float | None:
+    """Undefined without calls; depends on the machine (`TIMING`)."""
+    return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
+
+
+@metric(
+    "deadline_misses",
+    unit="",
+    direction="lower",
+    formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
+    source=_AGORA,
+    values="share",
+)
+def deadline_misses(recording: Recording) -> float | None:
+    """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
+    dt = intervals(recording)
+    return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
+
+
+@metric(
+    "asked_again",
+    unit="",
+    direction="lower",
+    formula="number of failed calls of the planner for several robots together, after which it was asked for this robot alone",
+    source=_AGORA,
+    values="count",
+)
+def asked_again(recording: Recording) -> float | None:
+    """Undefined without calls. Depends on which robots share a call, and on how fast a program outside answers (`TIMING`)."""
+    return float(recording.asked_again) if len(recording.planning_time) else None

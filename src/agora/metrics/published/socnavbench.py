@@ -1,0 +1,191 @@
+"""SocNavBench's metrics as its code has them (CMU-TBD/SocNavBench), where they differ from its text: for its published tables.
+
+A step is from one sample to the next, and has its own length here. The code keeps values of all steps and averages nothing;
+averages of them are means over steps. Defects are named with each metric, and kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Bools, Doubles
+from agora.interfaces import metric
+from agora.metrics.quantities.arithmetic import angle_between, norm
+from agora.metrics.quantities.samples import anyone, at_goal, closest_centre, intervals, offsets, once, somebody, speeds, steps
+
+GROUP = "socnavbench_code"
+
+_CODE = "SocNavBench's code"
+_COOLDOWN = 1.0
+
+
+@metric(
+    "energy.socnavbench_code",
+    unit="m2/s2",
+    direction="lower",
+    formula="sum |v_k|^2 over steps",
+    source=f"{_CODE}, robot_motion_energy; its Table 4",
+)
+def energy_socnavbench_code(recording: Recording) -> float:
+    """Its defect: not times dt, so that it grows with the rate of the samples."""
+    return float((speeds(recording) ** 2).sum())
+
+
+def _difference(recording: Recording, order: int) -> Doubles:
+    """(T - 1 - order, 2) differences of the velocity over steps, each divided by the length of its own step."""
+    values: Doubles = steps(recording) / intervals(recording)[:, None]
+    for k in range(order):
+        values = np.diff(values, axis=0) / intervals(recording)[k + 1 :, None]
+    return values
+
+
+@metric(
+    "acceleration_average.socnavbench_code",
+    unit="m/s2",
+    direction="lower",
+    formula="mean over steps of |d^2 p / dt^2|, second differences of positions",
+    source=f"{_CODE}, robot_acceleration",
+)
+def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
+    """Rounding of positions shows in it; undefined for fewer than three samples."""
+    values = norm(_difference(recording, 1)) if len(recording.time) > 2 else np.zeros(0)
+    return float(values.mean()) if len(values) else None
+
+
+@metric(
+    "jerk_average.socnavbench_code",
+    unit="m/s3",
+    direction="lower",
+    formula="mean over steps of |d^3 p / dt^3|, third differences of positions",
+    source=f"{_CODE}, robot_jerk",
+)
+def jerk_average_socnavbench_code(recording: Recording) -> float | None:
+    """Rounding of positions shows in it; undefined for fewer than four samples."""
+    values = norm(_difference(recording, 2)) if len(recording.time) > 3 else np.zeros(0)
+    return float(values.mean()) if len(values) else None
+
+
+@metric(
+    "path_irregularity.socnavbench_code",
+    unit="rad",
+    direction="lower",
+    formula="mean over samples of the angle between g - p and p, g the last position where the goal was reached",
+    source=f"{_CODE}, path_irregularity; its Table 3",
+)
+def path_irregularity_socnavbench_code(recording: Recording) -> float:
+    """Its defect: the position, from the map's origin, stands for the heading, so that moving the map changes it."""
+    place = recording.pose[:, :2]
+    to_goal = (place[-1] if at_goal(recording) else recording.goal[:2]) - place
+    known = (norm(to_goal) > 0.0) & (norm(place) > 0.0)
+    angles = np.full(len(place), 0.5 * np.pi)
+    angles[known] = angle_between(to_goal[known], place[known])
+    return float(angles.mean())
+
+
+@once
+def approach_times(recording: Recording) -> Doubles:
+    """(T - 1,) time to collision at the end of each step, s; infinite where nobody approaches.
+
+    The robot's velocity is that of the step before, in the first step that of the last; pedestrians' are their displacements over
+    the step, 0 for those who were not there before. Where nobody is there, the last value stays, at first 0.
+    """
+    dt = intervals(recording)
+    x, y, distance = (part[1:] for part in offsets(recording))
+    robot = np.roll(steps(recording) / dt[:, None], 1, axis=0)
+    known = (recording.pedestrian_present[1:] & recording.pedestrian_present[:-1])[..., None]
+    walked = np.where(known, np.diff(recording.pedestrian_position, axis=0), 0.0) / dt[:, None, None]
+    vx, vy = walked[..., 0] - robot[:, 0, None], walked[..., 1] - robot[:, 1, None]
+    there = recording.pedestrian_present[1:] & (distance > 0.0)
+    closing = -np.divide(x * vx + y * vy, distance, out=np.zeros(x.shape), where=there)
+    gap = np.where(there, distance, 0.0) - recording.radius
+    soon = np.divide(gap, closing, out=np.full(x.shape, np.inf), where=there & (gap * closing > 0.0))
+    return _kept(np.min(soon, axis=1, initial=np.inf), somebody(recording)[1:])
+
+
+def _kept(values: Doubles, known: Bools) -> Doubles:
+    """The values (N,), and where they are not known the last one before that is; 0 before the first."""
+    last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
+    kept: Doubles = np.where(last >= 0, values[last], 0.0) if len(values) else values
+    return kept
+
+
+@metric(
+    "time_to_collision_min.socnavbench_code",
+    unit="s",
+    direction="higher",
+    formula="min over steps of min over pedestrians of (D - r_robot) / closing speed along the line of sight, where above 0",
+    source=f"{_CODE}, time_to_collision",
+    walls="ignored",
+)
+def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
+    """Its defects: the robot's velocity is a step late, the pedestrian's radius left out. Undefined where nobody approached."""
+    times = approach_times(recording)
+    times = times[np.isfinite(times) & (times > 0.0)]
+    return float(times.min()) if len(times) else None
+
+
+@metric(
+    "time_to_collision_average.socnavbench_code",
+    unit="s",
+    direction="higher",
+    formula="mean over steps, where above 0, of min over pedestrians of (D - r_robot) / closing speed along the line of sight",
+    source=f"{_CODE}, time_to_collision",
+    walls="ignored",
+)
+def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
+    """Steps that its code marks with -1, as nobody approaches, are left out; there is no saturation. Defects as of the minimum."""
+    times = approach_times(recording)
+    times = times[np.isfinite(times) & (times > 0.0)]
+    return float(times.mean()) if len(times) else None
+
+
+def centre_distances(recording: Recording) -> Doubles:
+    """(T,) D of the closest pedestrian, m; the last value where nobody is there, at first 0."""
+    return _kept(closest_centre(recording), somebody(recording))
+
+
+@metric(
+    "closest_pedestrian_distance_min.socnavbench_code",
+    unit="m",
+    direction="higher",
+    formula="min over samples of min over pedestrians of D",
+    source=f"{_CODE}, closest_pedestrian_distance",
+    walls="ignored",
+)
+def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
+    """Its defects: no radii; 0 m before the first pedestrian comes. Undefined where there never was one."""
+    return float(centre_distances(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "closest_pedestrian_distance_average.socnavbench_code",
+    unit="m",
+    direction="higher",
+    formula="mean over samples of min over pedestrians of D",
+    source=f"{_CODE}, closest_pedestrian_distance",
+    walls="ignored",
+)
+def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
+    """Its defects: no radii, no saturation; 0 m before the first pedestrian comes, the last value where nobody is left."""
+    return float(centre_distances(recording).mean()) if anyone(recording) else None
+
+
+@metric(
+    "collisions_pedestrian.socnavbench_code",
+    unit="",
+    direction="lower",
+    formula="contacts at ends of steps, D < r_robot + r_pedestrian, with pedestrians whose last one counted 1.0 s ago or longer",
+    source=f"{_CODE}, with keep_episode_running",
+    values="count",
+    compared="all",
+)
+def collisions_pedestrian_socnavbench_code(recording: Recording) -> float:
+    """Staying in touch counts again each second; a contact within a step is missed. 0 without pedestrians."""
+    touching = offsets(recording)[2][1:] < recording.radius + recording.pedestrian_radius
+    count = 0
+    for column in np.flatnonzero(touching.any(0)):
+        times, k = recording.time[1:][touching[:, column]], 0
+        while k < len(times):
+            count, k = count + 1, int(np.searchsorted(times, times[k] + _COOLDOWN - 1e-9))
+    return float(count)

@@ -1,0 +1,86 @@
+"""The rates of TAGA's Table I, as its code has them: an episode ends where the robot comes into a group's circle.
+
+Here an episode goes on after that. These metrics end it there, whatever came later. The four rates are ``success.taga``,
+``collision.taga``, ``group_intrusion`` and ``timeout.taga``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.recording import Outcome, Recording
+from agora.interfaces import metric
+from agora.metrics.quantities.groups import inside_groups
+from agora.metrics.quantities.samples import at_goal, step_lengths, succeeded
+
+GROUP = "taga"
+
+_TABLE = "Sarker Roy et al. 2025, TAGA, Table I"
+_COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION, Outcome.WALL_COLLISION)
+
+
+def _intruded(recording: Recording) -> bool:
+    return bool(inside_groups(recording).any())
+
+
+@metric(
+    "success.taga",
+    unit="0/1",
+    direction="higher",
+    formula="``success``, and never in the circle of a group (``group_intrusion``)",
+    source=f"{_TABLE}, SR",
+)
+def success_taga(recording: Recording) -> float:
+    """``success`` where there are no groups."""
+    return float(succeeded(recording) and not _intruded(recording))
+
+
+@metric(
+    "collision.taga",
+    unit="0/1",
+    direction="lower",
+    formula="ended by a collision, and never in the circle of a group before",
+    source=f"{_TABLE}, CR",
+)
+def collision_taga(recording: Recording) -> float:
+    """With a pedestrian, a wall or a robot; the paper has pedestrians alone."""
+    return float(recording.outcome in _COLLISIONS and not _intruded(recording))
+
+
+@metric(
+    "timeout.taga",
+    unit="0/1",
+    direction="lower",
+    formula="ended by the time limit, and never in the circle of a group before",
+    source=f"{_TABLE}, TR",
+)
+def timeout_taga(recording: Recording) -> float:
+    """``timeout`` where there are no groups."""
+    return float(recording.outcome == Outcome.TIMEOUT and not _intruded(recording))
+
+
+@metric(
+    "time_to_goal.taga",
+    unit="s",
+    direction="lower",
+    formula="duration where the goal was reached and the robot never was in the circle of a group",
+    source=f"{_TABLE}, NT",
+)
+def time_to_goal_taga(recording: Recording) -> float | None:
+    """Undefined elsewhere: read it beside ``success.taga``."""
+    return float(recording.time[-1]) if at_goal(recording) and not _intruded(recording) else None
+
+
+@metric(
+    "path_length.taga",
+    unit="m",
+    direction="lower",
+    formula="path length until the robot came into the circle of a group, or to the end",
+    source=f"{_TABLE}, PL",
+    values="amount",
+)
+def path_length_taga(recording: Recording) -> float:
+    """The path length of all episodes, as in its code."""
+    inside = inside_groups(recording)
+    end = int(np.argmax(inside)) if inside.any() else len(inside) - 1
+    return float(step_lengths(recording)[:end].sum())

@@ -1,0 +1,129 @@
+"""Functions of numbers that round alike on every CPU.
+
+Metrics use sums, products, quotients and square roots alone: NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
+round differently on different CPUs, and a results file would differ with them. This module has the replacements.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from agora.core.state import Doubles
+
+
+def norm(vectors: Doubles) -> Doubles:
+    """(...) lengths of (..., 2) vectors."""
+    x, y = vectors[..., 0], vectors[..., 1]
+    lengths: Doubles = np.sqrt(x * x + y * y)
+    return lengths
+
+
+def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
+    """Cosine and sine of headings of any shape, rad, to 1e-15: Taylor series about the nearest quarter turn."""
+    quarter = np.round(heading * (2.0 / np.pi))
+    angle = (heading - quarter * _QUARTER) - quarter * _QUARTER_REST
+    square = angle * angle
+    even, odd = _horner(_COSINE, square), angle * _horner(_SINE, square)
+    across = quarter % 2.0 != 0.0
+    cosine, sine = np.where(across, -odd, even), np.where(across, even, odd)
+    half_turn = np.where(quarter % 4.0 < 2.0, 1.0, -1.0)
+    return half_turn * cosine, half_turn * sine
+
+
+def angle_between(a: Doubles, b: Doubles) -> Doubles:
+    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15, 0 where one has no length.
+
+    The tangent is halved three times, then its Taylor series.
+    """
+    dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
+    cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
+    tangent = cross / np.maximum(np.abs(dot) + np.sqrt(dot * dot + cross * cross), 1e-300)
+    for _ in range(2):
+        tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
+    acute = 8.0 * tangent * _horner(_ARCTANGENT, tangent * tangent)
+    angle: Doubles = np.where(dot < 0.0, np.pi - acute, acute)
+    return angle
+
+
+def exponential(x: Doubles) -> Doubles:
+    """e**x of numbers of any shape, to 1e-15 of it; 0 below -700: powers of two, and a Taylor series about 0."""
+    x = np.minimum(np.maximum(x, -700.0), 700.0)
+    power = np.round(x * (1.0 / _LN2))
+    rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
+    result: Doubles = np.ldexp(_horner(_EXPONENTIAL, rest), power.astype(np.int32))
+    result[x <= -700.0] = 0.0
+    return result
+
+
+def logarithm(x: float) -> float:
+    """Natural logarithm of a number above 0, to 1e-15: that of its power of two, and the series of the area tangent."""
+    fraction, power = math.frexp(x)
+    if fraction < math.sqrt(0.5):
+        fraction, power = 2.0 * fraction, power - 1
+    ratio = (fraction - 1.0) / (fraction + 1.0)
+    series = _horner(_AREA_TANGENT, np.array(ratio * ratio))
+    return float(power * _LN2_HIGH + (power * _LN2_LOW + 2.0 * ratio * float(series)))
+
+
+def spectrum(values: Doubles, order: int) -> Doubles:
+    """Magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of two.
+
+    Those of the first half, the frequencies up to Nyquist's. Of each 2^order neighbours the values are turned back by the phase to
+    the first; then all are the transforms of one size, by Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D.
+    Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967). Neighbours above the half mirror those below, as values are real.
+    """
+    size, neighbours = 1 << (len(values) - 1).bit_length(), 1 << order
+    cosine, sine = _phases(size, neighbours)
+    left = size
+    real, imaginary = np.zeros(cosine.shape), np.zeros(cosine.shape)
+    real[: len(values)] = values[:, None] * cosine[: len(values)]
+    imaginary[: len(values)] = values[:, None] * -sine[: len(values)]
+    while left > 1:
+        half = left // 2
+        cosine, sine = (part[:, None] for part in _roots(left))
+        (x, u), (y, v) = real.reshape(2, half, -1), imaginary.reshape(2, half, -1)
+        real, imaginary = np.empty((half, 2, x.shape[1])), np.empty((half, 2, x.shape[1]))
+        np.add(x, u, out=real[:, 0])
+        np.add(y, v, out=imaginary[:, 0])
+        u, v = x - u, y - v
+        real[:, 1] = u * cosine + v * sine
+        imaginary[:, 1] = v * cosine - u * sine
+        left = half
+    found = np.sqrt(real * real + imaginary * imaginary).reshape(size, -1)
+    mirrored = found[: (size - 1) // 2 : -1, neighbours // 2 - 1 : 0 : -1]
+    magnitude: Doubles = np.concatenate((found[: len(mirrored)], mirrored), axis=1).ravel()
+    return magnitude
+
+
+@functools.lru_cache(maxsize=20)
+def _roots(count: int) -> tuple[Doubles, Doubles]:
+    """(count / 2,) cosine and sine of the multiples of a full turn by ``count``, over half a turn."""
+    return direction(np.arange(count // 2, dtype=np.float64) * (2.0 * np.pi / count))
+
+
+@functools.lru_cache(maxsize=4)
+def _phases(count: int, neighbours: int) -> tuple[Doubles, Doubles]:
+    """(count, neighbours / 2 + 1) cosine and sine of the products of row and column, in full turns by both numbers."""
+    product = np.arange(count, dtype=np.float64)[:, None] * np.arange(neighbours // 2 + 1)
+    return direction(product * (2.0 * np.pi / (count * neighbours)))
+
+
+_LN2 = math.log(2.0)
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_EXPONENTIAL = [1.0 / math.factorial(k) for k in range(15)]
+_AREA_TANGENT = [1.0 / (2 * k + 1) for k in range(11)]
+_QUARTER, _QUARTER_REST = 1.5707963705062866, -4.3711390001862426e-08
+_COSINE = [(-1.0) ** k / math.factorial(2 * k) for k in range(10)]
+_SINE = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9)]
+_ARCTANGENT = [(-1.0) ** k / (2 * k + 1) for k in range(11)]
+
+
+def _horner(coefficients: list[float], x: Doubles) -> Doubles:
+    total = np.full(x.shape, coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total *= x
+        total += coefficient
+    return total

@@ -1,0 +1,55 @@
+"""The groups of a recording: their members, their circles, and whether the robot is inside.
+
+A group is two or more pedestrians who are present with one group number. Its circle is TAGA's: about the mean of its members'
+places, to the farthest of them and 0.1 m beyond; the robot is inside where its centre is less than 0.05 m away from that (both of
+the code).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from agora.core.recording import Recording
+from agora.core.state import Bools, Doubles
+from agora.metrics.quantities.arithmetic import norm
+from agora.metrics.quantities.samples import once
+from agora.perception import spaces
+
+_MARGIN = 0.1 + 0.05
+
+
+@functools.lru_cache(maxsize=4)
+def slots_of_groups(recording: Recording) -> list[tuple[Bools, Bools]]:
+    """Slots (P,) that ever are in a group, and when which of them is, (T, n); nobody is of a group of one."""
+    number = np.where(recording.pedestrian_present, recording.pedestrian_group, -1)
+    groups = []
+    for group in np.unique(number[number >= 0]):
+        member = number == group
+        member &= member.sum(1, keepdims=True) > 1
+        ever = member.any(0)
+        if ever.any():
+            groups.append((ever, member[:, ever]))
+    return groups
+
+
+@functools.lru_cache(maxsize=4)
+def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
+    """Places (T, n, 2) and presence (T, n) of the members of each group; nobody is present of a group of one."""
+    return [(recording.pedestrian_position[:, ever], member) for ever, member in slots_of_groups(recording)]
+
+
+@functools.lru_cache(maxsize=4)
+def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
+    """Centres (T, 2), radii (T,) and presence (T, n) of each group: to its farthest member, without margins."""
+    return [(*spaces.circle(position, present), present) for position, present in members(recording)]
+
+
+@once
+def inside_groups(recording: Recording) -> Bools:
+    """(T,) whether the robot is in the circle of a group."""
+    inside = np.zeros(len(recording.time), np.bool_)
+    for centre, radius, _ in circles(recording):
+        inside |= norm(recording.pose[:, :2] - centre) < radius + _MARGIN
+    return inside

@@ -1,0 +1,191 @@
+"""Quantities of a recording's samples, computed once for a recording.
+
+Sample k stands for the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
+and read-only, so a recording must not be written to after its first metric.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from agora.core.recording import Contact, Outcome, Recording
+from agora.core.state import Array, Bools, Doubles
+from agora.metrics.quantities.arithmetic import direction, norm
+
+MOVING = 0.01
+"""Speed below which a robot has no direction of motion, m/s: rounding of its position would decide it."""
+
+SPACING = 0.05
+"""Distance between the points that curvature is computed from, m."""
+
+_T = TypeVar("_T", bound=Array | tuple[Array, ...])
+
+
+def once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
+    """Compute a quantity once for each of the last few recordings, and make its arrays read-only."""
+
+    def compute(recording: Recording) -> _T:
+        result = function(recording)
+        for part in result if isinstance(result, tuple) else (result,):
+            part.setflags(write=False)
+        return result
+
+    return functools.wraps(function)(functools.lru_cache(maxsize=4)(compute))
+
+
+@once
+def intervals(recording: Recording) -> Doubles:
+    """(T - 1,) time from each sample to the next, s."""
+    return np.diff(recording.time)
+
+
+@once
+def steps(recording: Recording) -> Doubles:
+    """(T - 1, 2) displacement from each sample to the next, m."""
+    return np.diff(recording.pose[:, :2], axis=0)
+
+
+@once
+def step_lengths(recording: Recording) -> Doubles:
+    """(T - 1,) length of each displacement, m."""
+    return norm(steps(recording))
+
+
+def path_metres(recording: Recording) -> float:
+    """Travelled length, m."""
+    return float(step_lengths(recording).sum())
+
+
+@once
+def speeds(recording: Recording) -> Doubles:
+    """(T - 1,) speed over ground in each interval, m/s."""
+    return step_lengths(recording) / intervals(recording)
+
+
+@once
+def facing(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T,) cosine and sine of the robot's heading."""
+    return direction(recording.pose[:, 2])
+
+
+@once
+def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
+    """(T, P) cosine and sine of the pedestrians' headings; 1 and 0 for absent ones."""
+    present = recording.pedestrian_present
+    cosine, sine = np.ones(present.shape), np.zeros(present.shape)
+    cosine[present], sine[present] = direction(recording.pedestrian_heading[present])
+    return cosine, sine
+
+
+@once
+def velocities(recording: Recording) -> Doubles:
+    """(T, 2) recorded velocity in the map frame, m/s: the twist turned by the heading."""
+    cosine, sine = facing(recording)
+    vx, vy = recording.twist[:, 0], recording.twist[:, 1]
+    return np.stack((cosine * vx - sine * vy, sine * vx + cosine * vy), axis=1)
+
+
+@once
+def goal_distances(recording: Recording) -> Doubles:
+    """(T,) distance from the robot's position to the goal's, m."""
+    return norm(recording.goal[:2] - recording.pose[:, :2])
+
+
+@once
+def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
+    """Vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite for absent ones."""
+    x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
+    y = recording.pedestrian_position[:, :, 1] - recording.pose[:, 1, None]
+    return x, y, np.where(recording.pedestrian_present, np.sqrt(x * x + y * y), np.inf)
+
+
+@once
+def closest_centre(recording: Recording) -> Doubles:
+    """(T,) distance to the centre of the closest pedestrian, m; infinite where there is none."""
+    return closest(offsets(recording)[2])
+
+
+def closest(values: Array) -> Doubles:
+    """Smallest value in each row of (T, P), infinite in a row without columns."""
+    smallest: Doubles = np.min(values, axis=1, initial=np.inf)
+    return smallest
+
+
+def at_goal(recording: Recording) -> bool:
+    """Return whether the episode ended by reaching the goal, with or without contacts."""
+    return recording.outcome == Outcome.REACHED
+
+
+def touched(recording: Recording) -> tuple[Contact, ...]:
+    """The contacts; none where nobody recorded them, as in bags of a real robot."""
+    contacts: tuple[Contact, ...] = getattr(recording, "contacts", ())
+    return contacts
+
+
+def succeeded(recording: Recording) -> bool:
+    """Return whether the goal was reached and nothing touched, as far as anybody knows."""
+    return at_goal(recording) and not touched(recording)
+
+
+@once
+def somebody(recording: Recording) -> Bools:
+    """(T,) whether there is a pedestrian."""
+    about: Bools = np.any(recording.pedestrian_present, axis=1)
+    return about
+
+
+def row_sums(values: Doubles) -> Doubles:
+    """(T,) sums of the rows of (T, P), slot after slot, so that zeros of empty slots do not change how they round."""
+    return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
+
+
+def lowest(values: Array) -> Bools:
+    """(T, P) whether a value is the first smallest of its row; nowhere in a row of infinite values."""
+    first = np.zeros(values.shape, np.bool_)
+    some = np.flatnonzero(np.isfinite(closest(values)))
+    if len(some):
+        first[some, values[some].argmin(1)] = True
+    return first
+
+
+def anyone(recording: Recording) -> bool:
+    """Return whether there ever was a pedestrian."""
+    return bool(recording.pedestrian_present.any())
+
+
+def average(recording: Recording, values: Any) -> float:
+    """Mean over time of (T,) values; that of the only sample where there is just one."""
+    if len(values) == 1:
+        return float(values[0])
+    return weighted_mean(values[:-1], intervals(recording))
+
+
+def weighted_mean(values: Any, weights: Doubles) -> float:
+    """Mean of (N,) values, N > 0."""
+    return float((values * weights).sum() / weights.sum())
+
+
+def duration(recording: Recording, condition: Bools) -> float:
+    """Time for which a condition (T,) held, s."""
+    return float(intervals(recording)[condition[:-1]].sum())
+
+
+def stretches(condition: Bools) -> tuple[Array, Array, Array]:
+    """First sample, sample after the last, and column of each unbroken stretch of a condition (T, P); column by column, in time."""
+    padded = np.zeros((condition.shape[1], len(condition) + 2), np.int8)
+    padded[:, 1:-1] = condition.T
+    change = np.diff(padded, axis=1)
+    column, begin = np.nonzero(change == 1)
+    return begin, np.nonzero(change == -1)[1], column
+
+
+def least(values: Doubles, found: tuple[Array, Array, Array]) -> Doubles:
+    """(E,) smallest of values (T, P) in each of E `stretches`."""
+    begin, end, column = found
+    flat = np.append(values.T.ravel(), np.inf)
+    smallest: Doubles = np.minimum.reduceat(flat, np.stack((begin, end), 1).ravel() + len(values) * np.repeat(column, 2))[::2]
+    return smallest

@@ -1,0 +1,35 @@
+"""Hall's zones about a person (1966): intimate to 0.45 m, personal to 1.2 m, social to 3.6 m, public beyond."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.state import Doubles
+
+INTIMATE, PERSONAL, SOCIAL = 0.45, 1.2, 3.6
+"""Where Hall's zones end, m."""
+
+
+BANDS = {
+    "intimate": (-math.inf, INTIMATE),
+    "personal": (INTIMATE, PERSONAL),
+    "social": (PERSONAL, SOCIAL),
+    "public": (SOCIAL, math.inf),
+}
+"""Where each of Hall's zones begins and ends, m."""
+
+
+def in_band(distance: Doubles, zone: str) -> Doubles:
+    """1 where distances (T,) are in a zone, else 0; infinite ones are public."""
+    low, high = BANDS[zone]
+    inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
+    return inside
+
+
+def band_words(of: str, zone: str) -> str:
+    """The formula of a share of time in a zone."""
+    low, high = BANDS[zone]
+    lower, upper = "" if low == -math.inf else f"{low:g} m <= ", "" if high == math.inf else f" < {high:g} m"
+    return f"share of time with {lower}{of}{upper}" if upper else f"share of time with {of} >= {low:g} m"

@@ -1,0 +1,51 @@
+"""Background planning: new global paths while the robots of one world follow the ones before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+
+from agora.core.state import Array, Floats
+from agora.engine.paths import Paths
+
+__all__ = ["BackgroundPlanner"]
+
+
+class BackgroundPlanner:
+    """Plans at most one new path per robot at a time.
+
+    Args:
+        paths: plans the paths.
+        goal_of: returns the goal (3,) of a robot, or None.
+        executor: runs the planning; without one, `request` plans before it returns.
+    """
+
+    def __init__(self, paths: Paths, goal_of: Callable[[int], Array | None], executor: Executor | None) -> None:
+        self._paths, self._goal_of, self._executor = paths, goal_of, executor
+        self._pending: dict[int, tuple[Array, Future[Floats]]] = {}
+
+    def request(self, robot: int) -> None:
+        """Plan a new path from where a robot is, unless one is being planned."""
+        goal = self._goal_of(robot)
+        if goal is None or robot in self._pending:
+            return
+        question = self._paths.question(0, robot, self._paths.pose(0, robot), goal)
+        if self._executor is not None:
+            self._pending[robot] = goal, self._executor.submit(question)
+        else:
+            future: Future[Floats] = Future()
+            future.set_result(question())
+            self._pending[robot] = goal, future
+
+    def cancel(self, robot: int) -> None:
+        """Discard the path that is being planned for a robot, because it has another one."""
+        self._pending.pop(robot, None)
+
+    def take_paths(self) -> Iterator[tuple[int, Floats]]:
+        """Yield each robot with a new path, and the path; skip paths to a goal that the robot no longer has."""
+        for robot, (goal, path) in list(self._pending.items()):
+            if path.done():
+                del self._pending[robot]
+                now = self._goal_of(robot)
+                if now is not None and (now == goal).all():
+                    yield robot, path.result()

@@ -1,0 +1,336 @@
+"""A planar lidar: one scan for every robot of every world.
+
+What it sees: occupied cells, segments and discs of the map, pedestrians, other robots. Ranges are exact: a cell is a square, a disc
+or a leg a circle, a polygon its edges. Nothing of the robot that carries it is seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agora.core.jit import bind, hidden, kernel
+from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
+from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
+from agora.errors import InputError
+from agora.optics import raycast
+from agora.ranges import Chance, Count, Distance, Length, Offset
+from agora.seeds import normal_at, uniform_at
+
+__all__ = ["Lidar"]
+
+_QUARTER = F(0.25)
+_OWN_STREAM = np.uint64(0x6C696461722D3031)
+WALK = F(1.3)
+"""Speed from which on the legs of `Lidar` swing fully, m/s."""
+MAX_BEAMS = 4096
+"""More would not fit on the stack of a thread, where `scan` has its scratch (76 bytes a beam)."""
+_ROUNDED = 1e-4  # rad, by which a full turn that was written down may be off: 6.2832, 3.1415
+
+
+class Beams(NamedTuple):
+    """A lidar as the kernels take it; lengths in m, angles in rad.
+
+    Attributes:
+        dx: directions in the robot's frame, x, padded to whole blocks of `raycast.LANES` with the last one.
+        dy: directions in the robot's frame, y, padded likewise.
+        angle: angle of the first beam in the robot's frame.
+        increment: angle from beam to beam.
+        range_min: smallest reading.
+        range_max: largest reading.
+        x: place of the sensor on the robot, x.
+        y: place of the sensor on the robot, y.
+        legs: whether pedestrians are two legs instead of a body.
+        leg_radius: as in `Lidar`.
+        leg_gap: as in `Lidar`.
+        stride: as in `Lidar`.
+    """
+
+    dx: Floats
+    dy: Floats
+    angle: np.float32
+    increment: np.float32
+    range_min: np.float32
+    range_max: np.float32
+    x: np.float32
+    y: np.float32
+    legs: np.bool_
+    leg_radius: np.float32
+    leg_gap: np.float32
+    stride: np.float32
+
+
+@dataclass(frozen=True)
+class Lidar:
+    """A planar lidar.
+
+    Attributes:
+        beams: number of beams B.
+        angle_min: first beam in the sensor's frame, rad.
+        angle_max: last beam in the sensor's frame, rad. A full turn between them would make the last beam the first again: then the
+            increment is the turn divided by B, and the last beam is one increment short. A full turn may be rounded to four digits
+            (6.2832).
+        range_min: smallest reading, m; nearer obstacles read this, and so does a sensor inside an obstacle.
+        range_max: largest reading, m; farther obstacles, or none, read this.
+        x: pose of the sensor on the robot's base, x, m.
+        y: pose of the sensor on the robot's base, y, m.
+        heading: pose of the sensor on the robot's base, heading, rad.
+        rate: scans per second, Hz.
+        noise: standard deviation of a reading, m; a beam that meets nothing has none.
+        dropout: probability that a beam is lost and reads ``range_max``.
+        legs: whether a pedestrian is two legs (discs) instead of one disc of the body.
+        leg_radius: radius of a leg, m.
+        leg_gap: distance between the axes of the legs, sideways, m.
+        stride: way of two steps, m. A foot that stands while the body goes on lags by up to a quarter of it; the legs swing by
+            that much along the heading at a walk (`WALK` m/s) or faster, in proportion to the speed below, and opposite to each
+            other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
+    """
+
+    beams: Count = 360
+    angle_min: float = -math.pi
+    angle_max: float = math.pi
+    range_min: Distance = 0.0
+    range_max: Length = 10.0
+    x: Offset = 0.0
+    y: Offset = 0.0
+    heading: float = 0.0
+    rate: float = 10.0
+    noise: Distance = 0.0
+    dropout: Chance = 0.0
+    legs: bool = False
+    leg_radius: Distance = 0.07
+    leg_gap: Distance = 0.2
+    stride: Length = 1.3
+
+    def __post_init__(self) -> None:
+        """Refuse values that no lidar can have."""
+        numbers = {name: value for name, value in vars(self).items() if name != "legs"}
+        for name, value in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
+                raise InputError(f"lidar: {name} must be a finite number, got {value!r}")
+        turn = self.angle_max - self.angle_min
+        checks = {
+            f"beams must be a whole number in 1..{MAX_BEAMS}, got {self.beams}": self.beams in range(1, MAX_BEAMS + 1),
+            f"angle_max ({self.angle_max}) must be above angle_min ({self.angle_min})": turn > 0 or (self.beams == 1 and turn == 0),
+            f"angle_max - angle_min must be at most 2 pi, got {turn}": turn <= 2 * math.pi + _ROUNDED,
+            f"range_min must be at least 0, got {self.range_min}": self.range_min >= 0,
+            f"range_max ({self.range_max}) must be above range_min ({self.range_min})": self.range_max > self.range_min,
+            f"rate must be positive, got {self.rate}": self.rate > 0,
+            f"noise must be at least 0, got {self.noise}": self.noise >= 0,
+            f"dropout must be in 0..1, got {self.dropout}": 0 <= self.dropout <= 1,
+            f"leg_radius must be positive, got {self.leg_radius}": self.leg_radius > 0,
+            f"leg_gap must be at least 0, got {self.leg_gap}": self.leg_gap >= 0,
+            f"stride must be positive, got {self.stride}": self.stride > 0,
+        }
+        for expectation, holds in checks.items():
+            if not holds:
+                raise InputError(f"lidar: {expectation}")
+
+    @property
+    def increment(self) -> float:
+        """Angle from beam to beam, rad."""
+        turn = self.angle_max - self.angle_min
+        if self.beams == 1:
+            return 2 * math.pi
+        if abs(turn - 2 * math.pi) < _ROUNDED:
+            return min(turn, 2 * math.pi) / self.beams
+        return turn / (self.beams - 1)
+
+    @property
+    def angles(self) -> Floats:
+        """Angles of the beams in the sensor's frame (B,), rad."""
+        return self._angles().astype(np.float32)
+
+    def _angles(self) -> Doubles:
+        return self.angle_min + self.increment * np.arange(self.beams, dtype=np.float64)
+
+    def bind(
+        self, pedestrians: Pedestrians, traits: Traits, robots: Robots, robot_traits: RobotTraits, maps: Maps, out: Floats
+    ) -> Callable[[int, int], None]:
+        """Return the scan of worlds first..last - 1 as a function of (first, last); see `scan`. The arrays must stay the same."""
+        return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
+
+    def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
+        """Return the function that does as `perturb` for the worlds of a range; nothing where there is no noise."""
+        return [bind(perturb, keys, steps, *self._noise, ranges)] if self.is_noisy else []
+
+    def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
+        """Add the lidar's noise to ranges (W, R, B), m, in place, and lose beams; see `perturb`."""
+        if self.is_noisy:
+            perturb(keys, steps, *self._noise, ranges, 0, len(ranges))
+
+    @property
+    def is_noisy(self) -> bool:
+        """True if readings are random."""
+        return self.noise > 0 or self.dropout > 0
+
+    @property
+    def _noise(self) -> tuple[np.float32, ...]:
+        return tuple(np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
+
+    def record(self) -> Beams:
+        """Return the parameters of `scan`."""
+        angles = np.pad(self._angles() + self.heading, (0, -self.beams % raycast.LANES), mode="edge")
+        f = np.float32
+        return Beams(
+            dx=np.cos(angles).astype(f),
+            dy=np.sin(angles).astype(f),
+            angle=f(self.angle_min + self.heading),
+            increment=f(self.increment),
+            range_min=f(self.range_min),
+            range_max=f(self.range_max),
+            x=f(self.x),
+            y=f(self.y),
+            legs=np.bool_(self.legs),
+            leg_radius=f(self.leg_radius),
+            leg_gap=f(self.leg_gap),
+            stride=f(self.stride),
+        )
+
+
+@hidden
+def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
+    """Shorten the beams that meet a pedestrian of world ``w``; say whether the sensor is inside one."""
+    inside = False
+    for j in range(traits.count[w]):
+        if pedestrians.active[w, j]:
+            px, py = pedestrians.x[w, j] - x, pedestrians.y[w, j] - y
+            if beams.legs:
+                sine, cosine = sincos(pedestrians.heading[w, j])
+                way = pedestrians.x[w, j] * cosine + pedestrians.y[w, j] * sine
+                vx, vy = pedestrians.vx[w, j], pedestrians.vy[w, j]
+                walking = min(math.sqrt(vx * vx + vy * vy) / WALK, ONE)
+                turns = way / beams.stride
+                swing, _ = sincos(TWO_PI * (turns - np.floor(turns)))
+                swing *= _QUARTER * beams.stride * walking
+                gap = HALF * beams.leg_gap
+                lx, ly = swing * cosine - gap * sine, swing * sine + gap * cosine
+                r = beams.leg_radius
+                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px + lx, py + ly, r)
+                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px - lx, py - ly, r)
+            else:
+                r = traits.radius[w, j]
+                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
+    return inside
+
+
+@hidden
+def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
+    """Shorten the beams that meet another robot of world ``w``; say whether the sensor is inside one."""
+    inside = False
+    for j in range(robots.x.shape[1]):
+        if not robots.active[w, j] or j == me:
+            continue
+        px, py = robots.x[w, j] - x, robots.y[w, j] - y
+        r, corners = robot_traits.radius[w, j], robot_traits.vertices[w, j]
+        if corners == 0:
+            inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
+            continue
+        if px * px + py * py > (beams.range_max + r) * (beams.range_max + r):
+            continue
+        sine, cosine = sincos(robots.heading[w, j])
+        odd = False
+        fx, fy = robot_traits.footprint_x[w, j, corners - 1], robot_traits.footprint_y[w, j, corners - 1]
+        ax, ay = px + cosine * fx - sine * fy, py + sine * fx + cosine * fy
+        for v in range(corners):
+            fx, fy = robot_traits.footprint_x[w, j, v], robot_traits.footprint_y[w, j, v]
+            bx, by = px + cosine * fx - sine * fy, py + sine * fx + cosine * fy
+            raycast.segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
+            odd ^= ((ay > ZERO) != (by > ZERO)) and (ax - ay * (bx - ax) / (by - ay) > ZERO)
+            ax, ay = bx, by
+        inside |= odd
+    return inside
+
+
+@hidden
+def _fixtures(room, count, angle, beams, maps, m, x, y):
+    """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
+    inside = False
+    for k in range(maps.disc_start[m], maps.disc_end[m]):
+        dx, dy, r = maps.discs[k, 0] - x, maps.discs[k, 1] - y, maps.discs[k, 2]
+        inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, dx, dy, r)
+    for k in range(maps.segment_start[m], maps.segment_end[m]):
+        ax, ay = maps.segments[k, 0] - x, maps.segments[k, 1] - y
+        bx, by = maps.segments[k, 2] - x, maps.segments[k, 3] - y
+        raycast.segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
+    return inside
+
+
+@kernel
+def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, last):
+    """Write the ranges of every robot's scan, m: ``out`` (W, R, B); robots that are not active read ``range_max``.
+
+    Args:
+        beams: `Beams`, the same lidar on all robots.
+        pedestrians: `agora.core.state.Pedestrians`.
+        traits: `agora.core.state.Traits`.
+        robots: `agora.core.state.Robots`.
+        robot_traits: `agora.core.state.RobotTraits`.
+        maps: `agora.core.state.Maps`.
+        out: (W, R, B) float32.
+        first: first world.
+        last: one more than the last world.
+    """
+    count = out.shape[2]
+    blocks = (count + raycast.LANES - 1) // raycast.LANES
+    room = (  # reals and integers of the blocks, numbers of the blocks under way
+        raycast.stack(blocks * raycast.REALS, np.float32),
+        raycast.stack(blocks * raycast.INTEGERS, np.int32),
+        raycast.stack(blocks, np.uint64),
+    )
+    for w in range(first, last):
+        m = maps.index[w]
+        for r in range(out.shape[1]):
+            if not robots.active[w, r]:
+                out[w, r, :] = beams.range_max
+                continue
+            heading = robots.heading[w, r]
+            sine, cosine = sincos(heading)
+            x = robots.x[w, r] + cosine * beams.x - sine * beams.y
+            y = robots.y[w, r] + sine * beams.x + cosine * beams.y
+            angle = heading + beams.angle
+            raycast.aim(room, beams.dx, beams.dy, sine, cosine, beams.range_max)
+            inside = _fixtures(room, count, angle, beams, maps, m, x, y)
+            inside |= _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y)
+            inside |= _robots(room, count, angle, beams, robots, robot_traits, w, r, x, y)
+            if inside:
+                out[w, r, :] = beams.range_min
+            else:
+                raycast.cells(room, maps, m, x, y, beams.range_max)
+                raycast.read(room, beams.range_min, out[w, r])
+
+
+@kernel
+def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last):
+    """Add noise to scans and lose beams, in place.
+
+    A number depends on the world's key and step, the robot and the beam alone; the key is changed first, so that it may serve other
+    draws too. Beams that read ``range_max`` stay as they are.
+
+    Args:
+        keys: (W,) uint64, `agora.seeds.key_of` each world's stream.
+        steps: (W,) whole numbers, each world's step.
+        noise: standard deviation, m, float32.
+        dropout: probability, float32.
+        range_min: smallest reading of the lidar, m, float32.
+        range_max: largest reading of the lidar, m, float32.
+        out: (W, R, B) ranges, m, float32.
+        first: first world.
+        last: one more than the last world.
+    """
+    for w in range(first, last):
+        key = keys[w] ^ _OWN_STREAM
+        for r in range(out.shape[1]):
+            for b in range(out.shape[2]):
+                t = out[w, r, b]
+                if t < range_max:
+                    if dropout > ZERO and uniform_at(key, r, steps[w], b) < dropout:
+                        t = range_max
+                    elif noise > ZERO:
+                        t = min(max(t + noise * F(normal_at(key, r, steps[w], b)), range_min), range_max)
+                    out[w, r, b] = t

@@ -1,0 +1,261 @@
+"""The groups of pedestrians and the parts of their members, worked out anew when a group has changed."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import STAY, Bools, Floats, Ints
+from agora.pedestrians.behaviours.groups._talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space
+from agora.pedestrians.shared.formations import row_place
+from agora.seeds import uniform_at
+
+_LEADER = 101  # index of the draw
+_BESIDE = np.float32(3.0)  # m, from its leader, within which a member walks beside it
+_HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
+_TINY = np.float32(1e-12)
+
+
+class GroupMemory(NamedTuple):
+    """The memory of each pedestrian and its group; arrays (W, P) unless said otherwise.
+
+    Attributes:
+        stale: (W,) whether the groups of a world are to be looked at anew.
+        steered: whether the pedestrian is simulated; recorded ones walk as they did.
+        member: group that the pedestrian was last seen in, -1 for none.
+        left: last group that it left.
+        leader: slot of the leader, or of the speaker; -1 for pedestrians in no group of two or more.
+        number: number of members, in the leader's slot.
+        hosted: whether the group moves the pedestrian, whose own way is kept in count and mode.
+        ahead: place of a follower, m ahead of the leader.
+        aside: place of a follower, m to the left of the leader.
+        behind: place of a follower in file, m behind the leader.
+        ux: direction of travel, x.
+        uy: direction of travel, y.
+        beside: 1 at its place in the row, 0 in file.
+        pace: in the leader's slot: speed of the slowest member, m/s.
+        gap: in the leader's slot: distance of the member who is farthest from its place, m.
+        waited: in the leader's slot: time for which it has waited, s.
+        newest: in the leader's slot: number of the newest place on its trail.
+        crumbs: in the leader's slot: number of places on its trail.
+        trail_x: in the leader's slot: the last places on its way, x, m, (W, P, CRUMBS).
+        trail_y: in the leader's slot: the last places on its way, y, m, (W, P, CRUMBS).
+        talks: whether it stands in a conversation, whose o-space is about ``centre_x``, ``centre_y``.
+        place_x: its place in the conversation, x, m.
+        place_y: its place in the conversation, y, m.
+        lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
+        lean_y: the same, y, m; to the left for a walker.
+        drift_x: deviation of a follower from its place, m, ahead.
+        drift_y: the same, m, to the left.
+        bearing: bearing of members from the centre, rad; for spacing them.
+        goal_x: waypoint that was decided last, x, m.
+        goal_y: waypoint that was decided last, y, m.
+        speed: preferred speed that was decided last, m/s.
+    """
+
+    stale: Bools
+    steered: Bools
+    member: Ints
+    left: Ints
+    leader: Ints
+    number: Ints
+    hosted: Bools
+    count: Ints  # type: ignore[assignment]
+    mode: Ints
+    ahead: Floats
+    aside: Floats
+    behind: Floats
+    ux: Floats
+    uy: Floats
+    beside: Floats
+    pace: Floats
+    gap: Floats
+    waited: Floats
+    newest: Ints
+    crumbs: Ints
+    trail_x: Floats
+    trail_y: Floats
+    talks: Bools
+    centre_x: Floats
+    centre_y: Floats
+    place_x: Floats
+    place_y: Floats
+    lean_x: Floats
+    lean_y: Floats
+    drift_x: Floats
+    drift_y: Floats
+    bearing: Floats
+    goal_x: Floats
+    goal_y: Floats
+    speed: Floats
+
+
+class GroupParameters(NamedTuple):
+    """The parameters of `Groups` for the kernel, arrays (1,): compiled code sees their types alone."""
+
+    abreast: Ints
+    spacing: Floats
+    bend: Floats
+    row_gap: Floats
+    margin: Floats
+    kept: Floats
+    fresh: Floats
+    early: Floats
+    wheel: Floats
+    gain: Floats
+    catch_up: Floats
+    slack: Floats
+    torn: Floats
+    patience: Floats
+    join: Floats
+    leave: Floats
+    notice: Floats
+    most: Ints
+    pause: Ints
+    every: Ints
+
+
+@hidden
+def _host(c, minds, goals, w, i):
+    """Take over a pedestrian's way: one point to stay at, so that crowd models let it come to rest there."""
+    if not c.hosted[w, i]:
+        minds.led[w, i] = True
+        c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
+        goals.count[w, i], goals.mode[w, i] = 1, STAY
+
+
+@hidden
+def _release(c, traits, minds, goals, w, i):
+    """Give a pedestrian its own way back."""
+    if c.hosted[w, i]:
+        c.hosted[w, i], minds.led[w, i] = False, False
+        goals.count[w, i], goals.mode[w, i] = c.count[w, i], c.mode[w, i]
+        k = min(goals.index[w, i], max(c.count[w, i] - 1, 0))
+        goals.index[w, i] = k
+        goals.x[w, i], goals.y[w, i] = goals.list_x[w, i, k], goals.list_y[w, i, k]
+        traits.speed[w, i] = minds.speed[w, i]
+    if c.talks[w, i]:
+        c.talks[w, i], minds.taken[w, i] = False, False
+        minds.state[w, i], minds.partner[w, i] = WALKING, -1
+
+
+@hidden
+def _choose(c, traits, key, w, first, count, number):
+    """Return the leader of a group, the last one or else the member of the lowest draw, and the number of its members."""
+    members, leader, lowest, old = 0, -1, 2.0, -1
+    for i in range(first, count):
+        if c.member[w, i] == number:
+            members += 1
+            if c.leader[w, i] == i:
+                old = i
+            draw = uniform_at(key, traits.id[w, i], 0, _LEADER)
+            if draw < lowest:
+                leader, lowest = i, draw
+    return (leader if old < 0 else old), members
+
+
+@hidden
+def _shown_drift(c, people, w, i, leader):
+    """Return the deviation of a follower from its place, m ahead and to the left; 0 for a follower that is far from its leader."""
+    dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
+    if dx * dx + dy * dy > _BESIDE * _BESIDE:
+        return ZERO, ZERO
+    ux, uy = c.ux[w, leader], c.uy[w, leader]
+    return dx * ux + dy * uy - c.ahead[w, i], dy * ux - dx * uy - c.aside[w, i]
+
+
+@hidden
+def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader, members):
+    """Give the members of a walking group their places in rows, in the order in which they are, from right to left."""
+    number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
+    if c.hosted[w, leader]:
+        _release(c, traits, minds, goals, w, leader)
+    if c.leader[w, leader] != leader:
+        c.newest[w, leader], c.crumbs[w, leader] = 0, 1
+        c.trail_x[w, leader, 0], c.trail_y[w, leader, 0] = x, y
+        c.waited[w, leader] = ZERO
+    ux, uy = c.ux[w, leader], c.uy[w, leader]
+    if ux * ux + uy * uy == ZERO:
+        ux, uy = goals.x[w, leader] - x, goals.y[w, leader] - y
+        size = math.sqrt(ux * ux + uy * uy + _TINY)
+        ux, uy = (ux / size, uy / size) if size > _TINY else (ONE, ZERO)
+        c.ux[w, leader], c.uy[w, leader] = ux, uy
+    pace = minds.speed[w, leader]
+    for i in range(first, count):
+        if c.member[w, i] == number:
+            c.bearing[w, i] = (people.y[w, i] - y) * ux - (people.x[w, i] - x) * uy
+            c.leader[w, i] = leader
+            pace = min(pace, minds.speed[w, i])
+    c.pace[w, leader] = pace
+    shape = (settings.abreast[0], settings.spacing[0], settings.bend[0], settings.row_gap[0])
+    goals.tolerance[w, leader] = max(goals.tolerance[w, leader], settings.early[0])
+    middle = rank_of(c, traits, w, first, count, number, leader)
+    ahead, aside = row_place(middle, members, *shape)
+    for i in range(first, count):
+        if c.member[w, i] == number and i != leader:
+            rank = rank_of(c, traits, w, first, count, number, i)
+            place_ahead, place_aside = row_place(rank, members, *shape)
+            c.ahead[w, i], c.aside[w, i] = place_ahead - ahead, place_aside - aside
+            c.drift_x[w, i], c.drift_y[w, i] = _shown_drift(c, people, w, i, leader)
+            c.behind[w, i] = settings.row_gap[0] * np.float32(rank + 1 if rank < middle else rank)
+            _host(c, minds, goals, w, i)
+
+
+@hidden
+def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
+    """Let the members of a conversation stand about its o-space, spaced anew where their number has changed."""
+    number, known = c.member[w, speaker], 0
+    for i in range(first, count):
+        if c.member[w, i] == number and c.talks[w, i]:
+            known = max(known, c.number[w, i])
+    if known != members:
+        space(c, people, traits, w, first, count, number)
+    for i in range(first, count):
+        if c.member[w, i] == number:
+            c.leader[w, i], c.number[w, i] = speaker, members
+            _host(c, minds, goals, w, i)
+            minds.taken[w, i] = True
+            if minds.state[w, i] == TALKING or minds.state[w, i] == LISTENING:
+                minds.state[w, i] = TALKING if i == speaker else LISTENING
+                minds.partner[w, i] = -1 if i == speaker else traits.id[w, speaker]
+
+
+@hidden
+def _part(c, people, traits, minds, goals, w, i):
+    """The last member of a conversation walks away, or stays and does nothing."""
+    traits.group[w, i], c.member[w, i] = -1, -1
+    dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
+    if goals.count[w, i] < 2 and dx * dx + dy * dy < _HERE * _HERE:
+        minds.state[w, i] = IDLE
+
+
+@hidden
+def regroup(c, people, traits, minds, goals, settings, key, w, count):
+    """Find the members of each group, and give everybody a part in it."""
+    for i in range(count):
+        group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
+        if group != c.member[w, i]:
+            _release(c, traits, minds, goals, w, i)
+            c.member[w, i], c.leader[w, i] = group, -1
+    for i in range(count):
+        number, seen, talk = c.member[w, i], False, False
+        for j in range(count):
+            if number >= 0 and c.member[w, j] == number:
+                seen = seen or j < i
+                talk = talk or c.talks[w, j]
+        if seen or number < 0:
+            continue
+        leader, members = _choose(c, traits, key, w, i, count, number)
+        if members == 1:
+            _release(c, traits, minds, goals, w, i)
+            c.leader[w, i] = -1
+            if talk:
+                _part(c, people, traits, minds, goals, w, i)
+        elif talk:
+            _gather(c, people, traits, minds, goals, w, i, count, leader, members)
+        else:
+            _line_up(c, people, traits, minds, goals, settings, w, i, count, leader, members)

@@ -1,0 +1,252 @@
+"""Social states: Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; reactions to robots: HuNavSim.
+
+Reactions: Perez-Higueras, Otero, Caballero and Merino, "HuNavSim: A ROS 2 human navigation simulator for benchmarking human-aware
+robot navigation", RA-L 8, 2023. What differs from Arena's code: time is simulated, changes are per second and not per tick, events
+come at rates, so that nothing depends on the time step; the cone of vision is along the heading; types differ as their data say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import bind, kernel
+from agora.core.state import SOCIAL_STATES, Array, Doubles
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.pedestrians.behaviours.social_states import _records as records
+from agora.pedestrians.behaviours.social_states._motion import think
+from agora.pedestrians.behaviours.social_states._records import FOREVER, IDLE, WALKING, Character, SocialParameters
+from agora.pedestrians.shared.spots import usable_spots
+from agora.ranges import Distance, Duration, NotNegative, check_fields
+from agora.seeds import key_of, normal_at
+
+if TYPE_CHECKING:
+    from agora.world.start import Habits, Start
+    from agora.world.world import World
+
+_LEAST = {"minimum_time": 1.0, "personal_radius": 0.5, "vision": 0.5, "half_angle": 5.0}
+_HIGHEST_RATE = 20.0  # 1/s, where a scenario says that it happens for sure
+_ROLL = 0.5  # s, between two times that Arena's engine rolls its probabilities
+
+
+@kernel
+def _normals(key, identities, out, first, last):
+    for i in range(first, last):
+        for k in range(out.shape[1]):
+            out[i, k] = normal_at(key, identities[i], 0, k)
+
+
+class _Kinds(NamedTuple):
+    """Means and deviations (types, normals) of every type, and the values that are the same within one."""
+
+    names: tuple[str, ...]
+    mean: Doubles
+    deviation: Doubles
+    fixed: dict[str, Doubles]
+
+
+@dataclass(frozen=True)
+class SocialStates:
+    """The activities of pedestrians besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal
+    with robots.
+
+    Stress, energy and social lie in [0, 1], drift with the state and decide with thresholds of each pedestrian's own
+    (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's
+    2 for running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
+
+    Attributes:
+        running_rate: events a second of running for each unit that energy is above its high threshold (Arena: 1).
+        phone_rate: events a second of the phone for each unit that social is above its high threshold (Arena: 1).
+        texting_share: share of the pedestrians at the phone who text and do not talk.
+        seek_rate: rate of going to talk to somebody who is seen, with social above the high threshold, 1/s.
+        chat_rate: rate of beginning a talk of two, 1/s (Arena: probability 0.01 every 0.5 s).
+        story_rate: rate of beginning a story, 1/s (Arena: as ``chat_rate``).
+        group_rate: rate of beginning a talk of the walking group, 1/s (Arena: as ``chat_rate``).
+        stroll_rate: rate of beginning a talk while walking, 1/s (Arena: as ``chat_rate``).
+        chat_time: typical duration of a talk of two, s; one lasts half to one and a half of it.
+        story_time: typical duration of a story, s, likewise.
+        group_time: typical duration of a talk of the walking group, s, likewise.
+        stroll_time: typical duration of a talk while walking, s, likewise.
+        turn_time: time after which somebody else speaks, s.
+        talk_distance: distance at which one is heard, m.
+        pause_rate: rate of standing idle, 1/s.
+        pause_time: duration of standing idle, s.
+        errand_rate: rate of going to furniture at any time, 1/s.
+        rest_rate: rate of going to furniture when energy is low, 1/s.
+        errand_reach: distance within which furniture is gone to, m.
+        errand_time: time at furniture, s.
+        service_time: time at the head of a queue, s.
+        notice: distance within which reactions to a robot begin, m.
+        avoid_distance: distance kept from a robot that is in the way, m.
+        avoid_pace: pace of pedestrians who keep away from a robot.
+        play_distance: distance from a robot at which curious pedestrians stay, m.
+        play_pace: pace of curious pedestrians.
+        interest_time: time for which curious pedestrians stay, s.
+        block_distance: distance from a robot's centre at which threatening pedestrians step in front of it, m.
+        block_pace: pace of threatening pedestrians.
+        threat_time: time for which they threaten, s.
+        surprise_time: time for which surprised pedestrians stop to look, s.
+        indifference: time until a robot or furniture is of interest again, s.
+        fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
+        phone_pace: pace of walking with the phone.
+        thinking_time: time between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
+    """
+
+    running_rate: NotNegative = 1.0
+    phone_rate: NotNegative = 1.0
+    texting_share: NotNegative = 0.5
+    seek_rate: NotNegative = 0.5
+    chat_rate: NotNegative = 0.02
+    story_rate: NotNegative = 0.02
+    group_rate: NotNegative = 0.02
+    stroll_rate: NotNegative = 0.02
+    chat_time: Duration = 6.2
+    story_time: Duration = 10.0
+    group_time: Duration = 10.0
+    stroll_time: Duration = 6.0
+    turn_time: Duration = 3.0
+    talk_distance: Distance = 1.5
+    pause_rate: NotNegative = 0.01
+    pause_time: Duration = 4.0
+    errand_rate: NotNegative = 0.02
+    rest_rate: NotNegative = 0.5
+    errand_reach: Distance = 8.0
+    errand_time: Duration = 15.0
+    service_time: Duration = 6.0
+    notice: Distance = 4.0
+    avoid_distance: Distance = 2.0
+    avoid_pace: NotNegative = 0.6
+    play_distance: Distance = 1.2
+    play_pace: NotNegative = 0.7
+    interest_time: Duration = 15.0
+    block_distance: Distance = 1.0
+    block_pace: NotNegative = 1.2
+    threat_time: Duration = 10.0
+    surprise_time: Duration = 4.0
+    indifference: NotNegative = 30.0
+    fear_of_speed: NotNegative = 1.0
+    phone_pace: NotNegative = 0.5
+    thinking_time: Duration = 0.25
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.texting_share > 1:
+            raise ValueError(f"texting_share must be at most 1, got {self.texting_share}")
+        if self.turn_time == 0:
+            raise ValueError("turn_time must be above 0, got 0")
+
+    def attach(self, world: World, every: int, sees: int) -> AttachedSocialStates:
+        """Return the behaviour at work on a world."""
+        return AttachedSocialStates(self, world, every, sees)
+
+
+class AttachedSocialStates:
+    """Social states on one world.
+
+    Attributes:
+        memory: memory, which changes from tick to tick.
+        character: characters of the pedestrians.
+        spots: spots where furniture is used.
+    """
+
+    def __init__(self, rules: SocialStates, world: World, every: int, sees: int) -> None:
+        self._rules, self._world, self._every, self._sees = rules, world, every, sees
+        shape = world.layout.worlds, world.slots
+        self.memory, self.character = records.memory(*shape), records.character(*shape)
+        self.spots = records.spots(world.layout.worlds, 1)
+        self._kinds = _kinds()
+        self._bound: list[Callable[[int, int], None]] = []
+
+    def think(self, generation: int) -> Callable[[int, int], None]:
+        """Return the function of (first, last) that decides for worlds ``first <= w < last``, reading this generation."""
+        if not self._bound:
+            self._bind()
+        return lambda first, last: self._bound[generation](first, last)
+
+    def _bind(self) -> None:
+        w = self._world
+        rules = SocialParameters._make(np.float32(getattr(self._rules, name)) for name in SocialParameters._fields)
+        dt = w.dt * self._every
+        ticks = max(1, round(self._rules.thinking_time / dt))
+        fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), rules, records.drifts()
+        self._bound = [
+            bind(think, *fixed, np.int64(self._sees), people, w.traits, w.waypoints, w.minds, robots,
+                 w.status.clock, self.character, self.memory, self.spots)
+            for people, robots in (w.generation(0), w.generation(1))
+        ]  # fmt: skip
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world."""
+        crowd, memory, w = start.pedestrians, self.memory, world
+        n = len(crowd.id)
+        memory.count[w], memory.key[w] = n, key_of(start.entry, start.seed, "social_states")
+        for field in memory[: -len(("count", "key"))]:
+            field[w] = 0
+        memory.robot[w], memory.talk[w], memory.spot[w], memory.fuse[w] = -1, -1, -1, -1.0
+        self._draw_characters(w, crowd.type, crowd.id, n)
+        self._place_spots(w, start)
+        memory.left[w, :n] = [self._duration(SOCIAL_STATES[state]) for state in crowd.state]
+        for i, habits in enumerate(crowd.habits):
+            self._take_habits(w, i, habits)
+        walks = self._world.minds.state[w, :n] == WALKING
+        memory.pace[w, :n] = np.where(walks, 1.0, 0.0)
+
+    def _draw_characters(self, w: int, kinds: Array, identities: Array, n: int) -> None:
+        """Thresholds of the n pedestrians of world w, by their ids and types."""
+        names, mean, deviation, fixed = self._kinds
+        drawn = np.zeros((n, len(names)))
+        _normals(self.memory.key[w], identities, drawn, 0, n)
+        values = dict(zip(names, (mean[kinds] + deviation[kinds] * drawn).T, strict=True))
+        for name, least in _LEAST.items():
+            values[name] = np.maximum(values[name], least)
+        values["cosine"] = np.cos(np.radians(np.minimum(values.pop("half_angle"), 180.0)))
+        values |= {name: value[kinds] for name, value in fixed.items()}
+        for name in Character._fields:
+            given: Any = values[name] if name in values else getattr(self._rules, name)
+            getattr(self.character, name)[w, :n] = given
+
+    def _place_spots(self, w: int, start: Start) -> None:
+        radius = float(start.pedestrians.radius.max(initial=0.0))
+        poses, uses = usable_spots(start.furniture, start.map, radius)
+        if len(poses) > self.spots.x.shape[1]:
+            wider = records.spots(self._world.layout.worlds, len(poses))
+            for old, new in zip(self.spots, wider, strict=True):
+                new[..., : old.shape[-1]] = old
+            self.spots = wider
+            self._bind()
+        self.spots.count[w] = len(poses)
+        self.spots.x[w, : len(poses)], self.spots.y[w, : len(poses)], self.spots.heading[w, : len(poses)] = poses.T
+        self.spots.use[w, : len(poses)] = uses
+
+    def _duration(self, state: str) -> float:
+        """Return the duration of the state in which an episode begins, s; for ever where its end is not a matter of time."""
+        rules = self._rules
+        times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
+        times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)
+        times |= {"idle": rules.pause_time, "talking": rules.chat_time, "listening": rules.chat_time, "telling": rules.story_time}
+        return times.get(state, float(FOREVER))
+
+    def _take_habits(self, w: int, i: int, habits: Habits) -> None:
+        """Take over the habits that a scenario gives one pedestrian."""
+        for name in Character._fields:
+            probability = getattr(habits, name.replace("_rate", "_probability"), None)
+            if name.endswith("_rate") and probability is not None:
+                rate = _HIGHEST_RATE if probability >= 1 else -math.log1p(-probability) / _ROLL
+                getattr(self.character, name)[w, i] = min(rate, _HIGHEST_RATE)
+            elif (name.endswith("_time") or name == "talk_distance") and getattr(habits, name, None) is not None:
+                getattr(self.character, name)[w, i] = getattr(habits, name)
+        if habits.wait_time > 0 or habits.trigger_radius > 0:
+            self._world.minds.state[w, i] = IDLE
+            self.memory.left[w, i], self.memory.trigger[w, i] = max(habits.wait_time, 1e-6), habits.trigger_radius
+
+
+def _kinds() -> _Kinds:
+    types = list(pedestrian_types().values())
+    names = tuple(types[0].normals)
+    table = np.array([[kind.normals[name] for name in names] for kind in types])
+    fixed = {name: np.array([getattr(kind, name) for kind in types]) for name in ("running", "fear", "curiosity")}
+    return _Kinds(names, table[..., 0], table[..., 1], fixed)

@@ -1,0 +1,250 @@
+"""The motion of pedestrians in each social state: their points and paces, and the gazes of those who stand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import lean_inlined, lean_kernel
+from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.pedestrians.behaviours.social_states._decisions import decide
+from agora.pedestrians.behaviours.social_states._meeting import keep_together, settle_wishes
+from agora.pedestrians.behaviours.social_states._records import (
+    AVOIDING,
+    FOREVER,
+    IDLE,
+    INTERACTING,
+    LISTENING,
+    PANICKING,
+    PHONE,
+    QUEUEING,
+    RUNNING,
+    SCARED,
+    SITTING,
+    STROLL,
+    SURPRISED,
+    TALKING,
+    TELLING,
+    TEXTING,
+    THREATENING,
+    WALKING,
+    WORKING,
+)
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+
+SPACING = np.float32(0.7)
+"""Distance between those who queue, m."""
+
+_LIVELY = np.float32(2.0)  # change of the pace, 1/s
+_TURN = np.float32(3.0)  # how fast those who stand turn, rad/s
+_GATHER = np.float32(1.2)  # members of a conversation come this near to its host, m
+_THERE, _NEARLY = np.float32(0.3), np.float32(1.0)  # m, at a spot; and near one to which one does not get closer
+_STUCK = np.float32(0.1)  # m/s
+_AHEAD = np.float32(2.0)  # m, how far away a direction is put as a waypoint
+_ROOM = np.float32(0.6)  # pace of one who makes room
+_MARGIN = np.float32(0.2)  # m, within which the distance to the robot is right
+_TINY = np.float32(1e-6)
+
+
+@lean_inlined
+def _unit(dx, dy):
+    """A direction of length one, and the length."""
+    length = math.sqrt(dx * dx + dy * dy)
+    inverse = ONE / max(length, _TINY)
+    return dx * inverse, dy * inverse, length
+
+
+@lean_inlined
+def _threat(people, robots, character, memory, sees, w, i):
+    """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
+    away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
+    x, y = people.x[w, i], people.y[w, i]
+    if sees & SEES_ROBOTS:
+        for r in range(robots.x.shape[1]):
+            dx, dy, distance = _unit(x - robots.x[w, r], y - robots.y[w, r])
+            comes = dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > _STUCK
+            if robots.active[w, r] and comes and distance < least:
+                away_x, away_y, least = dx, dy, distance
+    if sees & SEES_PEDESTRIANS:
+        for j in range(memory.count[w]):
+            dx, dy, distance = _unit(x - people.x[w, j], y - people.y[w, j])
+            comes = dx * people.vx[w, j] + dy * people.vy[w, j] > _STUCK
+            if j != i and people.active[w, j] and comes and distance < least:
+                away_x, away_y, least = dx, dy, distance
+    return away_x, away_y
+
+
+@lean_inlined
+def _evade(rules, people, waypoints, minds, robots, w, i, r):
+    """Return the direction of a pedestrian who keeps away from a robot: aside, the more the nearer; straight away where scared."""
+    ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
+    gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
+    if minds.reaction[w, i] == SCARED or minds.state[w, i] == PANICKING:
+        return ax, ay
+    weight = TWO * max(ONE - distance / rules.avoid_distance, ZERO)
+    side = ONE if gx * ay - gy * ax >= ZERO else -ONE
+    dx, dy, _ = _unit(gx + weight * (ax - side * gy), gy + weight * (ay + side * gx))
+    return dx, dy
+
+
+@lean_inlined
+def _to_robot(rules, people, minds, robots, w, i, r):
+    """Return the point of a pedestrian who plays with a robot or steps into its way: x, y, pace there, and the distance that is
+    near enough, m.
+    """
+    rx, ry = robots.x[w, r], robots.y[w, r]
+    if minds.state[w, i] == THREATENING:
+        sine, cosine = sincos(robots.heading[w, r])
+        return rx + rules.block_distance * cosine, ry + rules.block_distance * sine, rules.block_pace, _MARGIN
+    dx, dy, _ = _unit(people.x[w, i] - rx, people.y[w, i] - ry)
+    return rx + rules.play_distance * dx, ry + rules.play_distance * dy, rules.play_pace, _MARGIN
+
+
+@lean_inlined
+def _spot(people, traits, memory, spots, w, i):
+    """Point of a spot or of a place in its queue: x, y and heading."""
+    s = memory.spot[w, i]
+    heading = spots.heading[w, s]
+    sine, cosine = sincos(heading)
+    behind = SPACING * np.float32(memory.place[w, i])
+    return spots.x[w, s] - behind * cosine, spots.y[w, s] - behind * sine, heading
+
+
+@lean_inlined
+def _go(people, memory, w, i, x, y, enough):
+    """Seek a point; whether one is not there yet, by ``enough`` m."""
+    dx, dy = x - people.x[w, i], y - people.y[w, i]
+    memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
+    return dx * dx + dy * dy > enough * enough
+
+
+@lean_inlined
+def _at_spot(people, traits, memory, spots, w, i):
+    """Return the pace of a pedestrian who uses furniture, and who looks there once it has arrived."""
+    if memory.spot[w, i] < 0:
+        return ZERO
+    x, y, heading = _spot(people, traits, memory, spots, w, i)
+    away = _go(people, memory, w, i, x, y, _THERE)
+    if away:
+        vx, vy = people.vx[w, i], people.vy[w, i]
+        stuck = memory.since[w, i] > TWO and vx * vx + vy * vy < _STUCK * _STUCK
+        away = not (stuck or memory.arrived[w, i]) or _go(people, memory, w, i, x, y, _NEARLY)
+    memory.arrived[w, i] = not away
+    if away:
+        return ONE
+    memory.gaze[w, i] = heading
+    return ZERO
+
+
+@lean_inlined
+def _talk(people, memory, w, i):
+    """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
+    if memory.talk[w, i] < 0:
+        return ZERO
+    if memory.kind[w, i] == STROLL:
+        return ONE
+    host, faces = memory.host[w, i], memory.faces[w, i]
+    if host != i and _go(people, memory, w, i, people.x[w, host], people.y[w, host], _GATHER):
+        return ONE
+    memory.gaze[w, i] = atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i])
+    return ZERO
+
+
+@lean_inlined
+def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
+    """Return the pace of a pedestrian who deals with a robot."""
+    state = minds.state[w, i]
+    if r < 0:
+        return character.running[w, i] if state == PANICKING else ONE
+    if state in (AVOIDING, PANICKING):
+        dx, dy = _evade(rules, people, waypoints, minds, robots, w, i, r)
+        _go(people, memory, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
+        return character.running[w, i] if state == PANICKING else rules.avoid_pace
+    if state != SURPRISED:
+        x, y, pace, enough = _to_robot(rules, people, minds, robots, w, i, r)
+        dx, dy = x - people.x[w, i], y - people.y[w, i]
+        if _go(people, memory, w, i, x, y, enough):
+            return pace * min(ONE, TWO * math.sqrt(dx * dx + dy * dy))
+    memory.gaze[w, i] = atan2(robots.y[w, r] - people.y[w, i], robots.x[w, r] - people.x[w, i])
+    return ZERO
+
+
+@lean_inlined
+def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
+    """The pace in a state in which one does not just walk on; a goal is noted on the way, where the waypoint will not do."""
+    state = minds.state[w, i]
+    if state == IDLE:
+        dx, dy = _threat(people, robots, character, memory, sees, w, i)
+        if dx == ZERO and dy == ZERO:
+            return ZERO
+        _go(people, memory, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
+        return _ROOM
+    if state in (TALKING, LISTENING, TELLING):
+        return _talk(people, memory, w, i)
+    if state in (INTERACTING, QUEUEING, SITTING, WORKING):
+        return _at_spot(people, traits, memory, spots, w, i)
+    return _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, memory.robot[w, i])
+
+
+@lean_inlined
+def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
+    """Choose the wishes of everybody of world w until the next look: a pace, and where they have one in mind, a point and a
+    gaze.
+    """
+    state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
+    for i in range(memory.count[w]):
+        memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER
+        s = state[i]
+        if minds.taken[w, i] or s == WALKING or not people.active[w, i]:
+            wanted[i] = ONE
+        elif s == RUNNING:
+            wanted[i] = running[i]
+        elif s in (TEXTING, PHONE):
+            wanted[i] = rules.phone_pace
+        else:
+            wanted[i] = _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i)
+
+
+@lean_inlined
+def _move(dt, people, traits, waypoints, memory, w):
+    """Set the waypoints and speeds of world w; paces change, and standing pedestrians turn, gradually."""
+    vx, vy, heading = people.vx[w], people.vy[w], people.heading[w]
+    pace, wanted, speed, x, y = memory.pace[w], memory.wanted[w], traits.speed[w], waypoints.x[w], waypoints.y[w]
+    goal_x, goal_y, seeks, gaze = memory.goal_x[w], memory.goal_y[w], memory.seeks[w], memory.gaze[w]
+    count = memory.count[w]
+    top = lanes(count)
+    most, angle = _LIVELY * dt, _TURN * dt
+    for i in range(top):
+        pace[i] += min(max(wanted[i] - pace[i], -most), most)
+        speed[i] *= pace[i] if i < count else ONE
+    for i in range(top):
+        x[i] = goal_x[i] if seeks[i] else x[i]
+        y[i] = goal_y[i] if seeks[i] else y[i]
+    for i in range(top):
+        looks = (gaze[i] < FOREVER) & (i < count) & (vx[i] * vx[i] + vy[i] * vy[i] < _STUCK * _STUCK)
+        turned = wrap(heading[i] + min(max(wrap((gaze[i] if looks else heading[i]) - heading[i]), -angle), angle))
+        heading[i] = turned if looks else heading[i]
+
+
+@lean_kernel
+def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots,
+          first, last):  # fmt: skip
+    """One tick of the social states of worlds ``first <= w < last``; they are thought over at every ``ticks``-th tick alone.
+
+    A tick is ``every`` steps, or ``dt`` s.
+    """
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        if clock.step[w] // every % ticks == 0:
+            passed = dt * np.float32(ticks)
+            wishes, others = decide(
+                passed, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w
+            )
+            if wishes:
+                settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w)
+            if wishes or others:
+                keep_together(rules, people, traits, minds, character, memory, w)
+            _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)
+        _move(dt, people, traits, waypoints, memory, w)

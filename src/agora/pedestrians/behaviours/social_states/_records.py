@@ -1,0 +1,212 @@
+"""The data of the social states of W worlds: rules, characters, memories and spots, as the kernels read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.state import REACTIONS, SOCIAL_STATES, Array, Bools, Floats, Ints
+
+(
+    IDLE, WALKING, RUNNING, AVOIDING, TALKING, LISTENING, TELLING, TEXTING, PHONE, INTERESTED, INTERACTING, QUEUEING, SITTING,
+    WORKING, PANICKING, SURPRISED, THREATENING,
+) = range(len(SOCIAL_STATES))  # fmt: skip
+REGULAR, IMPASSIVE, STARTLED, CURIOUS, SCARED, HOSTILE = range(len(REACTIONS))
+TURNS, STORY, STROLL = 0, 1, 2
+"""Kinds of conversation: who speaks changes; one tells a story; who speaks changes while they walk on."""
+
+FOREVER = np.float32(1e9)
+
+
+class SocialParameters(NamedTuple):
+    """Parameters that all pedestrians share: the fields of `SocialStates`, float32, in its units."""
+
+    running_rate: np.float32
+    phone_rate: np.float32
+    texting_share: np.float32
+    seek_rate: np.float32
+    pause_rate: np.float32
+    pause_time: np.float32
+    errand_rate: np.float32
+    rest_rate: np.float32
+    errand_reach: np.float32
+    errand_time: np.float32
+    service_time: np.float32
+    turn_time: np.float32
+    notice: np.float32
+    avoid_distance: np.float32
+    avoid_pace: np.float32
+    play_distance: np.float32
+    play_pace: np.float32
+    block_distance: np.float32
+    block_pace: np.float32
+    interest_time: np.float32
+    surprise_time: np.float32
+    threat_time: np.float32
+    indifference: np.float32
+    fear_of_speed: np.float32
+    phone_pace: np.float32
+
+
+class Character(NamedTuple):
+    """The character of a pedestrian, drawn or given at the start; (W, P) each.
+
+    Attributes:
+        stress_high: threshold of high stress, in [0, 1].
+        energy_low: threshold of low energy, in [0, 1].
+        energy_high: threshold of high energy, in [0, 1].
+        social_low: threshold of low social need, in [0, 1].
+        social_high: threshold of high social need, in [0, 1].
+        minimum_time: shortest time in a state, s.
+        vision: range of vision, m.
+        personal_radius: radius of the personal space, m.
+        cosine: cosine of the half-angle of vision.
+        running: pace of running.
+        fear: rate of fear, 1/s.
+        curiosity: rate of curiosity, 1/s.
+        chat_rate: rate of beginning a talk of two, 1/s.
+        story_rate: rate of beginning a story, 1/s.
+        group_rate: rate of beginning a talk of the walking group, 1/s.
+        stroll_rate: rate of beginning a talk while walking, 1/s.
+        chat_time: typical duration of a talk of two, s.
+        story_time: typical duration of a story, s.
+        group_time: typical duration of a talk of the walking group, s.
+        stroll_time: typical duration of a talk while walking, s.
+        talk_distance: distance of earshot, m.
+    """
+
+    stress_high: Floats
+    energy_low: Floats
+    energy_high: Floats
+    social_low: Floats
+    social_high: Floats
+    minimum_time: Floats
+    vision: Floats
+    cosine: Floats
+    personal_radius: Floats
+    running: Floats
+    fear: Floats
+    curiosity: Floats
+    chat_rate: Floats
+    story_rate: Floats
+    group_rate: Floats
+    stroll_rate: Floats
+    chat_time: Floats
+    story_time: Floats
+    group_time: Floats
+    stroll_time: Floats
+    talk_distance: Floats
+
+
+class Memory(NamedTuple):
+    """The memory of social states, which changes from tick to tick; (W, P) each but the last two.
+
+    Attributes:
+        since: time in the state, s.
+        left: time until the state ends, s.
+        weary: time until robots are interesting again, s.
+        rested: time until furniture is interesting again, s.
+        pace: present speed in undisturbed speeds.
+        wanted: speed that the pace changes to.
+        goal_x: point that it seeks instead of its waypoint, x, m.
+        goal_y: point that it seeks instead of its waypoint, y, m.
+        gaze: angle to which it turns while it stands, rad; `FOREVER` where it does not.
+        trigger: distance of a robot that ends the wait at the start, m; 0 for none.
+        robot: number of the robot that it is aware of, -1 for none.
+        talk: id of the pedestrian whom the conversation is about, -1 for none.
+        kind: kind of the conversation.
+        host: slot of the pedestrian whom the conversation is about, -1 for none.
+        faces: slot of the pedestrian whom one looks at in it, -1 for none.
+        spot: number of the spot it uses, -1 for none.
+        place: place in the queue.
+        arrived: whether it is at the spot.
+        event: thing that it wants to begin, decided first and settled between all.
+        hazard: sum of its rates since the last event.
+        fuse: sum at which the next event happens, -1 where to be drawn.
+        circle: slots of pedestrians who talk or queue, as many as there are.
+        busy: whether there is something to decide.
+        near: distance of the robot that it is aware of, m.
+        count: (W,) number of slots that states are kept of.
+        key: (W,) key of the random numbers.
+    """
+
+    since: Floats
+    left: Floats
+    weary: Floats
+    rested: Floats
+    pace: Floats
+    trigger: Floats
+    robot: Ints
+    talk: Ints
+    kind: Ints
+    host: Ints
+    faces: Ints
+    spot: Ints
+    place: Ints
+    arrived: Ints
+    event: Ints
+    circle: Ints
+    busy: Ints
+    hazard: Floats
+    fuse: Floats
+    near: Floats
+    wanted: Floats
+    goal_x: Floats
+    goal_y: Floats
+    gaze: Floats
+    seeks: Bools
+    count: Ints  # type: ignore[assignment]
+    key: Array
+
+
+class Spots(NamedTuple):
+    """The spots where furniture is used; (W, S) each but the last.
+
+    Attributes:
+        x: pose of the user, x, m.
+        y: pose of the user, y, m.
+        heading: pose of the user, heading, rad.
+        use: number in `agora.pedestrians.shared.spots.USES`.
+        count: (W,) number of spots of each world.
+    """
+
+    x: Floats
+    y: Floats
+    heading: Floats
+    use: Ints
+    count: Ints  # type: ignore[assignment]
+
+
+def drifts() -> Floats:
+    """(3, states) change of stress, energy and social a second (Arena's statechart; rows without a source follow the nearest)."""
+    rest, tiring, chatting = (-0.05, 0.15, 0.05), (-0.01, -0.05, 0.01), (-0.01, 0.01, -0.05)
+    handling = (-0.01, -0.05, 0.05)
+    table = np.tile(np.array([-0.01, 0.01, 0.01], np.float32), (len(SOCIAL_STATES), 1))
+    rows = {rest: (IDLE, SITTING), tiring: (RUNNING, PANICKING), handling: (INTERACTING, WORKING, INTERESTED)}
+    rows[chatting] = (TALKING, LISTENING, TELLING, TEXTING, PHONE)
+    for change, states in rows.items():
+        table[list(states)] = change
+    return np.ascontiguousarray(table.T)
+
+
+def character(worlds: int, slots: int) -> Character:
+    """Characters of nobody."""
+    return Character._make(np.ones((worlds, slots), np.float32) for _ in Character._fields)
+
+
+def memory(worlds: int, slots: int) -> Memory:
+    """Memories of nobody."""
+    shape = (worlds, slots)
+    reals = [np.zeros(shape, np.float32) for _ in range(6)]
+    wholes = [np.zeros(shape, np.int32) for _ in range(11)]
+    more = [np.zeros(shape, np.float32) for _ in range(7)]
+    return Memory._make(
+        [*reals, *wholes, *more, np.zeros(shape, np.bool_), np.zeros(worlds, np.int32), np.zeros(worlds, np.uint64)]
+    )
+
+
+def spots(worlds: int, most: int) -> Spots:
+    """Room for so many spots a world, none in use."""
+    reals = [np.zeros((worlds, most), np.float32) for _ in range(3)]
+    return Spots._make([*reals, np.zeros((worlds, most), np.int32), np.zeros(worlds, np.int32)])

@@ -1,0 +1,1 @@
+"""Crowd models: one module for each, from the state of a crowd to accelerations or velocities."""

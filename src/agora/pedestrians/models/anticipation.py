@@ -1,0 +1,278 @@
+"""People who act on what they foresee: they avoid coming collisions, and keep a time gap to the person ahead.
+
+The model is ours, made of published parts:
+
+- The desired velocity is relaxed to (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2).
+- Avoidance acts at the predicted moment of the closest approach, away from where the other will be then, and is the stronger the
+  sooner that is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is that of I. Karamouzas, P. Heil, P. van
+  Beek and M. Overmars, MIG 2009; that the time left is what matters, I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show).
+  Both ramps are linear here, so that they end, and cost no exponential.
+- The speed is at most the free distance ahead by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
+
+Ours are the following. What somebody is expected to do lies between what it does and what it wants. Who is seen straight ahead
+counts as a little to the left, so that people pass each other on the right. Who stands in the narrower place has the right of way;
+near a wall such a one counts as nearer to the wall, so that others pass on the open side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel, part
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
+from agora.interfaces import CrowdDeclaration, Span
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
+from agora.pedestrians.shared.walls import clearances
+from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
+
+_TINY = np.float32(1e-6)
+_FAR = np.float32(1e6)
+_FADE = np.float32(5.0)  # 1/s: a closest approach less than 0.2 s away fades out, as it is about to be over
+_NO_GROUP = np.int32(-2)
+_X, _Y, _VX, _VY, _RADIUS, _BODY, _TIGHT = 0, 1, 2, 3, 4, 5, 6
+_ROWS = 11
+
+
+@inlined
+def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
+    """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
+
+    Args:
+        px: place of the neighbour from the pedestrian, x, m.
+        py: place of the neighbour from the pedestrian, y, m.
+        ux: expected velocity of the pedestrian relative to the neighbour's, x, m/s.
+        uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
+        ex: desired direction, x.
+        ey: desired direction, y.
+        sx: direction away from the wall, x, the longer the narrower the pedestrian's place; 0 in the open.
+        sy: direction away from the wall, y.
+        qx: expected velocity of the neighbour, x, m/s.
+        qy: expected velocity of the neighbour, y, m/s.
+        reach: sum of the radii, m.
+        body: distance of the centres that is kept in a queue, m.
+        together: whether both walk in one group.
+        right: right of way of the neighbour over the pedestrian, -1 to 1.
+        law: a `_Law`.
+    """
+    avoidance, inverse_distance, inverse_horizon, side, behind, push, back, breadth, wait = law
+    pp, pu, uu = px * px + py * py + _TINY, px * ux + py * uy, ux * ux + uy * uy + _TINY
+    inverse = ONE / math.sqrt(pp)
+    along = px * ex + py * ey
+    t = max(pu / uu, ZERO)
+    yielding = max(right, ZERO)
+    mx, my = px - t * ux - side * uy - yielding * sx, py - t * uy + side * ux - yielding * sy
+    m = math.sqrt(mx * mx + my * my + _TINY)
+    near = min(max(ONE - (m - reach) * inverse_distance, ZERO), ONE)
+    soon = min(t * _FADE, ONE) * max(ONE - t * inverse_horizon, ZERO)
+    view = HALF * (ONE + behind + (ONE - behind) * along * inverse)
+    avoid = ZERO if together else avoidance * near * soon * view / m
+    touch = push * max(reach * inverse - ONE, ZERO)
+    inward = touch * (ONE - back - yielding) * along
+    fx = inward * ex - (ONE + right) * (avoid * mx + touch * px)
+    fy = inward * ey - (ONE + right) * (avoid * my + touch * py)
+    against = min(max(-(qx * ex + qy * ey), ZERO), ONE)
+    free = math.sqrt(along * along + breadth * max(pp - along * along, ZERO)) - body - wait * yielding * against
+    return fx, fy, (free if along > ZERO else _FAR)
+
+
+@part
+def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs, groups):
+    """Write the active pedestrians of a world, at their expected velocities, into ``discs``; returns how many."""
+    n = 0
+    for j in range(count):
+        if active[j]:
+            discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[j], y[j], vx[j], vy[j]
+            discs[_RADIUS, n], discs[_BODY, n], discs[_TIGHT, n] = radius[j], body * radius[j], tight[j]
+            groups[n] = group[j] if group[j] >= 0 else _NO_GROUP
+            n += 1
+    return n
+
+
+@part
+def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
+    """Append the active robots of a world, which always have the right of way; return the number of discs then."""
+    for r in range(x.size):
+        if active[r]:
+            discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
+            discs[_RADIUS, n], discs[_BODY, n], discs[_TIGHT, n] = radius[r] + margin, radius[r] + margin, ONE
+            groups[n] = _NO_GROUP
+            n += 1
+    return n
+
+
+class _Law(NamedTuple):
+    """The law of how people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+
+    avoidance: float
+    inverse_distance: float
+    inverse_horizon: float
+    side: float
+    behind: float
+    push: float
+    back: float
+    breadth2: float
+    wait: float
+
+
+class _Parameters(NamedTuple):
+    """The other fields, and the law."""
+
+    relaxation: float
+    intention: float
+    pace: float
+    body: float
+    narrow: float
+    margin: float
+    wall: float
+    inverse_wall: float
+    most: float
+    law: _Law
+
+
+@kernel
+def _anticipation(parameters, crowd, out_x, out_y, first, last):
+    p, law = parameters, parameters.law
+    relaxation, intention, pace, body, narrow, margin = p.relaxation, p.intention, p.pace, p.body, p.narrow, p.margin
+    wall, inverse_wall, most = p.wall, p.inverse_wall, p.most
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
+    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    scratch = np.empty((_ROWS + walls.ROWS, slots), np.float32)
+    discs, groups = np.empty((_TIGHT + 1, slots + others), np.float32), np.empty(slots + others, np.int32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, wx, wy, fx, fy = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
+    speed, free, tight, sx, sy = scratch[6], scratch[7], scratch[8], scratch[9], scratch[10]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, group, ax, ay = traits.radius[w], traits.group[w], out_x[w], out_y[w]
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[_ROWS:])
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        for i in range(top):
+            wx[i] = vx[i] + intention * (speed[i] * ex[i] - vx[i])
+            wy[i] = vy[i] + intention * (speed[i] * ey[i] - vy[i])
+            tight[i] = max(ONE - clearance[i] * narrow, ZERO)
+            sx[i], sy[i] = tight[i] * nx[i], tight[i] * ny[i]
+            fx[i], fy[i], free[i] = ZERO, ZERO, _FAR
+        n = 0
+        if sees & SEES_PEDESTRIANS:
+            n = _list_people(x, y, wx, wy, radius, body, tight, group, active, count, discs, groups)
+        if sees & SEES_ROBOTS:
+            r = robots
+            size = robot_traits.radius[w]
+            n = _list_robots(r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], size, margin, r.active[w], discs, groups, n)
+        for j in range(n):
+            xj, yj, qx, qy, rj = discs[_X, j], discs[_Y, j], discs[_VX, j], discs[_VY, j], discs[_RADIUS, j]
+            bj, tj, gj = discs[_BODY, j], discs[_TIGHT, j], groups[j]
+            for i in range(top):
+                px, py, ux, uy, reach = xj - x[i], yj - y[i], wx[i] - qx, wy[i] - qy, radius[i] + rj
+                together, right = group[i] == gj, tj - tight[i]
+                gx, gy, room = _meet(
+                    px, py, ux, uy, ex[i], ey[i], sx[i], sy[i], qx, qy, reach, body * radius[i] + bj, together, right, law
+                )  # fmt: skip
+                fx[i] += gx
+                fy[i] += gy
+                free[i] = min(free[i], room)
+        for i in range(top):
+            gap = clearance[i] - radius[i]
+            fast = max(-(vx[i] * nx[i] + vy[i] * ny[i]) - max(gap, ZERO) * pace, ZERO)
+            away = wall * exp(-gap * inverse_wall) + fast * relaxation
+            wanted = min(speed[i], max(free[i], ZERO) * pace)
+            bx = (wanted * ex[i] - vx[i]) * relaxation + fx[i] + away * nx[i]
+            by = (wanted * ey[i] - vy[i]) * relaxation + fy[i] + away * ny[i]
+            bound = min(most / math.sqrt(bx * bx + by * by + _TINY), ONE)
+            ax[i] = bx * bound if active[i] else ZERO
+            ay[i] = by * bound if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+_TUNABLE: dict[str, Span] = {
+    "relaxation_time": Span(0.3, 1.0),
+    "intention": Span(0.1, 0.9),
+    "time_gap": Span(0.4, 1.2),
+    "body": Span(0.5, 1.0),
+    "avoidance": Span(0.5, 6.0, log=True),
+    "distance": Span(0.1, 1.0, log=True),
+    "horizon": Span(1.5, 8.0, log=True),
+    "behind": Span(0.0, 1.0),
+    "push": Span(5.0, 50.0, log=True),
+    "breadth": Span(1.5, 5.0),
+}
+
+
+@dataclass(frozen=True)
+class Anticipation:
+    """Pedestrians who avoid collisions that they foresee, queue, give way at narrow places, and pass each other on the right.
+
+    A robot that is seen is avoided like a pedestrian who is larger by a margin and always has the right of way. Members of one
+    group do not avoid each other; they keep their bodies apart. Walls act through the clearance field (`agora.core.field`).
+
+    Attributes:
+        relaxation_time: tau, s.
+        intention: share of the desired velocity in the velocity that is expected of a pedestrian; the rest is its present one.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance by it, also towards a wall.
+        body: part of the radius that is kept in a queue.
+        narrow: clearance from walls below which a place is narrow, and gives the right of way, m.
+        robot_margin: length added to the radius of robots, m.
+        wall_repulsion: acceleration at contact with a wall, m/s2.
+        wall_length: distance over which that falls to 1/e, m.
+        max_acceleration: cap of all together, m/s2.
+        avoidance: acceleration for a collision that is to happen at once, m/s2.
+        distance: gap at the closest approach from which on nothing is avoided, m.
+        horizon: time of the closest approach from which on nothing is avoided, s.
+        side: seconds of the relative velocity by which others count as farther to the left; 0 for no convention.
+        behind: weight of a collision straight behind.
+        push: acceleration by a metre of overlap, 1/s2.
+        back: part of the push that drives straight back.
+        breadth: factor of metres to the side against metres ahead in the free distance.
+        wait: distance kept from a person who comes out of a narrow place, m, for a difference of 1 in narrowness.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    relaxation_time: Period = 0.5
+    intention: NotNegative = 0.3
+    time_gap: Period = 0.65
+    body: NotNegative = 0.7
+    narrow: Positive = 1.0
+    robot_margin: Distance = 0.2
+    wall_repulsion: NotNegative = 5.0
+    wall_length: Length = 0.1
+    max_acceleration: Positive = 3.0
+    avoidance: NotNegative = 2.0
+    distance: Length = 0.4
+    horizon: Period = 3.5
+    side: NotNegative = 0.08
+    behind: NotNegative = 0.6
+    push: NotNegative = 20.0
+    back: NotNegative = 0.1
+    breadth: NotNegative = 3.0
+    wait: Duration = 1.0
+    max_speed_factor: Positive = 1.3
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _anticipation
+
+    def parameters(self) -> _Parameters:
+        """Return the parameters of the kernel."""
+        own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
+        walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
+        foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)
+        close = (self.push, self.back, self.breadth**2, self.wait)
+        return in_float32(_Parameters(*own, *walls, _Law(*foreseen, *close)))

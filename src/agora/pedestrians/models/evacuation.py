@@ -1,0 +1,135 @@
+"""Escape panic: social force with the body and sliding friction of people in contact.
+
+Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000, eqs. 1 to 3 and their parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared import walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
+from agora.ranges import Length, NotNegative, Period, Positive, check_fields
+
+__all__ = ["Evacuation"]
+
+_TINY = np.float32(1e-12)
+_STABLE = np.float32(0.25)  # largest share of the sliding that one body may lose to one contact in a step
+
+
+@inlined
+def _contact(nx, ny, overlap, ux, uy, law):
+    """Acceleration of a body whose surface is ``overlap`` m inside another's (below 0: outside), in the direction (nx, ny) away.
+
+    (ux, uy) is the velocity of the other relative to it. Friction takes the tangential part alone: u - (u.n) n = (u.t) t.
+    """
+    strength, inverse_length, body, friction, stable = law
+    pressed = max(overlap, ZERO)
+    push = strength * exp(overlap * inverse_length) + body * pressed
+    rub = min(friction * pressed, stable)
+    push -= rub * (ux * nx + uy * ny)
+    return push * nx + rub * ux, push * ny + rub * uy
+
+
+class Forces(NamedTuple):
+    """1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
+
+    relaxation: float
+    strength: float
+    inverse_length: float
+    body: float
+    friction: float
+
+
+@kernel
+def evacuate(parameters, crowd, out_x, out_y, first, last):
+    """Accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    relaxation = parameters.relaxation
+    law = (parameters.strength, parameters.inverse_length, parameters.body, parameters.friction, _STABLE / np.float32(crowd.dt))
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
+    scratch = np.empty((5 + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, fx, fy, speed = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        fx[:top], fy[:top] = ZERO, ZERO
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
+        for j in range(n):
+            xj, yj, uj, vj, rj = discs[X, j], discs[Y, j], discs[VX, j], discs[VY, j], discs[RADIUS, j]
+            for i in range(top):
+                dx, dy = x[i] - xj, y[i] - yj
+                d = math.sqrt(dx * dx + dy * dy + _TINY)
+                inverse = ONE / d
+                gx, gy = _contact(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
+                fx[i] += gx
+                fy[i] += gy
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5:])
+        for i in range(top):
+            gx, gy = _contact(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)
+            ax[i] = (speed[i] * ex[i] - vx[i]) * relaxation + fx[i] + gx if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * relaxation + fy[i] + gy if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class Evacuation:
+    """Pedestrians who keep away from each other, and where they touch are pressed and rubbed like bodies.
+
+    Forces are stiff, so that the engine calls this in substeps of ``max_step``. The walls act through the nearest point alone that
+    the clearance field shows (`agora.core.field`), whose distances are good to half a cell: give the map of a narrow door a
+    resolution of 0.05 m or less. A robot that is seen is a body of its radius. Friction is explicit; where a step is too long for
+    it, it is limited to what takes half of the sliding of two bodies away in a step, so that hard presses stay stable.
+
+    Attributes:
+        relaxation_time: tau, s.
+        mass: mass m, kg.
+        repulsion: A, N.
+        length: B, m.
+        body: k of the compression, N/m.
+        friction: kappa of the sliding friction, kg/(m s).
+        max_step: longest step between two calls, s; 0.001 where people press harder than at a desired speed of 3 m/s.
+        max_speed_factor: cap of the speed, in preferred speeds; the paper has none, and by default it is out of reach.
+    """
+
+    relaxation_time: Period = 0.5
+    mass: Positive = 80.0
+    repulsion: NotNegative = 2000.0
+    length: Length = 0.08
+    body: NotNegative = 1.2e5
+    friction: NotNegative = 2.4e5
+    max_step: Positive = 0.0025
+    max_speed_factor: Positive = 10.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return evacuate
+
+    def parameters(self) -> Any:
+        """Return the parameters of the kernel."""
+        per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
+        return in_float32(Forces(1.0 / self.relaxation_time, *per_mass))

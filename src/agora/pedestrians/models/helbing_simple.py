@@ -1,0 +1,102 @@
+"""The social force of CrowdNav's family: relaxation and isotropic repulsion, nothing else.
+
+The code of S. Liu et al., "Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA 2021
+(DS-RNN), and "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023 (AG-RL).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared.goal import arriving, direction
+from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
+from agora.ranges import Length, NotNegative, Positive, check_fields
+
+_TINY = np.float32(1e-12)
+
+
+@inlined
+def push(dx, dy, reach, strength, inverse_length):
+    """A exp((reach - d) / B) along the unit vector of (dx, dy), the way from the other disc; 0 at distance 0."""
+    d = math.sqrt(dx * dx + dy * dy + _TINY)
+    g = strength * exp((reach - d) * inverse_length) * (ONE / d)
+    return g * dx, g * dy
+
+
+class _Parameters(NamedTuple):
+    """K_i, 1/s; A, m/s2; 1 / B, 1/m."""
+
+    relaxation: float
+    strength: float
+    inverse_length: float
+
+
+@kernel
+def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
+    relaxation, strength, inverse_length = parameters.relaxation, parameters.strength, parameters.inverse_length
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
+    discs = np.empty((5, slots + others), np.float32)
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex, ey, distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+            speed = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            ax[i], ay[i] = relaxation * (speed * ex - vx[i]), relaxation * (speed * ey - vy[i])
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
+        for j in range(n):
+            xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
+            for i in range(top):
+                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, strength, inverse_length)
+                ax[i] += gx
+                ay[i] += gy
+        for i in range(top):
+            ax[i], ay[i] = (ax[i] if active[i] else ZERO), (ay[i] if active[i] else ZERO)
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class HelbingSimple:
+    """Pedestrians that relax towards their way and push each other, blind to walls.
+
+    The original caps the speed at the preferred speed. A robot that is seen acts like a pedestrian of its radius.
+
+    Attributes:
+        relaxation: K_i, inverse of the relaxation time, 1/s.
+        repulsion: A, m/s2.
+        length: B, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    relaxation: Positive = 1.0
+    repulsion: NotNegative = 2.0
+    length: Length = 1.0
+    max_speed_factor: Positive = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _helbing_simple
+
+    def parameters(self) -> _Parameters:
+        """Return the parameters of the kernel."""
+        return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))

@@ -1,0 +1,291 @@
+"""Optimal reciprocal collision avoidance as a crowd model.
+
+van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav (Chen, Liu,
+Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). Without walls, one step is that of the authors' RVO2 library within float32.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, select_nearest, sort_into_cells
+from agora.core.field import clearance_at
+from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
+from agora.core.jit import kernel, part
+from agora.core.scalar import ONE, ZERO, in_float32
+from agora.core.state import PADDING, STAY
+from agora.errors import InputError
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.ranges import Count, Distance, Length, Period, Positive, check_fields
+
+_CROWDED = 96
+_PER_CELL = np.float32(0.45)
+_SMALLEST_CELL = np.float32(1e-3)
+_CERTAIN = np.float32(0.999)
+_TINY = np.float32(1e-12)
+_SAME_WALL = np.float32(0.9)
+_NUDGE = np.float32(1e-3)
+_PROBES = 4
+
+
+@dataclass(frozen=True)
+class Orca:
+    """Pedestrians take the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
+
+    The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
+    says, unless rounding breaks the symmetry: nothing else here does.
+
+    Attributes:
+        neighbour_distance: others farther away are not seen, m.
+        max_neighbours: number of the nearest that are avoided.
+        horizon: time for which others are avoided, s.
+        horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
+            than the gap by it: with 5 people creep through doors and corridors.
+        padding: length added to every radius, m (CrowdNav 0.01).
+        max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
+        reciprocal: share of an avoidance that falls to oneself.
+        settle: the way to a last waypoint at which to stay takes no less than this, s: slows down near it (CrowdNav 1).
+        walls: True avoids what the clearance field shows (image cells, discs, polygons and segments alike), as up to four walls
+            about a pedestrian; False avoids the map's exact segments alone, each as a two-vertex obstacle of RVO2.
+    """
+
+    neighbour_distance: Length = 10.0
+    max_neighbours: Count = 10
+    horizon: Period = 5.0
+    horizon_obstacle: Positive = 0.5
+    padding: Distance = 0.01
+    max_speed_factor: Positive = 1.0
+    reciprocal: float = 0.5
+    settle: Period = 1.0
+    walls: bool = True
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not 0.0 < self.reciprocal <= 1.0:
+            raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
+        if self.walls not in (True, False):
+            raise InputError(f"Orca.walls is {self.walls!r}; expected true or false")
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("velocity", self.max_speed_factor)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return step
+
+    def parameters(self) -> _Parameters:
+        """Return the parameters of the kernel."""
+        return in_float32(
+            _Parameters(
+                sight=self.neighbour_distance,
+                most=self.max_neighbours,
+                horizon=self.horizon,
+                horizon_obstacle=self.horizon_obstacle,
+                padding=self.padding,
+                factor=self.max_speed_factor,
+                share=self.reciprocal,
+                settle=self.settle,
+                walls=self.walls,
+            )
+        )
+
+
+@part
+def all_near(keys, i, x, y, active, count, view):
+    """Write the keys of the active slots closer than ``view`` to slot i by looking at all; returns how many."""
+    found = 0
+    for j in range(count):
+        dx, dy = x[j] - x[i], y[j] - y[i]
+        squared = dx * dx + dy * dy
+        keys[found] = key_of(squared, j)
+        found += active[j] & (j != i) & (squared < view * view)
+    return found
+
+
+@part
+def cells_near(keys, i, x, y, cells, starts, order, view, most):
+    """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; returns how many.
+
+    Looks at a block of cells about slot i and takes what is nearer than its border; the block grows until that is enough.
+    """
+    column, row = cell_at(cells, x[i], y[i])
+    whole = max(max(column, cells.columns - 1 - column), max(row, cells.rows - 1 - row))
+    reach, found, enough = 0, 0, False
+    while not enough:
+        reach += 1
+        border = np.float32(reach) * cells.size * _CERTAIN
+        enough = reach >= whole or border >= view
+        radius = view if enough else border
+        found = 0
+        for r in range(max(row - reach, 0), min(row + reach, cells.rows - 1) + 1):
+            begin, end = run(cells, starts, r, column - reach, column + reach)
+            for k in range(begin, end):
+                j = order[k]
+                dx, dy = x[j] - x[i], y[j] - y[i]
+                squared = dx * dx + dy * dy
+                keys[found] = key_of(squared, j)
+                found += (j != i) & (squared < radius * radius)
+        enough = enough or found >= most
+    return found
+
+
+@part
+def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
+    """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; returns how many keys then."""
+    for r in range(robot_x.size):
+        dx, dy = robot_x[r] - x, robot_y[r] - y
+        squared = dx * dx + dy * dy
+        keys[found] = key_of(squared, slots + r)
+        found += active[r] & (squared < view * view)
+    return found
+
+
+@part
+def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
+    """Write the half-planes of the walls about (x, y) that the clearance field of map m shows; returns how many.
+
+    The nearest wall is a straight one across the direction away from it. Close to it, the field is read again ``reach`` m to both
+    sides and to the far side, for the walls of corners and corridors: one counts if it faces another way, and if its plane leaves
+    free the disc that the first reading has found free.
+    """
+    free, nx, ny = clearance_at(maps, m, x, y)
+    if not free < radius + speed / inverse:
+        return 0
+    made = 1
+    gap = max(free - radius, ZERO) * inverse
+    lines[0, 0], lines[0, 1], lines[0, 2], lines[0, 3] = -gap * nx, -gap * ny, ny, -nx
+    if free > radius + reach:
+        return 1
+    for probe in range(3):
+        ox = (nx if probe == 2 else (-ny if probe == 0 else ny)) * reach
+        oy = (ny if probe == 2 else (nx if probe == 0 else -nx)) * reach
+        distance, wx, wy = clearance_at(maps, m, x + ox, y + oy)
+        distance -= wx * ox + wy * oy
+        fresh = distance >= free
+        for j in range(made):
+            fresh = fresh and wy * lines[j, 2] - wx * lines[j, 3] < _SAME_WALL
+        if fresh:
+            gap = max(distance - radius, ZERO) * inverse
+            lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = -gap * wx, -gap * wy, wy, -wx
+            made += 1
+    return made
+
+
+@part
+def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
+    """Write the half-planes of the segments of map m about (x, y), the nearest first; returns how many."""
+    reach = speed / inverse + radius
+    base = maps.segment_start[m]
+    found = 0
+    for k in range(base, maps.segment_end[m]):
+        ax, ay = maps.segments[k, 0] - x, maps.segments[k, 1] - y
+        dx, dy = maps.segments[k, 2] - maps.segments[k, 0], maps.segments[k, 3] - maps.segments[k, 1]
+        t = min(max(-(ax * dx + ay * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+        qx, qy = ax + t * dx, ay + t * dy
+        squared = qx * qx + qy * qy
+        keys[found] = key_of(squared, k - base)
+        found += squared < reach * reach
+    made = 0
+    for n in range(select_nearest(keys, found, nearest)):
+        wall = maps.segments[base + index_in(nearest[n])]
+        made = segment_lines(lines, made, wall[0] - x, wall[1] - y, wall[2] - x, wall[3] - y, vx, vy, radius, inverse)
+    return made
+
+
+class _Parameters(NamedTuple):
+    """The fields of `Orca` that the kernel reads: m, s, and shares."""
+
+    sight: float
+    most: float
+    horizon: float
+    horizon_obstacle: float
+    padding: float
+    factor: float
+    share: float
+    settle: float
+    walls: float
+
+
+@kernel
+def step(parameters, crowd, out_x, out_y, first, last):
+    """Velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    p, dt = parameters, np.float32(crowd.dt)
+    view, most = p.sight, np.int64(p.most)
+    inverse_horizon, inverse_obstacle = ONE / p.horizon, ONE / p.horizon_obstacle
+    padding, factor, share, settle = p.padding, p.factor, p.share, max(p.settle, dt)
+    walls = p.walls > ZERO
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
+    inverse_dt = ONE / dt
+    slots = pedestrians.x.shape[1]
+    segments = 0
+    if not walls:
+        for w in range(first, last):
+            m = maps.index[w]
+            segments = max(segments, maps.segment_end[m] - maps.segment_start[m])
+    room = segments + _PROBES + most
+    lines, spare = np.empty((room, 4), np.float32), np.empty((room, 4), np.float32)
+    keys = np.empty(max(slots + robots.x.shape[1], segments) + PADDING, np.int64)
+    nearest, nearest_walls = np.empty(most, np.int64), np.empty(segments, np.int64)
+    crowded = slots if slots > _CROWDED else 0
+    starts = np.empty(crowded + 1, np.int32)
+    order = np.empty(crowded, np.int32)
+    for w in range(first, last):
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        count, m = traits.count[w], maps.index[w]
+        out_x[w] = ZERO
+        out_y[w] = ZERO
+        box = extent(x, y, active, count)
+        by_cells = box[4] > _CROWDED
+        cells = Cells(ZERO, ZERO, ONE, np.int64(0), np.int64(0))
+        if by_cells:
+            each = max(_PER_CELL * np.float32(most), ONE) / np.float32(box[4])
+            spread = max(math.sqrt(each * box[2] * box[3]), each * max(box[2], box[3]))
+            size = max(min(spread, view), _SMALLEST_CELL)
+            cells = sort_into_cells(box, x, y, active, count, size, starts, order)
+        for i in range(count):
+            if not active[i]:
+                continue
+            radius, speed = traits.radius[w, i] + padding, traits.speed[w, i]
+            limit = factor * speed
+            made = 0
+            if walls:
+                made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * dt)
+            elif segments > 0:
+                made = _segments_about(
+                    lines, keys, nearest_walls, maps, m, x[i], y[i], vx[i], vy[i], radius, limit, inverse_obstacle
+                )
+            hard = made
+            found = 0
+            if sees & SEES_PEDESTRIANS:
+                if by_cells:
+                    found = cells_near(keys, i, x, y, cells, starts, order, view, most)
+                else:
+                    found = all_near(keys, i, x, y, active, count, view)
+            if sees & SEES_ROBOTS:
+                found = _robots_near(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
+            kept = select_nearest(keys, found, nearest)
+            for n in range(kept):
+                j = index_in(nearest[n])
+                if j < slots:
+                    px, py, jx, jy, other = x[j] - x[i], y[j] - y[i], vx[j], vy[j], traits.radius[w, j]
+                    if px == ZERO and py == ZERO:
+                        px = _NUDGE if j > i else -_NUDGE
+                else:
+                    r = j - slots
+                    px, py, other = robots.x[w, r] - x[i], robots.y[w, r] - y[i], robot_traits.radius[w, r]
+                    jx, jy = robots.world_vx[w, r], robots.world_vy[w, r]
+                reach = radius + other + padding
+                ux, uy = vx[i] - jx, vy[i] - jy
+                disc_line(lines, made, px, py, ux, uy, vx[i], vy[i], reach, inverse_horizon, inverse_dt, share)
+                made += 1
+            stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
+            tx, ty = towards(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
+            out_x[w, i], out_y[w, i] = nearest_velocity(lines, made, hard, limit, tx, ty, spare)

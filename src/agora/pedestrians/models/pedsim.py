@@ -1,0 +1,166 @@
+"""Pedsim: the forces of libpedsim (C. Gloor) with the group terms of pedsim_ros.
+
+Social force: `agora.pedestrians.shared.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking
+behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the
+code, but for the reach of obstacles, which is that of pedsim_ros' file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared import group_forces, walls
+from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.group_forces import group_sums
+from agora.pedestrians.shared.moussaid import add_interactions
+from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
+from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
+
+_TINY = np.float32(1e-12)
+
+
+@inlined
+def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
+    """Gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
+    gaze, vision, coherence, repulsion = terms
+    turn = max(atan2(abs(ex * way_y - ey * way_x), ex * way_x + ey * way_y) - vision, ZERO)
+    length = math.sqrt(way_x * way_x + way_y * way_y + _TINY)
+    far = coherence if length / max(number, ONE) >= HALF * (number - ONE) else ZERO
+    pull = far / length
+    fx = pull * way_x - gaze * turn * ex + repulsion * push_x
+    fy = pull * way_y - gaze * turn * ey + repulsion * push_y
+    return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
+
+
+class _Parameters(NamedTuple):
+    """The fields of `Pedsim`: times and lengths as the kernel divides by them, the cutoff squared."""
+
+    relaxation: float
+    desired: float
+    social: float
+    wall: float
+    inverse_wall: float
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    cutoff2: float
+    gaze: float
+    vision: float
+    coherence: float
+    repulsion: float
+    repulsion_distance: float
+
+
+@kernel
+def _pedsim(parameters, crowd, out_x, out_y, first, last):
+    relaxation, desired, social = parameters.relaxation, parameters.desired, parameters.social
+    wall, inverse_wall, near = parameters.wall, parameters.inverse_wall, parameters.repulsion_distance
+    law = (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, parameters.cutoff2)
+    terms = (parameters.gaze, parameters.vision, parameters.coherence, parameters.repulsion)
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
+    scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, fx, fy, speed, sums = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5:]
+    number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        fx[:top], fy[:top] = ZERO, ZERO
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
+        add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
+        group_sums(traits.group[w], active, x, y, count, top, near, sums)
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
+        for i in range(top):
+            gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
+            away = wall * exp((radius[i] - clearance[i]) * inverse_wall)
+            along = desired * relaxation
+            ax[i] = (speed[i] * ex[i] - vx[i]) * along + social * fx[i] + away * nx[i] + gx if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * along + social * fy[i] + away * ny[i] + gy if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class Pedsim:
+    """Pedestrians of libpedsim and pedsim_ros.
+
+    The wall force takes the nearest obstacle of the clearance field. A robot that is seen is a neighbour without a group.
+    Left out: pedsim_ros' random force and its along-wall force (a walker that is stuck at a wall). The original applies the group
+    terms to pedestrians that do not see each other too, and so does this. As there, the push between members is the difference of
+    their positions: the nearer they are, the weaker it is.
+
+    Attributes:
+        relaxation_time: tau, s.
+        desired_factor: weight of the desired force.
+        social_factor: weight of the social force (pedsim_ros' file sets 5.1).
+        obstacle_factor: weight of the obstacle force.
+        obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's 0.8 people stand in offices.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
+        cutoff: distance of the centres beyond which neighbours are not felt, m.
+        gaze_factor: weight of the gaze term of groups.
+        coherence_factor: weight of the coherence term of groups.
+        repulsion_factor: weight of the repulsion term of groups.
+        vision: angle between the way and the middle of the group from which on the head must be turned, rad.
+        repulsion_distance: distance of the centres within which members push each other, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    relaxation_time: Period = 0.5
+    desired_factor: NotNegative = 1.0
+    social_factor: NotNegative = 2.1
+    obstacle_factor: NotNegative = 10.0
+    obstacle_sigma: Positive = 0.2
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    cutoff: Length = 10.0
+    gaze_factor: NotNegative = 3.0
+    coherence_factor: NotNegative = 2.0
+    repulsion_factor: NotNegative = 1.0
+    vision: NotNegative = math.pi / 2
+    repulsion_distance: Distance = 0.5
+    max_speed_factor: Positive = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _pedsim
+
+    def parameters(self) -> _Parameters:
+        """Return the parameters of the kernel."""
+        forces = (
+            1.0 / self.relaxation_time,
+            self.desired_factor,
+            self.social_factor,
+            self.obstacle_factor,
+            1.0 / self.obstacle_sigma,
+        )
+        law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
+        terms = (self.gaze_factor, self.vision, self.coherence_factor, self.repulsion_factor, self.repulsion_distance)
+        return in_float32(_Parameters(*forces, *law, *terms))

@@ -1,0 +1,175 @@
+"""PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
+
+Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the forms that the package
+calls alternative (from pedsim_ros).
+
+What the package does and this does not:
+- it subtracts two angles without wrapping the difference into (-pi, pi], so that its social force depends on the direction of
+  the axes: where t and e point to different sides of the x axis, who walks towards +x is turned the wrong way or not at all;
+- the distance in its coherence force is always 0 (it reads two columns that are not there), so that the tanh is a constant;
+- it drives towards 1.3 times the initial speed, which is no preferred speed (``speed_factor``);
+- it sums the obstacle force over points sampled on the walls, 0.1 m apart, where this takes the nearest point of the
+  clearance field;
+- its gaze force grows without bound near the goal, where this divides by ``goal_threshold`` at least;
+- who starts with speed 0 never moves, and who is within 0.5 m of the goal stops; the waypoint's tolerance is the scenario's here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import inlined, kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared import group_forces, walls
+from agora.pedestrians.shared.goal import direction
+from agora.pedestrians.shared.group_forces import group_sums
+from agora.pedestrians.shared.moussaid import add_interactions
+from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
+from agora.pedestrians.shared.walls import clearances
+from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
+
+_FAR = np.float32(3e38)
+
+
+@inlined
+def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
+    """Coherence, repulsion and gaze of one member of a group from its `group_sums`; 0 for a group of one."""
+    coherence, repulsion, gaze = terms
+    part = ONE / max(number, ONE)
+    middle = math.sqrt(way_x * way_x + way_y * way_y) * part
+    pull = coherence * part / (ONE + exp(TWO * (HALF * (number - ONE) - middle)))
+    look = gaze * (way_x * ex + way_y * ey) / (max(number - ONE, ONE) * distance)
+    fx = pull * way_x + look * ex + repulsion * push_x
+    fy = pull * way_y + look * ey + repulsion * push_y
+    return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
+
+
+class _Parameters(NamedTuple):
+    """The fields of `PySocial`: times and lengths as the kernel divides by them."""
+
+    relaxation: float
+    desired: float
+    faster: float
+    arrived: float
+    social: float
+    importance: float
+    gamma: float
+    n: float
+    n_prime: float
+    wall: float
+    inverse_wall: float
+    threshold: float
+    coherence: float
+    repulsion: float
+    gaze: float
+    repulsion_distance: float
+
+
+@kernel
+def _pysocial(parameters, crowd, out_x, out_y, first, last):
+    relaxation, desired, faster, arrived = parameters.relaxation, parameters.desired, parameters.faster, parameters.arrived
+    social, law = parameters.social, (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, _FAR)
+    wall, inverse_wall, threshold = parameters.wall, parameters.inverse_wall, parameters.threshold
+    terms, near = (parameters.coherence, parameters.repulsion, parameters.gaze), parameters.repulsion_distance
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
+    scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
+    discs = np.empty((5, slots + others), np.float32)
+    cell = np.empty(slots, np.int32)
+    ex, ey, fx, fy, distance, sums = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5:]
+    number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
+    for w in range(first, last):
+        count = traits.count[w]
+        top = lanes(count)
+        x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
+        radius, speed, ax, ay = traits.radius[w], traits.speed[w], out_x[w], out_y[w]
+        for i in range(top):
+            ex[i], ey[i], distance[i] = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
+            fx[i], fy[i] = ZERO, ZERO
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
+        add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
+        group_sums(traits.group[w], active, x, y, count, top, near, sums)
+        clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
+        for i in range(top):
+            reach = max(distance[i], arrived)
+            gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], reach, terms)
+            gap = clearance[i] - radius[i]
+            away = wall * exp(-gap * inverse_wall) if gap < threshold + radius[i] else ZERO
+            wanted = faster * speed[i] if distance[i] > arrived else ZERO
+            along = desired * relaxation
+            ax[i] = (wanted * ex[i] - vx[i]) * along + social * fx[i] + away * nx[i] + gx if active[i] else ZERO
+            ay[i] = (wanted * ey[i] - vy[i]) * along + social * fy[i] + away * ny[i] + gy if active[i] else ZERO
+        ax[top:] = ZERO
+        ay[top:] = ZERO
+
+
+@dataclass(frozen=True)
+class PySocial:
+    """Pedestrians of PySocialForce 1.1.2; they differ from the package where that has mistakes.
+
+    A robot that is seen is a neighbour without a group.
+
+    Attributes:
+        relaxation_time: tau, s.
+        desired_factor: weight of the desired force.
+        speed_factor: speed that is driven towards, in preferred speeds; the package's is 1.3.
+        goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
+        social_factor: weight of the social force.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
+        obstacle_factor: weight of the obstacle force.
+        obstacle_sigma: distance over which that falls to 1/e, m.
+        obstacle_threshold: gap to the wall, less the radius, beyond which it is not felt, m.
+        coherence_factor: weight of the coherence term of groups (the package's file names other values for the three group terms,
+            but for the forms that it uses all are 1).
+        repulsion_factor: weight of the repulsion term of groups.
+        gaze_factor: weight of the gaze term of groups.
+        repulsion_distance: distance of the centres within which members push each other, m.
+        max_speed_factor: cap of the speed, in preferred speeds.
+    """
+
+    relaxation_time: Period = 0.5
+    desired_factor: NotNegative = 1.0
+    speed_factor: Positive = 1.0
+    goal_threshold: Length = 0.2
+    social_factor: NotNegative = 5.1
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    obstacle_factor: NotNegative = 10.0
+    obstacle_sigma: Positive = 0.2
+    obstacle_threshold: Distance = 3.0
+    coherence_factor: NotNegative = 1.0
+    repulsion_factor: NotNegative = 1.0
+    gaze_factor: NotNegative = 1.0
+    repulsion_distance: Distance = 0.55
+    max_speed_factor: Positive = 1.3
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def declares(self) -> CrowdDeclaration:
+        """The properties of the model."""
+        return CrowdDeclaration("acceleration", self.max_speed_factor)
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _pysocial
+
+    def parameters(self) -> _Parameters:
+        """Return the parameters of the kernel."""
+        desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
+        social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
+        wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)
+        terms = (self.coherence_factor, self.repulsion_factor, self.gaze_factor, self.repulsion_distance)
+        return in_float32(_Parameters(*desired, *social, *wall, *terms))

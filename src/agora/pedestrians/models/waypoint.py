@@ -1,0 +1,39 @@
+"""Pedestrians that walk straight at their preferred speed and see nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.scalar import ONE, ZERO
+from agora.interfaces import CrowdDeclaration
+from agora.pedestrians.shared.goal import direction
+
+
+@kernel
+def _waypoint(parameters, crowd, out_x, out_y, first, last):
+    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    rate = ONE / np.float32(crowd.dt)
+    for w in range(first, last):
+        for i in range(pedestrians.x.shape[1]):
+            ex, ey, distance = direction(pedestrians.x[w, i], pedestrians.y[w, i], waypoints.x[w, i], waypoints.y[w, i])
+            speed = min(traits.speed[w, i], distance * rate) if pedestrians.active[w, i] else ZERO
+            out_x[w, i], out_y[w, i] = speed * ex, speed * ey
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """Constant preferred speed straight to the current waypoint, through everything; stops on it until there is another one."""
+
+    declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", last_step="nothing")
+
+    def kernel(self) -> Any:
+        """Return the compiled function."""
+        return _waypoint
+
+    def parameters(self) -> tuple[()]:
+        """Return no parameters."""
+        return ()

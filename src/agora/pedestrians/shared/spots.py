@@ -1,0 +1,55 @@
+"""Places at which pedestrians use furniture: its spots, or the nearest free point where a spot is in the furniture itself."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from agora.core.state import Doubles, Ints
+from agora.maps.furniture import Furniture
+from agora.maps.grid import Map
+
+STAND, SIT, WORK, QUEUE = range(4)
+USES = ("stand", "sit", "work", "queue")
+"""What a spot is for (`agora.maps.furniture.Spot`); a use is a number in this list."""
+
+_FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
+
+
+@functools.lru_cache(maxsize=64)
+def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
+    """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), numbers in `USES`.
+
+    A seat is inside its chair, where no disc can be for the crowd models, so who sits on it is at the chair's edge. Of the points
+    as near as possible the one that is farthest along the spot's heading is taken: one who sits looks away from the backrest. A
+    spot with no free point within 2 m is left out.
+
+    Args:
+        furniture: furniture on the map.
+        map: map with the furniture on it.
+        radius: radius of the pedestrians, m.
+    """
+    poses, uses = [], []
+    for piece in furniture:
+        for spot, pose in piece.spots():
+            point = _free_point(map, pose, radius)
+            if point is not None:
+                poses.append((*point, math.remainder(float(pose[2]), math.tau)))
+                uses.append(USES.index(spot.use))
+    return np.array(poses, np.float64).reshape(-1, 3), np.array(uses, np.int32)
+
+
+def _free_point(map: Map, pose: Doubles, radius: float) -> Doubles | None:
+    """The nearest point to a pose where a disc is free, straight ahead first."""
+    turns = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
+    turns = turns[np.argsort(np.minimum(turns, 2 * np.pi - turns), kind="stable")] + pose[2]
+    rays = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for distance in np.arange(0.0, _FARTHEST + _STEP, _STEP):
+        points = pose[:2] + distance * rays
+        free = (map.gap(points, limit=radius) >= radius) & map.contains(points)
+        if free.any():
+            nearest: Doubles = points[int(np.argmax(free))]
+            return nearest
+    return None

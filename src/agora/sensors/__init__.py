@@ -1,1 +1,0 @@
-"""Lidar and other sensors, computed when somebody reads them."""

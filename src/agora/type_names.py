@@ -1,0 +1,89 @@
+"""Types in the words of messages, and whether a value has the shape of one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from agora.errors import nearest
+from agora.ranges import Within
+from agora.registry import KINDS, Plug, available, load, plug_of
+from agora.yaml_tree import Node
+
+
+def fits(node: Node, kind: Any) -> bool:
+    """Return whether a value's shape is that of a type."""
+    origin = typing.get_origin(kind)
+    if kind is Any:
+        return True
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields") or kind is dict or origin in (dict, Mapping):
+        return isinstance(node.value, dict)
+    if kind in (list, tuple) or origin in (list, tuple, Sequence):
+        return isinstance(node.value, list)
+    return not isinstance(node.value, list | dict)
+
+
+def type_name(kind: Any) -> str:
+    """A type in the words of a message."""
+    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
+    origin = typing.get_origin(kind)
+    if origin is typing.Annotated:
+        bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
+        return type_name(typing.get_args(kind)[0]) + "".join(bounds)
+    if origin is Literal:
+        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_name(k) for k in typing.get_args(kind))
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields") or kind is dict or origin in (dict, Mapping):
+        return "a mapping"
+    return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
+
+
+def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
+    """Say which component in a mapping has the parameter that is written beside it; nothing where none has.
+
+    Args:
+        key: of the parameter. node: the mapping. hints: the types of its values by key.
+    """
+    for outer, hint in hints.items():
+        plug, given = plug_of(hint), node.value.get(outer)
+        name = "" if plug is None else plug.usual if given is None or isinstance(given.value, dict) else str(given.value)
+        if plug is None or name not in available(plug.kind):
+            continue
+        if key in _parameters(plug.kind, name):
+            return f"did you mean {outer}: {{name: {name}, {key}: ...}}?"
+    return ""
+
+
+def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
+    """Tell the parameters that the usual component does not have: they may be of another, whose name is not said.
+
+    Args:
+        node: parameters without a name. plug: of the usual component.
+
+    Yields:
+        key of the parameter, and a message.
+    """
+    known, kind = _parameters(plug.kind, plug.usual), KINDS[plug.kind]
+    for key in node.value:
+        if key not in known:
+            others = f"the key name chooses another {kind}: {', '.join(available(plug.kind))}"
+            yield key, f"{kind} {plug.usual!r} has no parameter {key!r}; {nearest(key, known)} {others}"
+
+
+def _parameters(kind: str, name: str) -> set[str]:
+    """The names of the parameters of a component."""
+    return {field.name for field in dataclasses.fields(load(kind, name)) if field.init}
+
+
+def looks_numeric(text: str) -> bool:
+    """Return whether a text is a number in quotes."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
