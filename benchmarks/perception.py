@@ -12,7 +12,7 @@ import numpy as np
 from agora.episode import Batch, Conditions
 from agora.perception.perception import Perception, ScanTracker
 from agora.perception.scores import Scores
-from agora.planners.lift import call
+from agora.planners.adapters import call
 from agora.planners.local.orca import OrcaPlanner
 from agora.sensors.lidar import Lidar
 from agora.tasks.suite import load_suite

@@ -31,8 +31,8 @@ from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration, Observation
 from agora.metrics.efficiency import asked_again
 from agora.pedestrians.waypoint import Waypoint
+from agora.planners.adapters import ASKED_AGAIN, call
 from agora.planners.guided import GuidedPlanner
-from agora.planners.lift import ASKED_AGAIN, call
 from agora.planners.presets import runnable
 from agora.planners.remote import Remote
 from agora.registry import Named

@@ -27,7 +27,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
-from agora.planners.limits import own
+from agora.planners._limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields
 
