@@ -13,7 +13,7 @@ from agora.episode import Batch, Conditions
 from agora.optics.lidar import Lidar
 from agora.perception.perception import Perception, ScanTracker
 from agora.perception.scores import Scores
-from agora.planners.lift import call
+from agora.planners.adapters import call
 from agora.planners.local.orca import OrcaPlanner
 from agora.tasks.suite import load_suite
 

@@ -12,7 +12,7 @@ from scene import CELLS, LIDAR, RESOLUTION, SOCIAL_FORCE, Scene, crowd, free_poi
 
 from agora.episode import Batch, Conditions
 from agora.maps.grid import Map
-from agora.planners.lift import call
+from agora.planners.adapters import call
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.teb import Teb
 from agora.planners.local.trajectory_rollout import TrajectoryRollout

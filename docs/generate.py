@@ -616,13 +616,20 @@ def data_sets() -> str:
 
 
 def public() -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The modules that state what is public, and the names in their ``__all__``."""
+    """The modules that state what is public, and the names in their ``__all__``, or those that a package imports as themselves."""
     library = Path(agora.__file__).parent
     for path in sorted(library.rglob("*.py")):
+        module = ".".join(path.relative_to(library.parent).with_suffix("").parts).removesuffix(".__init__")
+        if any(part.startswith("_") for part in module.split(".")):
+            continue
+        exported: list[str] = []
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                module = ".".join(path.relative_to(library.parent).with_suffix("").parts)
-                yield module.removesuffix(".__init__"), tuple(ast.literal_eval(node.value))
+                exported += ast.literal_eval(node.value)
+            elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
+                exported += [alias.name for alias in node.names if alias.asname == alias.name]
+        if exported:
+            yield module, tuple(exported)
 
 
 ROOMS = {

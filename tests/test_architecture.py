@@ -247,12 +247,13 @@ def test_every_kind_has_a_page_for_its_authors_and_a_contract_suite():
 
 
 def stated(module: str) -> tuple[Path, set[str] | None]:
-    """The file of a module, and what its ``__all__`` names; None where it has none."""
+    """The file of a module, and what its ``__all__`` names, or what a package imports as itself; None where it has neither."""
     file = LIBRARY.parent.joinpath(*module.split("."))
     file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
     tree = tree_of(file) if file in IN_LIBRARY else ast.Module([], [])
     lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
-    return file, set(ast.literal_eval(lists[0])) if lists else None
+    exported = {a.name for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names if a.asname == a.name}
+    return file, set(ast.literal_eval(lists[0])) if lists else exported or None
 
 
 def taken_from_the_library(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -394,6 +395,20 @@ NOT_OF_THE_LIBRARY = {"golden": "episodes of every suite", "ros": "the ROS packa
 """Folders of tests that are named for no package of the library."""
 
 
+def test_what_is_private_is_imported_only_by_the_package_that_it_is_part_of():
+    """A module or package whose name begins with an underscore serves the package that it lies in, with all inside."""
+    strangers = []
+    for path in [*FILES, *OF_NODES]:
+        own = ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts)
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "agora":
+                modules = [m for a in node.names if stated(m := f"{node.module}.{a.name}")[0] in IN_LIBRARY] or [node.module]
+                for parts in (module.split(".") for module in modules):
+                    owners = [".".join(parts[:k]) for k, part in enumerate(parts) if part.startswith("_")]
+                    strangers += [where(path, node) for owner in owners if not own.startswith(f"{owner}.")]
+    assert not strangers
+
+
 def test_the_drawing_of_the_house_shows_every_door():
     drawn = set(re.findall(r">([\w, .]+)</text>", (ROOT / "docs" / "images" / "house.svg").read_text(encoding="utf-8")))
     assert set(KINDS) <= drawn
@@ -407,10 +422,16 @@ def test_a_test_lies_where_its_module_lies_and_has_its_name():
         name = path.stem.removeprefix("test_")
         if place.parts[:1] and place.parts[0] in NOT_OF_THE_LIBRARY:
             continue
-        assert (LIBRARY / place / "__init__.py").is_file(), f"{where(path)}: the library has no package {place}"
-        if not (LIBRARY / place / f"{name}.py").is_file() and not (LIBRARY / place / name / "__init__.py").is_file():
+        package = functools.reduce(either, place.parts, LIBRARY)
+        assert (package / "__init__.py").is_file(), f"{where(path)}: the library has no package {place}"
+        if not either(package, f"{name}.py").is_file() and not (either(package, name) / "__init__.py").is_file():
             stray.add(".".join((*place.parts, name)))
     assert sorted(stray) == sorted(OF_NO_MODULE)
+
+
+def either(folder: Path, name: str) -> Path:
+    """Return the file or folder of a name in a folder of the library; if there is none, the private one, with an underscore."""
+    return folder / name if (folder / name).exists() else folder / f"_{name}"
 
 
 def plain(name: str) -> str:

@@ -74,6 +74,18 @@ def test_nothing_is_imported_before_it_is_asked_for(strangers):
         registry.load("planners", "broken")
 
 
+def test_the_name_of_a_component_is_found_where_a_package_exports_what_a_module_of_it_defines(strangers, tmp_path, monkeypatch):
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "__init__.py").write_text("from slow._worm import Worm as Worm\n")
+    (tmp_path / "slow" / "_worm.py").write_text("class Worm:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    strangers(("snail", f"{__name__}:Snail"), ("worm", "slow:Worm"))
+    assert registry.name_of("planners", registry.load("planners", "worm")()) == "worm"
+    assert registry.name_of("planners", Snail()) == "snail"
+    with pytest.raises(InputError, match="local planner dict is not registered"):
+        registry.name_of("planners", {})
+
+
 def test_an_unknown_name_gets_the_nearest_one(strangers):
     strangers(("snail", f"{__name__}:Snail"), ("pelican", f"{__name__}:Snail"))
     with pytest.raises(UnknownNameError, match="no local planner called 'snall'; did you mean 'snail'"):

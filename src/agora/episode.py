@@ -22,7 +22,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.engine.standing import Standing
 from agora.errors import InputError
-from agora.planners.lift import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
+from agora.planners.adapters import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
 from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Iterator
@@ -183,7 +184,8 @@ def name_of(kind: str, component: Any) -> str:
     """
     made = type(component)
     for name, point in available(kind).items():
-        if (point.module, point.attr) == (made.__module__, made.__qualname__):
+        defined = (point.module, point.attr) == (made.__module__, made.__qualname__)
+        if defined or getattr(sys.modules.get(point.module), point.attr, None) is made:  # or exported from there
             return name
     group = f'[project.entry-points."agora.{kind}"]'
     raise InputError(f"{KINDS[kind]} {made.__name__} is not registered; a package registers it in pyproject.toml, under {group}")

@@ -234,7 +234,7 @@ def test_a_planner_that_delegates_changes_with_the_planners_it_calls():
         name.removeprefix("agora.planners.local.")
         for name in planner_code._closure(planner_code.modules(named_planner("all_in_one")[1]))
     }
-    assert {"teb", "teb_solver", "pure_pursuit"} <= chosen
+    assert {"teb._planner", "teb.plan", "pure_pursuit"} <= chosen
     guided = planner_code._closure(planner_code.modules(named_planner("pure_pursuit+polite")[1]))
     assert {"agora.planners.local.pure_pursuit", "agora.planners.inter.polite"} <= set(guided)
 

@@ -65,7 +65,7 @@ def test_a_planner_behind_an_interplanner_is_an_entry_too(run, tmp_path):
 def test_a_run_of_other_code_of_agora_makes_no_entry(run, tmp_path):
     shutil.copytree(run, other := tmp_path / "other")
     code = RunRecord.read(run).packages["agora-nav"].rpartition(" ")[2]
-    for name, old in (("run.yaml", code), ("code.txt", "  agora/planners/lift.py\n")):
+    for name, old in (("run.yaml", code), ("code.txt", "  agora/planners/adapters.py\n")):
         text = (other / name).read_text()
         assert text.count(old) == 1
         (other / name).write_text(text.replace(old, "00" + old))

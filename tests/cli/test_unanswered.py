@@ -11,7 +11,7 @@ from agora.cli.unanswered import Unanswered
 from agora.episode import PLANNER, WORLD
 from agora.errors import StoppedError
 from agora.interfaces import Answer, Declaration
-from agora.planners.lift import call
+from agora.planners.adapters import call
 from agora.testing import observation
 
 

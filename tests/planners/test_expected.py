@@ -10,7 +10,7 @@ import pytest
 
 from agora.errors import ComponentError
 from agora.interfaces import Prediction, PredictorDeclaration
-from agora.planners.expected import discs, expected_ways
+from agora.planners._expected import discs, expected_ways
 from agora.testing.scenes import observation
 
 SEEN = observation(2)

@@ -10,8 +10,8 @@ import pytest
 
 from agora.core.recording import Reason
 from agora.interfaces import Declaration, Guidance
+from agora.planners.adapters import call
 from agora.planners.guided import GuidedPlanner
-from agora.planners.lift import call
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.registry import Named
 from agora.testing.scenes import observation

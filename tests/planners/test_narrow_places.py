@@ -17,7 +17,7 @@ from agora.maps.grid import Map
 from agora.pedestrians.models.anticipation import Anticipation
 from agora.perception.perception import Perception
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb_scene import steps
+from agora.planners.local.teb.scene import steps
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.robots.model import load_robot

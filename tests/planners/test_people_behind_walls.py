@@ -12,7 +12,7 @@ from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.optics.lidar import Lidar
 from agora.pedestrians.models.waypoint import Waypoint
-from agora.planners.lift import declaration_of
+from agora.planners.adapters import declaration_of
 from agora.planners.presets import named_planner
 from agora.registry import ready
 from agora.robots.model import load_robot

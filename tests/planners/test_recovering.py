@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from tests.planners.local.driving import limits, look, moved
-from tests.planners.local.dwa_twin import under_footprint
+from tests.planners.local.dwa.twin import under_footprint
 
 from agora.core.recording import Reason
 from agora.costmap.window import Window

@@ -32,8 +32,8 @@ from agora.interfaces import Answer, Declaration, Observation
 from agora.metrics.planning_time import asked_again
 from agora.optics.lidar import Lidar
 from agora.pedestrians.models.waypoint import Waypoint
+from agora.planners.adapters import ASKED_AGAIN, call
 from agora.planners.guided import GuidedPlanner
-from agora.planners.lift import ASKED_AGAIN, call
 from agora.planners.presets import runnable
 from agora.planners.remote import Remote
 from agora.registry import Named

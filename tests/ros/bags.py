@@ -21,7 +21,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.engine.standing import Standing
 from agora.episode import Batch, Conditions
-from agora.planners.lift import note_contact
+from agora.planners.adapters import note_contact
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora.world.records import RUNNING

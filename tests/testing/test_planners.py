@@ -13,7 +13,7 @@ from tests.learned import learned
 
 from agora.costmap.window import Window
 from agora.interfaces import Declaration
-from agora.planners.lift import rows
+from agora.planners.adapters import rows
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.local.trajectory_rollout import TrajectoryRollout

@@ -29,7 +29,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.observers import wiring_of
 from agora.errors import InputError, PlacementError, StoppedError
 from agora.metrics.registered import metrics
-from agora.planners.lift import declaration_of
+from agora.planners.adapters import declaration_of
 from agora.registry import Named
 from agora.robots.model import load_robot
 from agora.tasks.copies import digest_of, draws_on

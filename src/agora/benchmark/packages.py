@@ -25,7 +25,7 @@ from agora.benchmark.inputs import NamesParts
 from agora.draft.stage import Stage
 from agora.engine.wiring import Wiring
 from agora.errors import AgoraError, InputError
-from agora.planners.lift import declaration_of
+from agora.planners.adapters import declaration_of
 from agora.policies.policy import Policy
 from agora.registry import KINDS, Named, available
 from agora.robots.model import load_robot

@@ -34,7 +34,7 @@ CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
 """Packages of Agora whose modules belong to a planner if the planner imports them."""
 
-_HUBS = ("agora.planners.lift", "agora.planners.presets")
+_HUBS = ("agora.planners.adapters", "agora.planners.presets")
 """Modules that call planners but belong to none."""
 
 

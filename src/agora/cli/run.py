@@ -134,7 +134,7 @@ def _told(stage: Stage, level: str, planner: Named) -> Stage:
 
     from agora.engine.conditions import Conditions
     from agora.engine.observers import wiring_of
-    from agora.planners.lift import declaration_of
+    from agora.planners.adapters import declaration_of
     from agora.robots.model import load_robot
 
     told = replace(stage, pedestrians=replace(stage.perception, source=_level(level)))

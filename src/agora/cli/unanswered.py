@@ -23,12 +23,12 @@ from agora.core import untrusted_calls
 from agora.core.compiling import compiling_now
 from agora.episode import PLANNER
 from agora.errors import StoppedError, place
-from agora.planners import lift
+from agora.planners import adapters
 
 AFTER = 5.0
 """Time of a call until it is told, s; the next notices come after twice, four times ... this time."""
 
-_AROUND = {lift.__file__, episode.__file__}  # files that call strangers
+_AROUND = {adapters.__file__, episode.__file__}  # files that call strangers
 _LOOK = 0.1  # time between two looks, of the time until a call is told
 
 

@@ -1,7 +1,7 @@
 """The answers of components: an error names the component, the file and the line, and an answer is an array as it must be.
 
 A component of another package may raise anything, and return anything. Planners have their own boundary
-(`agora.planners.lift.call`), because their failure ends a robot's episode.
+(`agora.planners.adapters.call`), because their failure ends a robot's episode.
 """
 
 from __future__ import annotations

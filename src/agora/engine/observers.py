@@ -15,7 +15,7 @@ from agora.engine.wiring import Wiring
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Setting
 from agora.interfaces.channel import Reading, channels_of
-from agora.planners.lift import call
+from agora.planners.adapters import call
 from agora.registry import available
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Observers:
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return the planner's answer to `observe`, and the reasons of failed rows (`agora.planners.lift.call`).
+        """Return the planner's answer to `observe`, and the reasons of failed rows (`agora.planners.adapters.call`).
 
         Args:
             planner: planner of every robot.

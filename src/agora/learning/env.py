@@ -28,7 +28,7 @@ from agora.learning.env_part import EnvPart
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import HUMAN, RGB, Camera, Screen
 from agora.learning.rewards import Reward, rewarded
-from agora.planners.lift import declaration_of
+from agora.planners.adapters import declaration_of
 from agora.policies.encoding import Observe
 from agora.registry import Named
 from agora.tasks.drawn import Drawn

@@ -35,8 +35,8 @@ from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
 from agora.node_logic.background_planning import BackgroundPlanner
 from agora.node_logic.decision import Decision, Led
+from agora.planners.adapters import declaration_of, note_contact
 from agora.planners.guided import GuidedPlanner
-from agora.planners.lift import declaration_of, note_contact
 from agora.planners.memory import reset, without_seen
 from agora.robots.model import RobotModel
 from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start

@@ -13,7 +13,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Floats
 from agora.errors import ComponentError
 from agora.interfaces import NOTES, Answer, Declaration, Guidance, Limits, Memory, Observation, Tracks
-from agora.planners import lift
+from agora.planners import adapters as lift
 from agora.registry import Named, Plug
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from agora.config import build, build_component, load, parse_parameters, split
 from agora.errors import InputError, UnknownNameError, in_words, nearest
 from agora.extras import lacking
+from agora.planners.adapters import declaration_of
 from agora.planners.guided import GuidedPlanner
-from agora.planners.lift import declaration_of
 from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder, names_in

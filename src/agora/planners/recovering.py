@@ -1,4 +1,4 @@
-"""The recovery of move_base from a local planner that finds no command: it waits, turns on the spot, and at last gives up.
+"""The recovery behaviours of move_base around a local planner: without a command it waits, turns in place, and at last gives up.
 
 Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
 2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``), the turn
@@ -30,11 +30,11 @@ from agora.core.state import Bools, Floats, Ints
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.planners import lift
-from agora.planners.limits import own
+from agora.planners import adapters as lift
+from agora.planners._limits import own
+from agora.planners._rollouts.grids import footprint_cost
+from agora.planners._rollouts.poses import scene_of
 from agora.planners.memory import each
-from agora.planners.rollouts.grids import footprint_cost
-from agora.planners.rollouts.poses import scene_of
 from agora.ranges import Count, Deviation, Distance, Duration
 from agora.registry import Named, Plug
 
@@ -281,7 +281,7 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
 
     Args:
         p: `Parameters`.
-        scene: `agora.planners.rollouts.poses.Observed`.
+        scene: `agora.planners._rollouts.poses.Observed`.
         recall: `Recall`, changed in place.
         no_command: (N,) whether the local planner has none.
         twists: (N, 3) the local planner's, changed in place.

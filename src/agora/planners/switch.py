@@ -1,4 +1,4 @@
-"""Several planners of which one drives each robot: who does may change at every call."""
+"""A choice among planners: at every call another may drive a robot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.state import Array, Floats
 from agora.errors import InputError
 from agora.interfaces import NOTES, Answer, BatchPlanner, Channel, Declaration, Memory, Observation
-from agora.planners import lift
+from agora.planners import adapters as lift
 from agora.planners.memory import put, reset, rows_of
 from agora.planners.presets import named_planner
 from agora.registry import Named

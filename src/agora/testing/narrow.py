@@ -12,7 +12,7 @@ from agora.core.recording import Outcome, Recording
 from agora.episode import Conditions, Episodes
 from agora.interfaces import BatchPlanner, Planner
 from agora.maps.grid import Map
-from agora.planners import lift
+from agora.planners import adapters
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.tasks.budget import measured, time_budget
 from agora.testing.errors import ContractError
@@ -125,7 +125,7 @@ def narrow_places(
     One that reads the scan is asked of the robots that have a lidar.
     """
     models = tuple(robots) or (*(load_robot(name) for name in robot_names()), HEAVY, CAR)
-    declares = lift.declaration_of(planner)
+    declares = adapters.declaration_of(planner)
     top, sees = declares.top_speed, "scan" in declares.channels
     models = tuple(model for model in models if model.lidar is not None or not sees)
     asked: list[tuple[str, int, Start, float]] = []

@@ -17,7 +17,7 @@ from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
 from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner, Tracks
 from agora.interfaces.observation import VIEWS
-from agora.planners import lift
+from agora.planners import adapters
 from agora.planners.memory import each, reset
 from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
@@ -81,7 +81,7 @@ def check_planner(
         check.fresh_rows()
         check.moved(tolerance, grid, handed)
         check.bad_input(within_limits, gives_way)
-    if within_limits and (hidden := hidden_speed(lift.rows(planner))):
+    if within_limits and (hidden := hidden_speed(adapters.rows(planner))):
         raise ContractError(f"{type(planner).__name__}: {hidden}")
 
 
@@ -116,12 +116,12 @@ def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Ch
     channels, period = planner.declares.channels, planner.declares.period
     seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors_of(channels)}
     parts: dict[str, Any] = seen | ({"dt": period} if period else {})
-    return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
+    return [_Check(adapters.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
 
 def _says(planner: Planner | BatchPlanner) -> None:
     """Check the properties of a planner: its label, and its tunable fields."""
-    declares, name = lift.declaration_of(planner), type(planner).__name__
+    declares, name = adapters.declaration_of(planner), type(planner).__name__
     if declares.label not in get_args(Label):
         raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {declares.label!r}")
     fields: set[str] = {field.name for field in dataclasses.fields(planner)} if dataclasses.is_dataclass(planner) else set()
@@ -180,7 +180,7 @@ class _Check:
         memory = each(np.copy, memory)
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            answer = lift.checked(self.planner.act(seen, memory), rows, self.planner.declares)
+            answer = adapters.checked(self.planner.act(seen, memory), rows, self.planner.declares)
         twists = answer.twists
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
@@ -223,7 +223,7 @@ class _Check:
                 self.drivable(seen.limits, answer.twists)
             if step == 0:
                 self.stops(seen, answer, gives_way)
-                alone = [self.called(lift.batch_of_one(seen, row), {}, bad).twists for row, bad in enumerate(INPUTS)]
+                alone = [self.called(adapters.batch_of_one(seen, row), {}, bad).twists for row, bad in enumerate(INPUTS)]
                 self.same(answer.twists, np.concatenate(alone), "rows are mixed: bad input in the batch and alone")
             memory = answer.memory
         self.called(good, memory, "after bad input")
@@ -232,7 +232,7 @@ class _Check:
         """Call the planner as episodes do."""
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            answer, failures = lift.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
+            answer, failures = adapters.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
         for row, why in failures.items():
             raise self.fail(f"{where}: {INPUTS[row]}: fails: {why}" if len(seen.pose) > 1 else f"{where}: fails: {why}")
         return answer
@@ -272,7 +272,7 @@ class _Check:
         together, memory = self.act(seen, {}, "batch")
         after, _ = self.act(seen, memory, "batch, second step")
         for row in range(len(seen.pose)):
-            single = lift.batch_of_one(seen, row)
+            single = adapters.batch_of_one(seen, row)
             alone, own = self.act(single, {}, f"row {row} alone")
             self.same(together[row : row + 1], alone, f"rows are mixed: row {row} in the batch and alone")
             self.same(
@@ -298,9 +298,9 @@ class _Check:
                 for done in [pool.submit(at_once, first) for first in (0, _PER_THREAD)]:
                     done.result()
 
-        first = lift.in_ranges(self.planner, seen, {}, ranges)
+        first = adapters.in_ranges(self.planner, seen, {}, ranges)
         self.same(together, first.twists, "concurrent: two threads and one")
-        second = lift.in_ranges(self.planner, seen, first.memory, ranges)
+        second = adapters.in_ranges(self.planner, seen, first.memory, ranges)
         self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:

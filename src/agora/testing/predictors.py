@@ -12,7 +12,7 @@ from agora.core.state import Floats, Ints
 from agora.costmap.window import Window
 from agora.errors import AgoraError
 from agora.interfaces import Memory, Observation, Predictor, PredictorDeclaration, Tracks
-from agora.planners import lift, memory
+from agora.planners import adapters, memory
 from agora.registry import Plug, load, name_of
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
@@ -126,8 +126,8 @@ class _Check:
         places, _ = self.ask(second, late)
         for row in range(4):
             before = {} if row == 2 else memory.rows_of(kept, slice(row, row + 1))
-            alone, _ = self.ask(lift.batch_of_one(second, row), before)
-            here = lift.batch_of_one(second, row).pedestrians
+            alone, _ = self.ask(adapters.batch_of_one(second, row), before)
+            here = adapters.batch_of_one(second, row).pedestrians
             assert here is not None
             if alone[here.present].tobytes() != places[row : row + 1][here.present].tobytes():
                 raise self.fail("the places of a row depend on other rows" if row != 2 else "memory of 0 is not a new beginning")

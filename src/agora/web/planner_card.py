@@ -13,9 +13,9 @@ from typing import Any
 
 from agora.errors import InputError, nearest
 from agora.field_docs import introduction
+from agora.planners.adapters import declaration_of
 from agora.planners.contained.planner import MEMORY
 from agora.planners.contained.program import begin, hello_of, planner_class, told
-from agora.planners.lift import declaration_of
 from agora.registry import available
 from agora.web.catalogue import fields_of
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agora.interfaces import Declaration
-from agora.planners.contained.calls import library
+from agora.planners.contained._calls import library
 
 TARGETS: dict = {}
 

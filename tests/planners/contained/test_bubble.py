@@ -9,8 +9,8 @@ import sys
 import pytest
 from tests.planners.contained.victims import victims
 
-from agora.planners.contained import bubble
-from agora.planners.contained.files import readable
+from agora.planners.contained import _bubble as bubble
+from agora.planners.contained._files import readable
 
 
 @pytest.mark.skipif(not bubble.works(), reason="bubblewrap is not installed, or does not work here")

@@ -15,7 +15,9 @@ from tests.planners.contained.raider import TRIES
 from tests.planners.contained.victims import WALLS, victims, walled
 
 from agora.errors import InputError, PlannerError
-from agora.planners.contained import bubble, confine, landlock
+from agora.planners.contained import _bubble as bubble
+from agora.planners.contained import _landlock as landlock
+from agora.planners.contained import confine
 from agora.planners.contained.confine import lack
 from agora.planners.contained.planner import Contained
 from agora.testing import observation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.planners.contained.victims import alone, victims
 
-from agora.planners.contained import landlock
+from agora.planners.contained import _landlock as landlock
 from agora.planners.contained.confine import lack
 
 pytestmark = pytest.mark.skipif(bool(lack()), reason=lack())

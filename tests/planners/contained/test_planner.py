@@ -18,9 +18,9 @@ from agora.benchmark.bench import run_all
 from agora.benchmark.form import RequestForm
 from agora.benchmark.run_folder import RunFolder
 from agora.errors import InputError, PlannerError
+from agora.planners.adapters import call, checked
 from agora.planners.contained import confine
 from agora.planners.contained.planner import Contained
-from agora.planners.lift import call, checked
 from agora.planners.presets import named_planner
 from agora.testing import observation
 from agora.testing.planners import needed

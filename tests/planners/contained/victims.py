@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from agora.planners.contained import bubble
+from agora.planners.contained import _bubble as bubble
 
 WALLS = {"alone": False, **({"in namespaces": True} if bubble.works() else {})}
 """The ways in which this machine confines a process: without bubblewrap, and with it."""
@@ -90,8 +90,8 @@ class Victims:
 _ALONE = """
 import ctypes, json, runpy, sys
 from agora.planners.contained import landlock
-from agora.planners.contained.calls import refuse_other_calls
-from agora.planners.contained.files import DEVICES, readable
+from agora.planners.contained._calls import refuse_other_calls
+from agora.planners.contained._files import DEVICES, readable
 raider = runpy.run_path(sys.argv[2])
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
 {layer}

@@ -11,8 +11,8 @@ from agora.core.jit import device
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
+from agora.planners._roadmaps.stance import Pace, travel_time
 from agora.planners.global_.artplanner import ArtPlanner
-from agora.planners.roadmaps.stance import Pace, travel_time
 
 TORSO = ((0.655, 0.325), (-0.655, 0.325), (-0.655, -0.325), (0.655, -0.325))
 PACE = Pace(*np.float32((0.5, 0.1, 0.5)))

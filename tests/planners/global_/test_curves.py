@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.global_.curves import SEGMENTS, Price, advance, cheapest
+from agora.planners.global_._curves import SEGMENTS, Price, advance, cheapest
 
 Q = math.pi / 2
 FAMILIES = [  # turn and length of each part but the last, by the two unknowns a and b, and the turn of the last

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.global_.descent import descend
+from agora.planners.global_._descent import descend
+from agora.planners.global_._wavefront import price_list
 from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
-from agora.planners.global_.wavefront import price_list
 
 ROOM = [
     "##########################",

@@ -9,7 +9,7 @@ import pytest
 
 from agora.perception.groups import GroupDetector, _labels
 from agora.perception.spaces import circle
-from agora.planners.inter.rings import linked, rings
+from agora.planners.inter._rings import linked, rings
 from agora.testing import observation
 
 

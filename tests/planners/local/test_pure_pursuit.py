@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.planners.local.driving import drive, limits, look
 
-from agora.planners.lift import one, rows
+from agora.planners.adapters import one, rows
 from agora.planners.local.pure_pursuit import PurePursuit
 
 START = (-3.2, 4.7, 2.2)

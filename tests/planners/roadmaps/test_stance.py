@@ -11,7 +11,7 @@ from shapely import affinity
 
 from agora.core.jit import device
 from agora.core.scalar import sincos
-from agora.planners.roadmaps.stance import Ground, Pace, Stance, bodies, count_rough, edge_time, holds, travel_time
+from agora.planners._roadmaps.stance import Ground, Pace, Stance, bodies, count_rough, edge_time, holds, travel_time
 
 CELL = 0.1
 PACE = Pace(*np.float32((0.5, 0.1, 0.5)))

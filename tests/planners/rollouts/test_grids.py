@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from agora.core.jit import lean
-from agora.planners.local import dwa_plan, dwa_rollout
-from agora.planners.rollouts import grids
+from agora.planners._rollouts import grids
+from agora.planners.local.dwa import _plan as dwa_plan
+from agora.planners.local.dwa import _rollout as dwa_rollout
 
 NAMES = ("clear", "seed", "flood", "distance_at", "footprint_cost", "pruned", "trace")
 critics = SimpleNamespace(**{name: lean(getattr(grids, name).py_func) for name in NAMES})

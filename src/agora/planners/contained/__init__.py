@@ -1,1 +1,1 @@
-"""Planners in files of Python, each in a process of its own that reaches little else."""
+"""Planners from Python files, each confined to a process of its own."""

@@ -1,4 +1,4 @@
-"""The other end of a confined process: it is started for a question, and ended where it does not answer."""
+"""The caller's side of a confined process: it starts the process for a question, and ends it if there is no answer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from agora.core.compiling import compiling
 from agora.core.jit import cache_root
 from agora.errors import PlannerError
 from agora.interfaces import Answer
-from agora.planners.contained import bubble
-from agora.planners.contained.files import readable
+from agora.planners.contained import _bubble as bubble
+from agora.planners.contained._files import readable
 from agora.planners.contained.program import REFUSAL
 from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError

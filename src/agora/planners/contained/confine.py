@@ -1,12 +1,12 @@
 """The confinement of a process that runs a stranger's code (Linux), in four layers:
 
-- bubblewrap, if it works here, hides other processes, the network and other files (`agora.planners.contained.bubble`).
+- bubblewrap, if it works here, hides other processes, the network and other files (`agora.planners.contained._bubble`).
 - Limits bound memory, time, output and handles, and all capabilities are given up (this module).
-- Landlock refuses other files, and signals and sockets if the kernel's version can (`agora.planners.contained.landlock`).
-- seccomp refuses every system call that a planner does not need (`agora.planners.contained.calls`).
+- Landlock refuses other files, and signals and sockets if the kernel's version can (`agora.planners.contained._landlock`).
+- seccomp refuses every system call that a planner does not need (`agora.planners.contained._calls`).
 
 The last three are required and hold without bubblewrap. A confined process reads Python, its packages and the files that come with
-Agora (`agora.planners.contained.files`). It writes no file, starts no process or thread, opens no connection and sends no signal.
+Agora (`agora.planners.contained._files`). It writes no file, starts no process or thread, opens no connection and sends no signal.
 Without bubblewrap it can test whether a path that it guesses exists, and how large the file is.
 """
 
@@ -20,9 +20,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from agora.planners.contained import bubble, landlock
-from agora.planners.contained.calls import library, refuse_other_calls
-from agora.planners.contained.files import DEVICES, OF_THE_KERNEL, readable
+from agora.planners.contained import _bubble as bubble
+from agora.planners.contained import _landlock as landlock
+from agora.planners.contained._calls import library, refuse_other_calls
+from agora.planners.contained._files import DEVICES, OF_THE_KERNEL, readable
 
 SECONDS = 4 * 3600
 """Most time of a processor, s."""

@@ -1,4 +1,4 @@
-"""A planner that is confined to a process of its own: it gets observations over a socket, and has nothing of the world."""
+"""A planner confined to a process of its own: it receives observations over a socket, and has no other access to the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner of a file of Python, in a process of its own."""
+"""The planner in a Python file, run in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program in which a planner's file is run: it is confined, says a hello, and answers questions over a socket.
+"""The program that runs a planner's file: it confines itself, introduces itself, and answers questions over a socket.
 
 It is called with the socket's number, the file, the planner's parameters as JSON, the deadline of an answer and the most memory. An
 answer that begins with `REFUSAL` is a text: the reason why there is none.
@@ -22,8 +22,8 @@ from agora.config import build_component, plain
 from agora.core.jit import cache_root, only_read_cache
 from agora.errors import AgoraError, InputError, placed
 from agora.interfaces import Channel, Declaration
+from agora.planners.adapters import declaration_of, rows
 from agora.planners.contained.confine import confine, die_with_parent
-from agora.planners.lift import declaration_of, rows
 from agora.ranges import check
 from agora.registry import Named, load
 from agora.wire.message import decode

@@ -1,1 +1,1 @@
-"""Global planners: map to path."""
+"""Global planners: from a map to a path."""

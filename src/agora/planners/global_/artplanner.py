@@ -1,6 +1,6 @@
 """ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the soonest way through it.
 
-Source, and where it differs: `agora.planners.roadmaps.plan` and `agora.planners.roadmaps.stance`. Upstream plans on the elevation
+Source, and where it differs: `agora.planners._roadmaps.plan` and `agora.planners._roadmaps.stance`. Upstream plans on the elevation
 map about the robot. Here it is the whole map as the robot meets it (`agora.maps.ground`): what it cannot step over is an obstacle;
 gaps and edges that it can step over are unknown, and feet do not stand on unknown cells.
 
@@ -19,8 +19,8 @@ import numpy as np
 
 from agora.core.state import Doubles, Floats
 from agora.interfaces import PathRequest
-from agora.planners.roadmaps.plan import Drawing, plan
-from agora.planners.roadmaps.stance import bodies
+from agora.planners._roadmaps.plan import Drawing, plan
+from agora.planners._roadmaps.stance import bodies
 from agora.ranges import Chance, Distance, Length, Number, Positive, TopSpeed, Within, check_fields
 from agora.seeds import key_of
 

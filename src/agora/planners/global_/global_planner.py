@@ -29,8 +29,8 @@ import numpy as np
 from agora.core.state import Doubles, Floats
 from agora.errors import InputError
 from agora.interfaces import PathRequest
+from agora.planners.global_._wavefront import price_list, wave_path
 from agora.planners.global_.potential import Wave
-from agora.planners.global_.wavefront import price_list, wave_path
 from agora.ranges import Count, Distance, NotNegative, Within, check_fields
 
 __all__ = ["MoveBaseGlobalPlanner"]

@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from agora.core.state import Floats
 from agora.costmap.inflation import INSCRIBED
 from agora.interfaces import PathRequest
+from agora.planners.global_._wavefront import price_list, wave_path
 from agora.planners.global_.potential import Wave
-from agora.planners.global_.wavefront import price_list, wave_path
 from agora.ranges import Distance, NotNegative, check_fields
 
 __all__ = ["Navfn"]

@@ -1,1 +1,1 @@
-"""Interplanners: path to path between the global and the local planner."""
+"""Interplanners: from a path to a path, between the global and the local planner."""

@@ -1,4 +1,4 @@
-"""The interplanner that keeps its path.
+"""The interplanner that keeps to its path, whoever is in the way.
 
 The rule is Arena 3.0's AggressiveInter (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). There the speed that is
 commanded collapses to 0 or 1 m/s, because a function that sets it returns a truth value; what is meant is implemented here.

@@ -20,8 +20,8 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
-from agora.planners.expected import expected_ways, needs_of
-from agora.planners.inter.rings import Rings, linked, rings, strayed
+from agora.planners._expected import expected_ways, needs_of
+from agora.planners.inter._rings import Rings, linked, rings, strayed
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
 from agora.registry import Named, Plug

@@ -1,4 +1,4 @@
-"""No interplanner."""
+"""The interplanner that changes nothing."""
 
 from __future__ import annotations
 

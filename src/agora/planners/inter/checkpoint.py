@@ -1,4 +1,4 @@
-"""The interplanner that gives checkpoints: SocNavBench's sampling planner in front of planners that see only people."""
+"""The interplanner that sets checkpoints: SocNavBench's sampling planner, in front of planners that see only people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interplanner that chooses among the others.
+"""The interplanner that chooses among other interplanners.
 
 After MetaInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex), with the defaults of its
 dynamic_reconfigure file. Its choice depends on the order in which pedestrians are listed; what is evidently meant, elders first, is

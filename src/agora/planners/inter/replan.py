@@ -1,4 +1,4 @@
-"""The interplanner that makes the path anew, on the local costmap."""
+"""The interplanner that replans the path on the local costmap."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.planners.expected import expected_ways, needs_of
+from agora.planners._expected import expected_ways, needs_of
 from agora.planners.inter.aggressive import slowed
 from agora.planners.inter.surroundings import Company, company, room_on_way, wall_within
 from agora.ranges import Chance, Distance, Duration

@@ -1,5 +1,6 @@
-"""The surroundings that interplanners ask about: pedestrians near and ahead, walls behind. Angles and distances are of the robot's
-base.
+"""The surroundings that interplanners ask about: pedestrians near and ahead, and walls behind.
+
+Angles and distances are relative to the robot's base.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tangent action for group avoidance.
+"""TAGA, the tangent action for group avoidance.
 
 S. Sarker Roy et al. 2025, "TAGA: A tangent-based reactive approach for socially compliant robot navigation around human groups".
 The paper leaves the switching distance, the margins and how the side is chosen open; the rule and the defaults here are those of
@@ -23,7 +23,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.planners.inter.rings import linked, rings
+from agora.planners.inter._rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fields

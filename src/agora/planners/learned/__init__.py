@@ -1,1 +1,1 @@
-"""Planners that drive with trained policies."""
+"""Local planners that drive with trained policies."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.planners.learned.actor import ActorPlanner
+from agora.planners.learned._actor import ActorPlanner
 
 
 @dataclass(frozen=True)

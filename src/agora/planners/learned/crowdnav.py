@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.planners.learned.value import ValuePlanner
+from agora.planners.learned._value import ValuePlanner
 from agora.ranges import Distance, Duration, Length
 
 

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from agora.errors import InputError
 from agora.interfaces import Declaration
+from agora.planners._limits import own
 from agora.planners.learned.policy import PolicyPlanner
-from agora.planners.limits import own
 from agora.policies.agents import Agents
 from agora.policies.policy import Policy, load_policy
 from agora.ranges import TopSpeed, check_fields

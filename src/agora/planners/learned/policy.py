@@ -1,4 +1,4 @@
-"""A trained policy as a planner: it sees and answers as in training."""
+"""A trained policy as a planner: it observes and acts as in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A planner that drives by settings that a policy chooses from time to time, whatever the settings are."""
+"""The base class of planners whose settings a policy chooses from time to time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """ArtPlanner on the local costmap: every second a lazy roadmap of poses to a place on the global path, and a follower.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
-leggedrobotics/art_planner: the planner of `agora.planners.roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
+leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
 every pose. Moving aside costs five times as much as moving ahead, so that the robot goes through a narrow place lengthwise.
 
 Where it differs:
@@ -40,8 +40,8 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.planners.roadmaps.plan import Drawing, plan
-from agora.planners.roadmaps.stance import bodies
+from agora.planners._roadmaps.plan import Drawing, plan
+from agora.planners._roadmaps.stance import bodies
 from agora.ranges import Chance, Distance, Length, Number, Period, Positive, TopSpeed, Within, check_fields
 from agora.seeds import key_of
 

@@ -1,4 +1,4 @@
-"""Straight to the goal through everything: the baseline below every other planner."""
+"""Straight to the goal through everything: the baseline that every other planner should beat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import frozen
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.planners.limits import own
+from agora.planners._limits import own
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agora.core.path import point_ahead
 from agora.interfaces import Declaration, Observation, Span
-from agora.planners.limits import own
+from agora.planners._limits import own
 from agora.planners.steering import steer, stopping_speed
 from agora.ranges import Distance, Speed
 

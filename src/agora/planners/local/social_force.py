@@ -27,7 +27,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.pedestrians.models.helbing_simple import push
 from agora.pedestrians.shared.goal import direction
 from agora.pedestrians.shared.moussaid import interaction
-from agora.planners.limits import own
+from agora.planners._limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields
 

@@ -1,0 +1,94 @@
+"""The people and robots around a planner, and where they are expected to be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.answers import numbers
+from agora.core.state import Bools, Floats
+from agora.errors import ComponentError
+from agora.interfaces import Channel, Memory, Observation, Prediction, Predictor, Tracks
+from agora.world.tracks import onward
+
+
+class Discs(NamedTuple):
+    """The pedestrians, and after them the other robots, that N robots know of.
+
+    Attributes:
+        position: (N, M, 2) places of now, m.
+        velocity: (N, M, 2) velocities of now, m/s.
+        radius: (N, M) m.
+        present: (N, M) whether the slot holds something.
+        expected: (N, M, T, 2) expected places at T moments, m.
+    """
+
+    position: Floats
+    velocity: Floats
+    radius: Floats
+    present: Bools
+    expected: Floats
+
+
+def needs_of(predictor: Predictor, own: Collection[str | Channel]) -> tuple[str | Channel, ...]:
+    """Return the channels that a planner and its predictor read; one that both read has the planner's parameters."""
+    names = {one if isinstance(one, str) else one.channel for one in own}
+    return (*own, *(name if one is None else one for name, one in predictor.declares.channels.items() if name not in names))
+
+
+def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Floats, Memory]:
+    """Return the places (N, Q, T, 2) m where a predictor expects the pedestrians of N robots, and what the predictor remembers.
+
+    Args:
+        predictor: predictor to ask.
+        o: observation of N rows; ``pedestrians`` is there.
+        steps: number T of moments.
+        dt: time from one moment to the next, s.
+        memory: memory of the predictor; {} at the start.
+
+    Raises:
+        ComponentError: the predictor returned something other than a `Prediction` of finite places of this shape.
+    """
+    who, people = f"predictor {type(predictor).__name__}", o.pedestrians
+    assert people is not None
+    answer = predictor.predict(o, steps, dt, memory)
+    if not isinstance(answer, Prediction):
+        raise ComponentError(f"{who} returned {type(answer).__name__}; expected a Prediction")
+    ways = numbers(who, "positions", answer.position, (*people.present.shape, steps, 2), where=people.present)
+    return ways.astype(np.float32, copy=False), answer.memory
+
+
+def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Discs, Memory]:
+    """Return those about each robot; pedestrians go where the predictor says, robots on at their velocity.
+
+    Args:
+        predictor: foretells the pedestrians' ways.
+        o: observation of N rows.
+        steps: number T of moments.
+        dt: time from one moment to the next, s; the first is ``dt`` after the observation.
+        memory: memory of the predictor; {} at the start.
+
+    Returns:
+        The discs, and the predictor's memory for the next call.
+    """
+    rows = len(o.pose)
+    people, robots = (_nobody(rows) if one is None else one for one in (o.pedestrians, o.robots))
+    ways, kept = np.zeros((rows, 0, steps, 2), np.float32), memory
+    if o.pedestrians is not None:
+        ways, kept = expected_ways(predictor, o, steps, dt, memory)
+    on = onward(robots.position, robots.velocity, steps, dt)
+    both = [np.concatenate(pair, axis=1) for pair in zip(_arrays(people), _arrays(robots), strict=True)]
+    position, velocity, radius, present = both
+    return Discs(position, velocity, radius, present, np.concatenate((ways, on), axis=1)), kept
+
+
+def _arrays(tracks: Tracks) -> tuple[Floats, Floats, Floats, Bools]:
+    return tracks.position, tracks.velocity, tracks.radius, tracks.present
+
+
+def _nobody(rows: int) -> Tracks:
+    """Tracks without a slot."""
+    places, numbers, flags = np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.bool_)
+    return Tracks(places, places, np.zeros((rows, 0), np.float32), flags, numbers, numbers)

@@ -1,0 +1,69 @@
+"""The report on a planner's call that failed: the error, the line of the planner's code, and a channel that it did not declare."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+
+from agora.errors import AgoraError, in_words, nearest, place
+from agora.interfaces import Declaration, Observation
+from agora.interfaces.observation import VIEWS
+from agora.registry import available
+
+
+def failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
+    """Say in one line why a planner's call failed.
+
+    Args:
+        error: exception that was raised, in the file that calls this or in code called from there.
+        declares: properties of the planner.
+        observation: observation that it was given.
+
+    Returns:
+        The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it
+        is an error that Agora raises on purpose, whose words say enough; and, if that may be the reason, the channel that the code
+        reads without declaring it, or the name that is nearest to one that there is not.
+    """
+    said, here = in_words(error), sys._getframe(1).f_code.co_filename
+    raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
+    if not raised:
+        return said
+    frames = [frame for frame, _ in raised]
+    if not isinstance(error, AgoraError):
+        said += f" ({place(raised)})"
+    return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
+
+
+def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
+    """Channels that the code read and that the planner does not declare, and the nearest name where there is none of that name."""
+    hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
+    if isinstance(error, AttributeError) and error.obj is not None and error.name:
+        close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
+        return [f"did you mean {name!r}?" for name in close]
+    if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
+        missing = {
+            channel: name for name, channel in reversed(VIEWS.items()) if name in read and getattr(observation, name) is None
+        }
+        hints = [(f"observation.{name} is None", channel) for channel, name in missing.items()]
+    elif isinstance(error, KeyError) and "sensors" in read and error.args and isinstance(key := error.args[0], str):
+        if unknown := _unknown(key, observation):
+            return [unknown]
+        shown = next((name for name, channel in VIEWS.items() if channel == key), "")
+        if shown and key in declares.channels:
+            return [f"the channel {key!r} is observation.{shown}"]
+        hints = [(f"observation.sensors has no {key!r}", key)]
+    channels = set(declares.channels)
+    return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]
+
+
+def _unknown(key: str, observation: Observation) -> str:
+    """Say what is nearest to the name of a sensor, or of a part of its reading, that there is not; empty where there is one."""
+    channels = {*available("channels"), *observation.sensors}
+    parts = {name for reading in observation.sensors.values() for name in reading}
+    if key in channels | parts:
+        return ""
+    kind, known = ("reading", parts) if difflib.get_close_matches(key, parts, n=1) else ("sensor", channels)
+    return f"no {kind} called {key!r}; {nearest(key, known)}"

@@ -1,0 +1,97 @@
+"""The last turn, to the goal's heading, that the library adds to planners which only drive to a place.
+
+A planner that plans poses declares ``turns_at_goal``, and nothing is done for it. For any other the turn takes over where the task
+asks for a heading and the robot, if it braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in
+place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may
+be nearer than the task asks for, and than they come.
+
+A robot that is no disc asks the local costmap first, if its planner reads one: it turns on the side where its outline is free all
+the way, and where neither is, the planner goes on. Car-like robots cannot turn in place: they keep the heading that their planner
+brings them with, and only one that plans poses (`teb`) brings them with the right one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, sincos, wrap
+from agora.core.state import Bools, Floats, frozen
+from agora.costmap.walls import window_of
+from agora.costmap.window import Window
+from agora.interfaces import Observation
+from agora.planners._rollouts.grids import footprint_cost
+from agora.planners._rollouts.poses import towards
+from agora.planners.steering import stopping_speed
+
+_INSIDE = np.float32(0.95)
+_STILL = np.float32(0.05)  # m/s
+_STEP = np.float32(0.1)  # rad
+_ONCE = TWO * PI
+
+
+def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple[Floats, Bools]:
+    """Return the twists (N, 3) with the last turn in them, and the rows (N,) that make it; float32.
+
+    Args:
+        observation: observation of N rows.
+        twists: (N, 3) twists of the planner.
+        rows: (N,) rows that count.
+    """
+    o, turning = observation, np.zeros(len(twists), np.bool_)
+    if o.heading_tolerance is None or o.goal_tolerance is None or not (rows & (o.heading_tolerance < PI)).any():
+        return twists, turning
+    m, made = o.limits, np.array(twists, np.float32)
+    outline = Window().corners(o.footprint, o.radius) if o.footprint.shape[1] else np.zeros((len(made), 0, 2), np.float32)
+    limits = (m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius)
+    given = (o.pose, o.twist, o.goal, o.goal_tolerance, o.heading_tolerance, *limits, outline)
+    cost = window_of(o.costmap, len(made))
+    _turn(tuple(frozen(array) for array in given), np.float32(o.dt), cost, frozen(rows), made, turning, 0, len(made))
+    return made, turning
+
+
+@hidden
+def _free(window, n, x, y, heading, angle, corners):
+    """Return whether the outline of a robot is free on its turn by an angle."""
+    cost, origin, resolution = window
+    steps = np.int64(np.ceil(abs(angle) / _STEP))
+    for k in range(1, steps + 1):
+        sine, cosine = sincos(wrap(heading + angle * np.float32(k) / np.float32(steps)))
+        u, v, inverse = x - origin[n, 0], y - origin[n, 1], ONE / resolution
+        if footprint_cost(cost[n], corners[n, :, 0], corners[n, :, 1], ONE, u, v, sine, cosine, inverse) < 0:
+            return False
+    return True
+
+
+@lean_kernel
+def _turn(given, dt, window, rows, twists, turning, first, last):
+    """Write the twists of the rows ``first <= n < last`` that turn, and which they are."""
+    pose, twist, goal, tolerance, heading_tolerance, max_omega, max_ax, max_ay, max_alpha, turning_radius, corners = given
+    for n in range(first, last):
+        left = wrap(goal[n, 2] - pose[n, 2])
+        if not rows[n] or turning_radius[n] > ZERO or abs(left) <= heading_tolerance[n]:
+            continue
+        vx, vy, omega = twist[n, 0], twist[n, 1], twist[n, 2]
+        sine, cosine = sincos(pose[n, 2])
+        ahead, aside = HALF * vx * abs(vx) / max_ax[n], HALF * vy * abs(vy) / max_ay[n]
+        dx = goal[n, 0] - pose[n, 0] - ahead * cosine + aside * sine
+        dy = goal[n, 1] - pose[n, 1] - ahead * sine - aside * cosine
+        if dx * dx + dy * dy >= _INSIDE * tolerance[n] * _INSIDE * tolerance[n]:
+            continue
+        if (
+            corners.shape[1] > 0
+            and window[0].shape[1] > 0
+            and not _free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners)
+        ):
+            left -= math.copysign(_ONCE, left)
+            if not _free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners):
+                continue
+        wanted = ZERO
+        if vx * vx + vy * vy <= _STILL * _STILL:
+            wanted = math.copysign(min(max_omega[n], stopping_speed(abs(left), max_alpha[n], dt)), left)
+        turning[n] = True
+        twists[n, 0] = towards(ZERO, vx, max_ax[n] * dt)
+        twists[n, 1] = towards(ZERO, vy, max_ay[n] * dt)
+        twists[n, 2] = towards(wanted, omega, max_alpha[n] * dt)

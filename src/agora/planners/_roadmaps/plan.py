@@ -1,0 +1,286 @@
+"""A lazy roadmap of poses on cells, and the cheapest way through it: the core of both planners that are called ``artplanner``.
+
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
+leggedrobotics/art_planner: ``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are drawn where the roadmap is
+thin, and kept where the robot can stand; those within ``edge`` of each other are joined; A* looks at an edge when the way over it
+is the cheapest so far; shortcuts are tried at last.
+
+Where it differs:
+- Poses are (x, y, heading). Height, roll and pitch are left out: the map says what can be walked on (`agora.maps.ground`).
+- The cost of an edge is the time of ``PathLengthObjective``. The learned cost of motion (energy, time, risk) needs its network and
+  a height map.
+- Upstream draws places with a chance that falls with the density of the roadmap there. Here each block of the ground is drawn from
+  until it has its number of poses, so that narrow places have as many as wide ones; or until ``attempts`` draws for each are used
+  up. Blocks lie along the robot's heading, so that a turned scene has the same roadmap. Draws come from a counted stream. Only what
+  can be reached from the start is drawn from.
+- All poses within ``edge`` of each other are joined. PRM* (Karaman and Frazzoli 2011) joins those within a distance that shrinks
+  as there are more. Longer edges, which upstream splits, are left out.
+- Shortcuts are straight motions with an even turn, between poses of the way. Upstream calls OMPL's simplifier.
+- A start that is no valid pose is left to the valid one that is reached soonest. A heading that is not given is that of the other
+  end, or one of 16.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel
+from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, sincos, wrap
+from agora.planners._roadmaps.graph import Graph, add, search, shorten, sort
+from agora.planners._roadmaps.stance import Ground, Pace, Stance, count_rough, edge_time, holds
+from agora.seeds import philox
+
+_HEADINGS = 16
+_STARTS = 1000  # upstream's n_iter
+_FAR = np.float32(3e38)
+_TO_UNIT = 1.0 / 4294967296.0  # 2**-32
+_REACHED, _PASSED = np.uint8(1), np.uint8(2)
+
+
+class Drawing(NamedTuple):
+    """The settings of a roadmap.
+
+    Attributes:
+        key: key of the stream of its draws.
+        density: poses per m2 of a block.
+        vertices: most poses.
+        attempts: most draws for each pose.
+        edge: length of the longest edge, m.
+        start_radius: how far from a start that is no valid pose a valid one is looked for, m.
+        goal_radius: distance to a goal that is no valid pose at which a pose will do, m.
+    """
+
+    key: np.uint64
+    density: np.float32
+    vertices: int
+    attempts: int
+    edge: np.float32
+    start_radius: np.float32
+    goal_radius: np.float32
+
+
+@hidden
+def _add_valid(graph, count, ground, stance, x, y, heading, other):
+    """Write a pose; where its heading is free, the ``other`` one, if known, and 16 more. Return the number of poses."""
+    free = np.isnan(heading)
+    for k in range(_HEADINGS + 1 if free else 1):
+        angle = heading
+        if free:
+            angle = other if k == 0 else wrap(np.float32(k) * (TWO_PI / np.float32(_HEADINGS)))
+        if np.isnan(angle):
+            continue
+        sine, cosine = sincos(angle)
+        if holds(ground, stance, x, y, sine, cosine):
+            count = add(graph, count, x, y, angle)
+    return count
+
+
+@hidden
+def _flood(ground, reached, queue, x, y):
+    """Mark the cells that are not blocked and joined to a place by such; the place's own cell may be blocked."""
+    rows, columns = reached.shape
+    row, column = np.int64(np.floor(y / ground.cell)), np.int64(np.floor(x / ground.cell))
+    if not (0 <= row < rows and 0 <= column < columns):
+        return
+    reached[row, column], queue[0] = _REACHED, row * columns + column
+    head, tail = 0, 1
+    while head < tail:
+        row, column = queue[head] // columns, queue[head] % columns
+        head += 1
+        for side in range(4):
+            i = row + (1 if side == 0 else -1 if side == 1 else 0)
+            j = column + (1 if side == 2 else -1 if side == 3 else 0)
+            if 0 <= i < rows and 0 <= j < columns and reached[i, j] == 0 and ground.blocked[i, j] == 0:
+                reached[i, j] = _REACHED
+                queue[tail] = i * columns + j
+                tail += 1
+
+
+@hidden
+def _line_is_open(ground, x, y, to_x, to_y):
+    """Return whether the cells on a line are not blocked."""
+    steps = np.int64(np.ceil(2.0 * math.sqrt((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)) / ground.cell)) + 1
+    for k in range(steps + 1):
+        share = np.float32(k) / np.float32(steps)
+        row = np.int64(np.floor((y + share * (to_y - y)) / ground.cell))
+        column = np.int64(np.floor((x + share * (to_x - x)) / ground.cell))
+        if not (0 <= row < ground.blocked.shape[0] and 0 <= column < ground.blocked.shape[1]) or ground.blocked[row, column] != 0:
+            return False
+    return True
+
+
+@hidden
+def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
+    """Write the valid pose that is soonest reached from one that is not; return the number of poses, 0 or 1."""
+    known = not np.isnan(heading)
+    own = heading if known else ZERO
+    sine, cosine = sincos(own)
+    best, found = _FAR, 0
+    for k in range(_STARTS):
+        a, b, c, _ = philox(drawing.key, number, k, 0, 1)
+        away = drawing.start_radius * np.float32(math.sqrt(a * _TO_UNIT))
+        up, along = sincos(wrap(own + TWO_PI * np.float32(b * _TO_UNIT)))
+        turn = (np.float32(c * _TO_UNIT) - HALF) * (ONE if known else TWO_PI)
+        dx, dy = away * along, away * up
+        time = edge_time(pace, dx, dy, turn if known else ZERO, sine, cosine)
+        if time < best and _line_is_open(ground, x, y, x + dx, y + dy):
+            angle = wrap(own + turn)
+            turned = sincos(angle)
+            if holds(ground, stance, x + dx, y + dy, turned[0], turned[1]):
+                best, found = time, 1
+                add(graph, 0, x + dx, y + dy, angle)
+    return found
+
+
+@hidden
+def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
+    """Mark the blocks in which the middle of a robot may be, and return their number; other cells are no longer reached.
+
+    A frame is its corner (x, y), the sine and cosine of its heading; blocks lie along it. With a ``reach`` above 0 only what is
+    within it of the frame's middle counts. About the middle a square of half side ``inner`` cells must hold nothing blocked.
+    """
+    rows, columns = reached.shape
+    found, cell, inverse = 0, ground.cell, ONE / block
+    x, y, sine, cosine = frame
+    middle, farthest = HALF * block * np.float32(across), reach * reach
+    for i in range(rows):
+        for j in range(columns):
+            if reached[i, j] == 0:
+                continue
+            dx, dy = (np.float32(j) + HALF) * cell - x, (np.float32(i) + HALF) * cell - y
+            u, v = cosine * dx + sine * dy, cosine * dy - sine * dx
+            clear = reach <= ZERO or (u - middle) * (u - middle) + (v - middle) * (v - middle) <= farthest
+            for k in range(max(i - inner, 0), min(i + inner + 1, rows) if clear else 0):
+                for h in range(max(j - inner, 0), min(j + inner + 1, columns)):
+                    clear = clear and ground.blocked[k, h] == 0
+            if not clear:
+                reached[i, j] = _PASSED
+                continue
+            k = np.int64(np.floor(v * inverse)) * across + np.int64(np.floor(u * inverse))
+            if blocks[k] == 0:
+                blocks[k] = np.uint8(1)
+                found += 1
+    return found
+
+
+@hidden
+def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found, frame, heading, block, across):
+    """Draw valid poses in every block until it has its number or draws are used up; return the number of poses."""
+    rows, columns = reached.shape
+    inverse = ONE / ground.cell
+    x, y, sine, cosine = frame
+    wanted = min(np.int64(np.ceil(drawing.density * block * block)), max(drawing.vertices // max(found, 1), 1))
+    for n in range(blocks.size):
+        last = min(count + wanted, graph.parent.size) if blocks[n] != 0 else count
+        for tries in range(wanted * drawing.attempts):
+            if count >= last:
+                break
+            a, b, c, _ = philox(drawing.key, number, n, tries, 0)
+            u = (np.float32(n % across) + np.float32(a * _TO_UNIT)) * block
+            v = (np.float32(n // across) + np.float32(b * _TO_UNIT)) * block
+            px, py = x + cosine * u - sine * v, y + sine * u + cosine * v
+            row, column = np.int64(np.floor(py * inverse)), np.int64(np.floor(px * inverse))
+            if not (0 <= row < rows and 0 <= column < columns) or reached[row, column] != _REACHED:
+                continue
+            angle = wrap(heading + TWO_PI * np.float32(c * _TO_UNIT))
+            turned = sincos(angle)
+            if holds(ground, stance, px, py, turned[0], turned[1]):
+                count = add(graph, count, px, py, angle)
+    return count
+
+
+@kernel
+def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, reach, out, counts, touching, first, last):
+    """Write the cheapest ways of the rows ``first <= n < last``.
+
+    Args:
+        drawing: `Drawing`.
+        cell: length of a cell, m.
+        blocked: (N, rows, columns) uint8, as in `agora.planners._roadmaps.stance.Ground`.
+        foothold: (N, rows, columns) uint8.
+        bodies: (N, V, 2) corners of the torsos, m, and (N, 5) the numbers of a `agora.planners._roadmaps.stance.Stance`.
+        paces: (N, 3) along, across, turning, m/s and rad/s.
+        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading that is NaN is free.
+        goal: (N, 3) poses, likewise.
+        number: (N,) int64, of the roadmap: another number is another draw.
+        reach: (N,) distance from the start within which poses are drawn, in a frame along its heading, m; 0 for all cells.
+        out: (N, K, 3) the ways; as many poses as fit.
+        counts: (N,) number of poses of each; 0 for no way.
+        touching: (N,) whether the start is no valid pose.
+        first: first row.
+        last: one after the last.
+    """
+    corners, sizes = bodies
+    rows, columns = blocked.shape[1:]
+    rough = np.zeros((rows + 1, columns + 1), np.int32)
+    reached, queue = np.empty((rows, columns), np.uint8), np.empty(rows * columns, np.int32)
+    room = drawing.vertices + 3 * _HEADINGS
+    wide = np.int64(np.float32(columns) * cell / drawing.edge) + 1
+    bins = (np.int64(np.float32(rows) * cell / drawing.edge) + 1) * wide
+    floats, ints = np.empty((3, room), np.float32), np.empty((5, room), np.int32)
+    graph = Graph(
+        np.empty((room, 3), np.float32),
+        np.empty((room, 2), np.float32),
+        floats[0],
+        ints[0],
+        np.empty(room, np.uint8),
+        floats[1],
+        ints[1],
+        ints[2],
+        ints[3],
+        floats[2],
+        np.empty(bins + 1, np.int32),
+        ints[4],
+    )
+    way = np.empty((room, 3), np.float32)
+    for n in range(first, last):
+        counts[n], touching[n] = 0, False
+        size = sizes[n]
+        ground = Ground(blocked[n], foothold[n], rough, cell, size[0] if reach[n] == ZERO else ZERO)
+        stance = Stance(corners[n, :, 0], corners[n, :, 1], size[0], size[1], size[2], size[3], size[4])
+        pace = Pace(paces[n, 0], paces[n, 1], paces[n, 2])
+        x, y, heading = start[n, 0], start[n, 1], start[n, 2]
+        target = (goal[n, 0], goal[n, 1])
+        count_rough(blocked[n], foothold[n], rough)
+        reached[:] = 0
+        _flood(ground, reached, queue, x, y)
+        row, column = np.int64(np.floor(target[1] / cell)), np.int64(np.floor(target[0] / cell))
+        if not (0 <= row < rows and 0 <= column < columns) or (reached[row, column] == 0 and drawing.goal_radius <= ZERO):
+            continue
+        starts = _add_valid(graph, 0, ground, stance, x, y, heading, goal[n, 2])
+        if starts == 0:
+            touching[n] = True
+            starts = _escape(graph, drawing, ground, stance, pace, number[n], x, y, heading)
+        goals = _add_valid(graph, starts, ground, stance, target[0], target[1], goal[n, 2], heading)
+        if starts == 0 or (goals == starts and drawing.goal_radius <= ZERO):
+            continue
+        inner, block, wide_open = size[5], size[6], reach[n] <= ZERO
+        across = np.int64(np.ceil((np.float32(columns) * cell if wide_open else TWO * reach[n]) / block))
+        lines = np.int64(np.ceil(np.float32(rows) * cell / block)) if wide_open else across
+        own = ZERO if wide_open or np.isnan(heading) else heading
+        sine, cosine = sincos(own)
+        half = HALF * block * np.float32(across)
+        corner_x = ZERO if wide_open else x - cosine * half + sine * half
+        corner_y = ZERO if wide_open else y - sine * half - cosine * half
+        frame = (corner_x, corner_y, sine, cosine)
+        blocks = np.zeros(across * lines, np.uint8)
+        some = _find_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach[n])
+        count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, some, frame, own, block, across)
+        sort(graph, count, drawing.edge, wide)
+        found = search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide)
+        if found < 0:
+            continue
+        length, v = 0, found
+        while v >= 0:
+            length += 1
+            v = np.int64(graph.parent[v])
+        v = found
+        for k in range(length - 1, -1, -1):
+            way[k] = graph.pose[v]
+            v = np.int64(graph.parent[v])
+        length = min(shorten(way, length, ground, stance, pace), out.shape[1])
+        out[n, :length] = way[:length]
+        counts[n] = length

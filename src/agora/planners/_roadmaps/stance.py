@@ -1,0 +1,224 @@
+"""A legged robot on cells: where its torso is free and its feet find ground, and how long it takes from pose to pose.
+
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023; checks and costs are those
+of its code (leggedrobotics/art_planner: ``ValidityCheckerFeet``, ``PathLengthObjective``), in two dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import Array, Bools, Floats
+from agora.costmap.window import disc_inside
+
+_PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
+
+
+class Ground(NamedTuple):
+    """The cells about a robot; its poses are in m from the lower-left corner of cell [0, 0].
+
+    Attributes:
+        blocked: (rows, columns) uint8, cells that nothing of the robot may touch.
+        foothold: (rows, columns) uint8, cells that a foot may stand on.
+        rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or no foothold.
+        cell: length of a cell, m.
+        margin: least distance of the robot's middle from the border of the cells, m: the robot's radius if they are a whole map.
+    """
+
+    blocked: Array
+    foothold: Array
+    rough: Array
+    cell: np.float32
+    margin: np.float32
+
+
+class Stance(NamedTuple):
+    """The outline and the feet of a robot in its frame.
+
+    Attributes:
+        corners_x: (V,) x of the corners of the torso, counter-clockwise, m; the last again where there are fewer; all
+            zero, or V = 0, for a disc.
+        corners_y: (V,) y of the corners, m.
+        radius: radius of the disc about the torso, m.
+        foot_x: distance of the feet from the middle, along the robot, m.
+        foot_y: the same across it, m.
+        foot_reach: half the side of the box in which a foot finds its ground, m; 0 for a robot without feet.
+        extent: radius of the disc about torso and feet, m.
+    """
+
+    corners_x: Floats
+    corners_y: Floats
+    radius: np.float32
+    foot_x: np.float32
+    foot_y: np.float32
+    foot_reach: np.float32
+    extent: np.float32
+
+
+class Pace(NamedTuple):
+    """The speeds that make the cost of a motion.
+
+    Attributes:
+        lon: along the robot, m/s.
+        lat: across it, m/s.
+        yaw: of turns, rad/s.
+    """
+
+    lon: np.float32
+    lat: np.float32
+    yaw: np.float32
+
+
+@hidden
+def edge_time(pace, dx, dy, turn, sine, cosine):
+    """Time for a motion (dx, dy) with a turn, s: along, across and turning at once, in the frame in which it begins."""
+    along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
+    return max(max(abs(along) / pace.lon, abs(across) / pace.lat), abs(turn) / pace.yaw)
+
+
+@hidden
+def travel_time(pace, x, y, heading, to_x, to_y, to_heading):
+    """Time for a straight motion with an even turn, s: the sum over pieces of at most 0.5 m and 0.5 rad."""
+    dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
+    pieces = max(np.int64(np.ceil(max(math.sqrt(dx * dx + dy * dy), abs(turn)) / _PIECE)), 1)
+    part, total = ONE / np.float32(pieces), ZERO
+    for k in range(pieces):
+        sine, cosine = sincos(wrap(heading + turn * part * np.float32(k)))
+        total += edge_time(pace, dx * part, dy * part, turn * part, sine, cosine)
+    return total
+
+
+@hidden
+def count_rough(blocked, foothold, rough):
+    """Write the sums of a `Ground`."""
+    for i in range(blocked.shape[0]):
+        line = np.int32(0)
+        for j in range(blocked.shape[1]):
+            line += np.int32(blocked[i, j] != 0 or foothold[i, j] == 0)
+            rough[i + 1, j + 1] = rough[i, j + 1] + line
+
+
+@hidden
+def _meets_disc(dx, dy, half, radius):
+    """Return whether a cell whose middle is at (dx, dy) touches a disc."""
+    ex, ey = max(abs(dx) - half, ZERO), max(abs(dy) - half, ZERO)
+    return ex * ex + ey * ey <= radius * radius
+
+
+@hidden
+def _meets_polygon(stance, dx, dy, half, sine, cosine):
+    """Return whether no side of the torso parts it from the cell whose middle is at (dx, dy); near corners this says yes early."""
+    count = stance.corners_x.size
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        ex, ey = stance.corners_x[after] - stance.corners_x[k], stance.corners_y[after] - stance.corners_y[k]
+        nx, ny = cosine * ey + sine * ex, sine * ey - cosine * ex  # outwards, turned
+        ax = cosine * stance.corners_x[k] - sine * stance.corners_y[k]
+        ay = sine * stance.corners_x[k] + cosine * stance.corners_y[k]
+        if (dx - ax) * nx + (dy - ay) * ny > half * (abs(nx) + abs(ny)):
+            return False
+    return True
+
+
+@hidden
+def _stands(ground, x, y, half, sine, cosine):
+    """Return whether the box of a foot, whose middle is at (x, y), touches ground that it may stand on."""
+    rows, columns = ground.foothold.shape
+    cell, inverse, turned = ground.cell, ONE / ground.cell, abs(sine) + abs(cosine)
+    reach, support = half * turned, half + HALF * ground.cell * turned
+    west, east = max(np.int64(np.floor((x - reach) * inverse)), 0), min(np.int64(np.floor((x + reach) * inverse)), columns - 1)
+    low, high = max(np.int64(np.floor((y - reach) * inverse)), 0), min(np.int64(np.floor((y + reach) * inverse)), rows - 1)
+    for i in range(low, high + 1):
+        for j in range(west, east + 1):
+            if ground.foothold[i, j] == 0 or ground.blocked[i, j] != 0:
+                continue
+            dx, dy = (np.float32(j) + HALF) * cell - x, (np.float32(i) + HALF) * cell - y
+            if abs(cosine * dx + sine * dy) <= support and abs(cosine * dy - sine * dx) <= support:
+                return True
+    return False
+
+
+@hidden
+def holds(ground, stance, x, y, sine, cosine):
+    """Return whether a pose is valid: its middle on the cells, the torso free of blocked ones, ground in reach of all four feet."""
+    blocked, rough, cell = ground.blocked, ground.rough, ground.cell
+    rows, columns = blocked.shape
+    inverse, half = ONE / cell, HALF * cell
+    right, top = np.float32(columns) * cell - ground.margin, np.float32(rows) * cell - ground.margin
+    if not (ground.margin <= x < right and ground.margin <= y < top):
+        return False
+    extent = stance.extent
+    west, east = np.int64(np.floor((x - extent) * inverse)), np.int64(np.floor((x + extent) * inverse)) + 1
+    low, high = np.int64(np.floor((y - extent) * inverse)), np.int64(np.floor((y + extent) * inverse)) + 1
+    inside = west >= 0 and low >= 0 and east <= columns and high <= rows
+    west, east, low, high = max(west, 0), min(east, columns), max(low, 0), min(high, rows)
+    if inside and rough[high, east] - rough[low, east] - rough[high, west] + rough[low, west] == 0:
+        return True
+    round_one = stance.corners_x.size == 0 or (stance.corners_x[0] == ZERO and stance.corners_y[0] == ZERO)
+    for i in range(low, high):
+        dy = (np.float32(i) + HALF) * cell - y
+        for j in range(west, east):
+            if blocked[i, j] != 0:
+                dx = (np.float32(j) + HALF) * cell - x
+                meets = (
+                    _meets_disc(dx, dy, half, stance.radius) if round_one else _meets_polygon(stance, dx, dy, half, sine, cosine)
+                )
+                if meets:
+                    return False
+    if stance.foot_reach <= ZERO:
+        return True
+    for foot in range(4):
+        fx = stance.foot_x if foot < 2 else -stance.foot_x
+        fy = stance.foot_y if foot % 2 == 0 else -stance.foot_y
+        if not _stands(ground, x + cosine * fx - sine * fy, y + sine * fx + cosine * fy, stance.foot_reach, sine, cosine):
+            return False
+    return True
+
+
+@hidden
+def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
+    """Return whether a straight motion with an even turn is valid between its ends, at poses half a cell apart."""
+    dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
+    length = math.sqrt(dx * dx + dy * dy) + stance.extent * abs(turn)
+    steps = np.int64(np.ceil(TWO * length / ground.cell))
+    for k in range(1, steps):
+        share = np.float32(k) / np.float32(steps)
+        sine, cosine = sincos(wrap(heading + share * turn))
+        if not holds(ground, stance, x + share * dx, y + share * dy, sine, cosine):
+            return False
+    return True
+
+
+def bodies(
+    outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float, padding: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, as `agora.planners._roadmaps.plan.plan` takes them.
+
+    The sizes are those of a `Stance`, half the side of a square about the middle that no robot can do without, and the length of a
+    block in which its poses are counted, a quarter of its length and width as upstream.
+
+    Args:
+        outline: (N, V, 2) corners, m; all zero, or V = 0, for discs.
+        radius: (N,) radius of the disc about the outline, m.
+        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
+        foot_y: the same across it, as a share of half its width.
+        foot_reach: side of the box of a foot, as a share of the robot's length.
+        padding: length by which the corners move outwards along x and y, and a disc grows, m.
+    """
+    corners = np.ascontiguousarray(outline + np.float32(padding) * np.sign(outline), np.float32)
+    disc: Bools = (corners == 0.0).all(axis=(1, 2))
+    radius = (radius + padding * np.where(disc, 1.0, math.sqrt(2.0))).astype(np.float32)
+    half, inside = np.stack([radius, radius], axis=1), radius
+    if corners.shape[1]:
+        half = np.where(disc[:, None], half, HALF * (corners.max(axis=1) - corners.min(axis=1)))
+        inside = np.where(disc, radius, disc_inside(corners))
+    reach = foot_reach * half[:, 0]
+    feet = np.stack([foot_x * half[:, 0], foot_y * half[:, 1]], axis=1)
+    extent = np.maximum(radius, np.hypot(*feet.T) + math.sqrt(2.0) * reach)
+    sizes = np.stack([radius, *feet.T, reach, extent, math.sqrt(0.5) * inside, HALF * half.sum(axis=1)], axis=1)
+    return corners, sizes.astype(np.float32)

@@ -1,0 +1,184 @@
+"""Robots as kernels see them, and what planners that roll out twists share: poses, their costs, braking, the turn at the goal."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import Array, Floats, Ints, frozen
+from agora.costmap.window import Window
+from agora.interfaces import Observation
+from agora.planners._rollouts.grids import cell_of, footprint_cost
+
+_SNAP = np.float32(1e-6)
+DISCARDED = np.float32(-1.0)
+"""The score of a roll-out that must not be driven."""
+GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
+
+
+class Observed(NamedTuple):
+    """The arrays of an observation, and the limits of its robots."""
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    footprint_x: Floats
+    footprint_y: Floats
+    min_x: Floats
+    max_x: Floats
+    max_y: Floats
+    max_theta: Floats
+    acc_x: Floats
+    acc_y: Floats
+    acc_theta: Floats
+    turning_radius: Floats
+    path: Floats
+    path_count: Ints
+    cost: Array
+    origin: Floats
+    inverse: np.float32
+
+
+def scene_of(o: Observation, window: Window) -> Observed:
+    """The arrays of an observation that kernels read."""
+    assert o.path is not None and o.path_count is not None and o.costmap is not None
+    m = o.limits
+    corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
+    return Observed(
+        pose=frozen(o.pose),
+        twist=frozen(o.twist),
+        goal=frozen(o.goal),
+        footprint_x=frozen(corners[0]),
+        footprint_y=frozen(corners[1]),
+        min_x=frozen(m.min_vx),
+        max_x=frozen(m.max_vx),
+        max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_theta=frozen(m.max_omega),
+        acc_x=frozen(m.max_ax),
+        acc_y=frozen(m.max_ay),
+        acc_theta=frozen(m.max_alpha),
+        turning_radius=frozen(m.turning_radius),
+        path=frozen(o.path),
+        path_count=frozen(o.path_count),
+        cost=frozen(o.costmap.cost),
+        origin=frozen(o.costmap.origin),
+        inverse=np.float32(1.0 / o.costmap.resolution),
+    )
+
+
+def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floats:
+    """For how long robots (N,) roll out, s: ``sim_time``, or as long as the fastest stay in the window.
+
+    Args:
+        sim_time: length of the roll-outs, s.
+        speed: (N,) largest, m/s.
+        window: local costmap.
+        nose: distance before the robot's centre that the window must reach, m.
+    """
+    room = np.float32(0.5 * window.size - nose - 2.0 * window.resolution)
+    longest: Floats = np.minimum(np.float32(sim_time), np.maximum(room, _SNAP) / np.maximum(speed, _SNAP))
+    return longest
+
+
+@hidden
+def is_another(mark, path, count):
+    """Return whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
+    same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
+    mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
+    return not same
+
+
+@hidden
+def towards(target, now, most):
+    """``now`` changed by at most ``most`` to ``target``."""
+    return min(max(target, now - most), now + most)
+
+
+@hidden
+def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
+    """Return the command at the goal: brake, then turn in place to its heading; the caller checks that there is room.
+
+    Args:
+        p: parameters of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
+        scene: `Observed`.
+        n: number of the row.
+        latch: (2,) latch of the row: [1] says that it has stood and turns.
+        max_theta: largest turning rate, rad/s.
+        acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
+    """
+    still = (ZERO, ZERO, ZERO)
+    left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
+    if abs(left) <= p.yaw_tolerance:
+        latch[1] = False
+        return still
+    vx, vy, omega = scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2]
+    moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
+    if moving and not latch[1]:
+        return (
+            towards(ZERO, vx, acceleration[0] * p.period),
+            towards(ZERO, vy, acceleration[1] * p.period),
+            towards(ZERO, omega, acceleration[2] * p.period),
+        )
+    if scene.turning_radius[n] > ZERO:
+        return still
+    latch[1] = True
+    slowest = min(p.min_theta, max_theta)
+    turn = min(max_theta, max(slowest, abs(left)))
+    turn = towards(turn, abs(omega), acceleration[2] * p.period)
+    turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
+    return ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left)
+
+
+@hidden
+def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
+    """Write ``count`` poses ``dt`` s apart of a robot that goes over from one twist to another; the first is the present one."""
+    vx, vy, omega = twist
+    for i in range(count):
+        sine, cosine = sincos(heading)
+        points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
+        vx = towards(target[0], vx, acceleration[0] * dt)
+        vy = towards(target[1], vy, acceleration[1] * dt)
+        omega = towards(target[2], omega, acceleration[2] * dt)
+        x += (vx * cosine - vy * sine) * dt
+        y += (vx * sine + vy * cosine) * dt
+        heading += omega * dt
+
+
+@hidden
+def least_of(scores, count):
+    """The number of the least score, the first of equals; -1 where all are discarded."""
+    least = np.int64(-1)
+    for i in range(count):
+        if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
+            least = i
+    return least
+
+
+@hidden
+def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
+    """The largest cost under the footprint on a roll-out, or under its ``centre``; -1 where it is discarded."""
+    worst = np.int32(0)
+    for i in range(count):
+        value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
+        if value < 0:
+            return DISCARDED
+        if centre:
+            column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
+            value = np.int32(cost[row, column])
+        worst = max(worst, value)
+    return np.float32(worst)
+
+
+@hidden
+def why_none(scene, n):
+    """Return the reason why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    sine, cosine = sincos(scene.pose[n, 2])
+    cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)
+    return _IN_CONTACT if cost < 0 else BLOCKED

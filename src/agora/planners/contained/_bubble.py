@@ -1,0 +1,52 @@
+"""Namespaces about a confined process, made by bubblewrap: in them there is no other process, no network and no other file.
+
+bubblewrap (`bwrap`, a package of every distribution) is used if it is installed and works, as root and as any other user. It does
+not work in a container without privileges, nor if the system forbids user namespaces.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from agora.planners.contained._files import readable
+
+_NAMESPACES = (
+    *("--unshare-all", "--die-with-parent", "--as-pid-1", "--new-session", "--cap-drop", "ALL"),
+    *("--dev", "/dev", "--proc", "/proc"),
+)
+_PATIENCE = 10.0
+"""Longest time in which bubblewrap starts Python, s."""
+
+
+@functools.cache
+def works() -> bool:
+    """Return whether bubblewrap is installed and starts Python here."""
+    if shutil.which("bwrap") is None:
+        return False
+    try:
+        tried = subprocess.run(
+            [*words(readable()), sys.executable, "-I", "-S", "-c", ""],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return tried.returncode == 0
+
+
+def words(paths: Iterable[str], *, told: int | None = None) -> list[str]:
+    """Return the words before a command that run it in namespaces of its own.
+
+    Args:
+        paths: files and folders that it sees, none of which it can write; missing ones are left out.
+        told: handle to which bubblewrap writes the number of the process, as JSON with the key "child-pid".
+    """
+    seen = (word for path in paths for word in ("--ro-bind-try", path, path))
+    telling = () if told is None else ("--info-fd", str(told))
+    return [shutil.which("bwrap") or "bwrap", *_NAMESPACES, *seen, "--remount-ro", "/", *telling, "--"]

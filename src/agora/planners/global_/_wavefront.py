@@ -1,0 +1,85 @@
+"""The common part of navfn and global_planner: a wave over the costmap of a request, and the way down it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION, inflate
+from agora.interfaces import PathRequest
+from agora.planners.global_._descent import descend
+from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
+from agora.planners.global_.search import centres, way_out
+
+
+def price_list(neutral: float, factor: float, blocked: int, most: float, allow_unknown: bool) -> Floats:
+    """Return the price (256,) of each cost c below ``blocked``: the whole part of neutral + factor c, at most ``most``, which is
+    also that of unknown cells; infinite for all others.
+    """
+    cost = np.arange(256)
+    prices = np.where(cost < blocked, np.minimum(np.floor(neutral + factor * cost), most), np.inf)
+    prices[NO_INFORMATION] = most if allow_unknown else np.inf
+    return prices.astype(np.float32)
+
+
+def wave_path(
+    request: PathRequest, wave: Wave, inflation_radius: float, cost_scaling: float, tolerance: float, grid: bool = False
+) -> Floats | None:
+    """Return the path (K, 2) from the start to the goal, m; None where there is none, or the start is outside the map.
+
+    A start in a blocked cell is first led to the nearest cell that is not, around obstacles.
+
+    Args:
+        request: what is asked.
+        wave: how the wave spreads.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
+        tolerance: where the goal cannot be reached, the path ends at the centre of the nearest cell that can be, at most this far
+            from the goal along each axis, m.
+        grid: whether the path goes from cell to cell, without the gradient.
+    """
+    place, resolution = request.map, request.map.resolution
+    costs = inflate(place, request.radius, inflation_radius, cost_scaling)
+    inside = place.clearance_inside(request.radius)
+    costs[(inside < place.clearance) & (costs != LETHAL)] = INSCRIBED
+    if request.cost is not None:
+        costs = np.maximum(costs, np.asarray(request.cost, np.uint8))
+    corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
+    start, goal = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
+    first, last = _cell(start, costs), _cell(goal, costs)
+    if first is None or (last is None and tolerance <= 0):
+        return None
+    escape = np.zeros((0, 2))
+    free: Bools = np.isfinite(wave.prices)[costs]
+    if not free[first]:
+        numbers = way_out(inside, resolution, first[0] * costs.shape[1] + first[1], free)
+        if numbers is None:
+            return None
+        way = centres(numbers, costs.shape[1])
+        escape, start = np.vstack((start, way[1:-1])), way[-1]
+    potential = spread(costs, wave, start, last)
+    reached: Bools = potential[EDGE:-EDGE, EDGE:-EDGE] < UNREACHED
+    if last is None or not reached[last]:
+        near = _nearest(reached, goal, tolerance / resolution)
+        if near is None:
+            return None
+        goal = near
+    ends = (goal, start) if wave.exact else (np.floor(goal + 0.5), np.floor(start + 0.5))
+    points = descend(potential, *ends, grid)
+    if points is None:
+        return None
+    points = np.vstack((escape, start, points[-2:0:-1], goal))
+    return (points * resolution + corner).astype(np.float32)
+
+
+def _cell(point: Doubles, costs: Array) -> tuple[int, int] | None:
+    """Row and column of a point in cells; None outside the map."""
+    column, row = (int(v) for v in np.floor(point + 0.5))
+    return (row, column) if 0 <= row < costs.shape[0] and 0 <= column < costs.shape[1] else None
+
+
+def _nearest(reached: Bools, goal: Doubles, tolerance: float) -> Doubles | None:
+    """The centre of the reached cell nearest to the goal, x and y in cells, or None."""
+    places = np.argwhere(reached)[:, ::-1].astype(np.float64)
+    places = places[(np.abs(places - goal) <= tolerance).all(axis=1)]
+    return places[np.argmin(np.hypot(*(places - goal).T))] if len(places) else None

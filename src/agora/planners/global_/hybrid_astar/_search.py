@@ -1,0 +1,241 @@
+"""The search of hybrid A*: states on a grid of places and headings, each with the place where it really is."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.state import Array, Doubles
+from agora.planners.global_._curves import advance, cheapest, copy
+from agora.planners.global_._ground import curve_cost, drive_cost, spare
+
+HEADINGS = 72
+_OPEN, _GUIDED, _CLOSED = 0, 1, 2
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Tree(NamedTuple):
+    """States that were reached.
+
+    Attributes:
+        place: (N, 2) m.
+        cost: (N,) cost from the start, m.
+        total: (N,) with what is expected to the goal, m.
+        heading: (N,) number of the heading.
+        parent: (N,) state before; itself for a first one.
+        move: (N,) number of the move that led to it; -1 for a first one.
+        status: (N,) whether it waits, waits with the curve to the goal counted in, or is done.
+        slots: (2**n,) of the table of cells: number of the state in it, from 1.
+        keys: (2**n,) cells of the slots.
+        queue: (Q,) heap of totals.
+        queued: (Q,) their states.
+    """
+
+    place: Doubles
+    cost: Doubles
+    total: Doubles
+    heading: Array
+    parent: Array
+    move: Array
+    status: Array
+    slots: Array
+    keys: Array
+    queue: Doubles
+    queued: Array
+
+    @classmethod
+    def of(cls, expansions: int) -> Tree:
+        """Return room for as many states as are done."""
+        count = 6 * expansions + HEADINGS
+        cells, waiting = 1 << count.bit_length(), 2 * count
+        return cls(
+            place=np.empty((count, 2)),
+            cost=np.empty(count),
+            total=np.empty(count),
+            heading=np.empty(count, np.int16),
+            parent=np.empty(count, np.int32),
+            move=np.empty(count, np.int8),
+            status=np.empty(count, np.int8),
+            slots=np.zeros(cells, np.int32),
+            keys=np.empty(cells, np.int64),
+            queue=np.empty(waiting),
+            queued=np.empty(waiting, np.int32),
+        )
+
+
+@hidden
+def _push(tree, size, total, state):
+    """Put a state into the heap of a size."""
+    i = size
+    while i > 0:
+        above = (i - 1) >> 1
+        if tree.queue[above] <= total:
+            break
+        tree.queue[i], tree.queued[i] = tree.queue[above], tree.queued[above]
+        i = above
+    tree.queue[i], tree.queued[i] = total, state
+
+
+@hidden
+def _pop(tree, size):
+    """Return the cheapest of the heap of a size, and take it out."""
+    total, state = tree.queue[0], tree.queued[0]
+    size -= 1
+    last, number = tree.queue[size], tree.queued[size]
+    i = 0
+    while True:
+        below = 2 * i + 1
+        if below >= size:
+            break
+        if below + 1 < size and tree.queue[below + 1] < tree.queue[below]:
+            below += 1
+        if last <= tree.queue[below]:
+            break
+        tree.queue[i], tree.queued[i] = tree.queue[below], tree.queued[below]
+        i = below
+    tree.queue[i], tree.queued[i] = last, number
+    return total, state
+
+
+@hidden
+def _slot(tree, key):
+    """The slot of a cell, or the one that is free for it."""
+    mask = len(tree.slots) - 1
+    slot = np.int64((np.uint64(key) * _MIX) >> np.uint64(24)) & mask
+    while tree.slots[slot] != 0 and tree.keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@hidden
+def _close(start, near, x, y):
+    """True for a place so near to the start that a robot may still be leaving what it touched there."""
+    return (x - start[0]) ** 2 + (y - start[1]) ** 2 < near * near
+
+
+@hidden
+def _to_go(togo, side, half, start, near, goal, x, y):
+    """The least that is left: the way around obstacles, or the straight line; infinite where no way leads to the goal."""
+    around = np.float64(togo[int((y + half) / side), int((x + half) / side)])
+    straight = math.sqrt((goal[0] - x) ** 2 + (goal[1] - y) ** 2)
+    return straight if around == np.inf and _close(start, near, x, y) else max(around, straight)
+
+
+@hidden
+def _plant(ground, togo, side, start, goal, near, roots, tree):
+    """Put the first states into the tree; return their number, and how little may be to spare where a robot touches something."""
+    half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
+    base = 0.0 if roots > 1 else start[2]
+    freest = -np.inf
+    for k in range(roots):
+        freest = max(freest, spare(ground, start[0], start[1], base + step * k))
+    deepest = max(min(freest - half, 0.0), half - ground.least)
+    count = 0
+    for k in range(roots):
+        if roots > 1 and not spare(ground, start[0], start[1], base + step * k) > deepest:
+            continue
+        tree.place[count, 0], tree.place[count, 1] = start[0], start[1]
+        tree.cost[count], tree.heading[count], tree.parent[count], tree.move[count] = 0.0, k, count, -1
+        tree.total[count], tree.status[count] = _to_go(togo, side, half, start, near, goal, start[0], start[1]), _OPEN
+        _push(tree, count, tree.total[count], count)
+        count += 1
+    return count, deepest
+
+
+@lean_kernel
+def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, expansions, tree, curve, trial, counts):
+    """Search from the start until no path is much cheaper than the best found; return its last state before ``curve``, or -1.
+
+    Args:
+        ground: `agora.planners.global_._ground.Ground`.
+        price: `agora.planners.global_._curves.Price`.
+        togo: cost to the goal from each block, m; infinite where there is no way.
+        side: length of a block, m.
+        start: (3,) m and rad; with any heading where that is NaN.
+        goal: (3,) m and rad; with any heading where that is NaN.
+        radius: radius of the smallest curve, m.
+        cell: length of the cells of states, m.
+        bins: headings that a move turns by.
+        weight: weight of what is left against what was driven, at least 1.
+        expansions: most states that are done.
+        tree: `Tree`.
+        curve: (5, 2), out: the curve from the state to the goal.
+        trial: (5, 2), room.
+        counts: (2,), out: states that were done, states that were reached.
+    """
+    half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
+    right, top = (ground.clearance.shape[1] - 0.5) * ground.resolution, (ground.clearance.shape[0] - 0.5) * ground.resolution
+    wide = np.int64((right + half) / cell) + 1
+    long = radius * step * bins
+    moves = 6 if price.backward < np.inf else 3
+    near = 2.0 * (ground.reach + ground.least)
+    roots = HEADINGS if start[2] != start[2] else 1
+    base = 0.0 if roots > 1 else start[2]
+    count, deepest = _plant(ground, togo, side, start, goal, near, roots, tree)
+    size, done = count, 0
+    best, end = np.inf, -1
+    while size > 0 and done < expansions:
+        total, now = _pop(tree, size)
+        size -= 1
+        if total >= best:
+            break
+        if tree.status[now] == _CLOSED or total != tree.total[now]:
+            continue
+        x, y, heading = tree.place[now, 0], tree.place[now, 1], base + step * tree.heading[now]
+        room = spare(ground, x, y, heading)
+        before = 0 if tree.move[now] < 0 else (1 if tree.move[now] < 3 else -1)
+        floor = deepest if room <= 0.0 and _close(start, near, x, y) else 0.0
+        if tree.status[now] == _OPEN:
+            sine, cosine = math.sin(heading), math.cos(heading)
+            dx, dy = goal[0] - x, goal[1] - y
+            left = cheapest(cosine * dx + sine * dy, cosine * dy - sine * dx, goal[2] - heading, radius, price, before, trial)
+            if tree.cost[now] + left < best:
+                cost, _ = curve_cost(ground, price, x, y, heading, trial, before, floor)
+                if tree.cost[now] + cost < best:
+                    best, end = tree.cost[now] + cost, now
+                    copy(trial, curve)
+            tree.status[now] = _GUIDED
+            if goal[2] == goal[2] and tree.cost[now] + weight * left > total:
+                tree.total[now] = tree.cost[now] + weight * left
+                _push(tree, size, tree.total[now], now)
+                size += 1
+                continue
+        tree.status[now] = _CLOSED
+        done += 1
+        for move in range(moves):
+            bend = (move % 3 + 1) % 3 - 1
+            way = 1 if move < 3 else -1
+            length, curvature = way * long, bend / radius
+            rate = (1.0 if way > 0 else price.backward) * (price.turn if bend != 0 else 1.0)
+            cost = tree.cost[now] + (price.change if before * way < 0 else 0.0)
+            px, py, _ = advance(x, y, heading, length, curvature)
+            if px < -half or py < -half or px >= right or py >= top:
+                continue
+            k = (tree.heading[now] + way * bend * bins + HEADINGS) % HEADINGS
+            key = (np.int64((py + half) / cell) * wide + np.int64((px + half) / cell)) * HEADINGS + k
+            slot = _slot(tree, key)
+            state = tree.slots[slot] - 1
+            least = cost + rate * long
+            if state >= 0 and (tree.status[state] == _CLOSED or tree.cost[state] <= least):
+                continue
+            around = _to_go(togo, side, half, start, near, goal, px, py)
+            if least + around >= best:
+                continue
+            cost += rate * drive_cost(ground, x, y, heading, length, curvature, floor)
+            if cost + around >= best or (state >= 0 and tree.cost[state] <= cost):
+                continue
+            if state >= 0:
+                tree.status[state] = _CLOSED
+            state = count
+            count += 1
+            tree.slots[slot], tree.keys[slot] = state + 1, key
+            tree.place[state, 0], tree.place[state, 1], tree.heading[state] = px, py, k
+            tree.cost[state], tree.parent[state], tree.move[state] = cost, now, move
+            tree.total[state], tree.status[state] = max(cost + weight * around, total), _OPEN
+            _push(tree, size, tree.total[state], state)
+            size += 1
+    counts[0], counts[1] = done, count
+    return end

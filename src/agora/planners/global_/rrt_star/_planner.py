@@ -1,0 +1,129 @@
+"""RRT*: a tree of random places, whose ways to the goal become ever shorter.
+
+Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", IJRR 30, 2011, algorithm 6; informed draws: Gammell,
+Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible ellipsoidal
+heuristic", IROS 2014.
+
+A place is drawn, the tree's nearest goes ``reach`` m towards it, and what it reaches is joined to the tree by the cheapest free
+line from a place near by; those near by to which the way over it is cheaper are joined to it. Near is what lies within gamma (log
+n / n)^(1/2), but no farther than ``reach``; gamma is a tenth above the least that the proof of optimality needs. Once the goal is
+in the tree, only places are drawn by way of which it may be nearer: those of an ellipse about start and goal. Area and n are then
+the ellipse's.
+
+What differs from the papers:
+
+- A line costs its length times the inflated cost of nearness to obstacles, as in `AStar`; with ``factor`` 0 its length alone.
+- A line is looked at in steps as long as the clearance allows, and no shorter than half a cell.
+- The draws are those of a counted stream (`agora.seeds`), as shares of the map: the same for every question with the same
+  ``seed``.
+- A draw in an obstacle counts as one, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.state import Doubles, Floats
+from agora.interfaces import PathRequest
+from agora.planners.global_._ground import Ground, spare
+from agora.planners.global_.rrt_star._tree import Tree, grow
+from agora.planners.global_.search import NO_LAYER, centres, resample, way_out
+from agora.ranges import Chance, Distance, Length, NotNegative, Number, Positive, Within, check_fields
+from agora.seeds import key_of
+
+__all__ = ["RrtStar"]
+
+
+@dataclass(frozen=True)
+class RrtStar:
+    """A path of straight lines through places drawn at random; the more draws, the shorter.
+
+    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free.
+    Through a narrow gap lead few draws: where none of ``iterations`` does, there is no path, though there may be a way.
+
+    Attributes:
+        iterations: number of draws.
+        reach: length of the longest line of the tree, m.
+        bias: share of the draws that are the goal, until it is reached.
+        seed: number of the stream of draws.
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the inflated cost; 0 for the shortest path.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
+        spacing: distance between the points of the path, m.
+    """
+
+    iterations: Annotated[int, Within(1, 1_000_000)] = 10_000
+    reach: Length = 3.0
+    bias: Chance = 0.05
+    seed: Number = 0
+    neutral: Positive = 50.0
+    factor: NotNegative = 0.8
+    inflation_radius: Distance = 1.0
+    cost_scaling: NotNegative = 5.0
+    spacing: Length = 0.1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path (K, 2) from the start to the goal, m; None where none was found, or an end is outside the map."""
+        place = request.map
+        corner = np.asarray(place.origin) + 0.5 * place.resolution
+        ends = np.array([request.start[:2], request.goal[:2]], np.float64)
+        if not place.contains(ends).all():
+            return None
+        ends = np.round(ends - corner, 6)
+        ground = self._ground(request)
+        if not spare(ground, *ends[1], 0.0) > 0.0:
+            return None
+        escape = _escape(ground, ends[0])
+        if escape is None:
+            return None
+        found = self._grow(ground, escape[-1], ends[1])
+        if found is None:
+            return None
+        return (resample(np.vstack([escape[:-1], found]), self.spacing) + corner).astype(np.float32)
+
+    def _ground(self, request: PathRequest) -> Ground:
+        return Ground(
+            clearance=np.ascontiguousarray(request.map.clearance_inside(request.radius), np.float32),
+            layer=NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8),
+            resolution=request.map.resolution,
+            along=np.zeros(1),
+            across=0.0,
+            radius=request.radius,
+            least=max(request.radius, 0.5 * request.map.resolution),
+            reach=0.0,
+            share=self.factor / self.neutral,
+            inflation_radius=self.inflation_radius if self.factor > 0.0 else 0.0,
+            scaling=self.cost_scaling,
+        )
+
+    def _grow(self, ground: Ground, start: Doubles, goal: Doubles) -> Doubles | None:
+        """The places (K, 2) of the cheapest way in the tree."""
+        if np.array_equal(start, goal):
+            return np.stack([start, goal])
+        free = float((ground.clearance > ground.least).sum()) * ground.resolution**2
+        tree, counts = Tree.of(self.iterations + 1), np.zeros(1, np.int64)
+        key = key_of("rrt_star", self.seed, "path")
+        end = grow(ground, start, goal, free, self.iterations, self.reach, self.bias, key, tree, counts)
+        if end < 0:
+            return None
+        chain = [end]
+        while tree.parent[chain[-1]] >= 0:
+            chain.append(tree.parent[chain[-1]])
+        return tree.place[chain[::-1]]
+
+
+def _escape(ground: Ground, start: Doubles) -> Doubles | None:
+    """The way (K, 2) from a place that is too near to an obstacle to the nearest that is not: the place itself where it is free."""
+    if spare(ground, *start, 0.0) > 0.0:
+        return start[None]
+    columns = ground.clearance.shape[1]
+    column, row = np.floor(start / ground.resolution + 0.5).astype(int)
+    way = way_out(ground.clearance, ground.resolution, int(row * columns + column), ground.clearance > ground.least)
+    return None if way is None else np.vstack([start, centres(way[min(1, len(way) - 1) :], columns) * ground.resolution])

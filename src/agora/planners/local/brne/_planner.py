@@ -1,0 +1,402 @@
+r"""BRNE: the robot and the pedestrians about it agree on ways, as in a game in which each answers the others.
+
+M. Sun, F. Baldini, P. Trautman, T. Murphey, "Mixed-strategy Nash equilibrium for crowd navigation" (Bayesian recursive Nash
+equilibrium), with the code MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, ``crowd_nav/src/brne_nav.cpp`` and
+``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose are the preset `brne_py`.
+
+Every agent has as many samples of its way. The robot's are 28 speeds by 7 turning rates about the arc to a point ahead, rolled
+out; a pedestrian's are where it is expected, and a Gaussian process about that, as wide as the pedestrian is fast. Two samples
+cost a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their least distance d. Weights begin at 1; for ten rounds, the robot first, each
+agent weighs a sample by exp(-c), where c is what it is expected to cost with the others' weights of now, and divides by the mean.
+The robot then drops samples that leave the corridor or come near where the nearest pedestrian is now, and drives the weighted
+mean of the rest. With nobody near it drives the sample that ends nearest to the goal; where all come near somebody, it stands.
+
+Where it differs:
+- The arc to the point ahead has the radius d / (2 sin of the bearing); upstream it is built from an axis that fits goals along x.
+  Towards a point behind it the robot turns in place, a car-like one drives its tightest curve.
+- The point ahead is on the path (``lookahead``), as in `orca`. BRNE knows no way but the arc: without a path it goes round no
+  corner (``follow_path`` False is upstream).
+- Walls drop samples, too, that come nearer than 5 cm to one in ``wall_horizon`` or braking; where the robot is nearer already,
+  that touch one. Where none is left, all are made at half the speed, down to 0. The mean of samples left and right of something may
+  go into it: then the one of most weight is driven. Where a robot can neither drive nor turn, it backs up if nobody is near and
+  what is behind it is free. Upstream there are the sides of a corridor alone (``wall_horizon`` 0).
+- The corridor is about the line from where the robot had its goal first to the goal. Where all samples leave it the robot stands
+  until one does not; upstream it gives the goal up.
+- Pedestrians are expected where a predictor says, at the moments of the robot's samples; upstream at constant velocity, a step of
+  0.1 s behind. Other robots are agents as pedestrians are, at constant velocity.
+- Agents whose radii are together more than 0.6 m count as so much nearer than they are, and the robot stops for somebody within
+  0.1 m of touching it. Upstream both are distances of centres, for a dog of 0.3 m (``bodies``, ``close_stop``).
+- The nominal speed is two thirds of the largest, as published, 0.4 of 0.6 m/s; it is less where the goal is near, and where the
+  turn to it is sharp. Without this a robot would pass its goal and circle.
+- The numbers of a call are those of its count, the agent, the sample and the moment (`agora.seeds`), in the robot's frame.
+
+What it cannot do: ways are arcs for 2.5 s, so it does not thread between people who stand close, and stands where somebody stays
+within the stopping distance. The pedestrians' samples know no walls.
+
+Narrow places: samples left and right of a jamb may leave none between them, at which `rto`, of 2.8 m/s, and `rlca`, which cannot
+back up, stay; a box whose corner is at the end of a wall neither drives on nor turns (`jackal_barn` in the hairpin).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel
+from agora.core.path import point_ahead
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
+from agora.core.state import Array, Floats, frozen
+from agora.costmap.walls import window_of
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Predictor, Span, Tracks
+from agora.planners._expected import expected_ways
+from agora.planners._limits import own
+from agora.planners.local.brne._game import Costs, Ways, agree, deviations, price, roll_out, wander
+from agora.planners.local.brne._walls import back, free, in_corridor, touches
+from agora.planners.steering import stopping_speed
+from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
+from agora.registry import Plug, make
+from agora.seeds import key_of
+from agora.world.tracks import onward
+
+_NOMINAL = np.float32(2.0 / 3.0)
+_TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
+_MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
+_FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
+_NOBODY, _CENTRES = 1e6, 10.0  # m
+_STILL = np.float32(1e-3)
+_BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING), np.int8(Reason.ESCAPING)
+_TOUCHED = np.int8(Reason.START_IN_CONTACT)
+
+
+class _Parameters(NamedTuple):
+    """The parameters of the kernel: fields of the planner, 0 for those that follow from the robot, and the control period, s."""
+
+    speed: np.float32
+    nominal: np.float32
+    turn: np.float32
+    lookahead: np.float32
+    wall_horizon: np.float32
+    corridor: np.float32
+    close_stop: np.float32
+    step: np.float32
+    costs: Costs
+    key: np.uint64
+    dt: np.float32
+
+
+_TUNABLE: dict[str, Span] = {
+    "cost_a1": Span(2.0, 40.0, log=True),
+    "cost_a2": Span(0.5, 4.0),
+    "cost_a3": Span(5.0, 150.0, log=True),
+    "kernel_a1": Span(0.05, 1.0, log=True),
+    "kernel_a2": Span(0.02, 1.0, log=True),
+    "activation": Span(2.0, 10.0),
+    "lookahead": Span(0.5, 3.0),
+}
+
+
+@dataclass(frozen=True)
+class Brne:
+    """Drive the mean of sampled arcs, weighted by how little they are in the way of the nearest agents, who do likewise.
+
+    Attributes:
+        cost_a1: rate at which a pair of ways costs less with its distance (brne_py 4).
+        cost_a2: sharpness of the edge of that (brne_py 1).
+        cost_a3: cost of two ways that meet (brne_py 80).
+        kernel_a1: how little a pedestrian's way at one moment says about another, 1/s2.
+        kernel_a2: variance of a pedestrian's way far from now, for each m2/s2 of its speed squared.
+        samples: samples of every agent: the square of an even number.
+        steps: moments of a way.
+        step: time from one to the next, s.
+        max_agents: number of agents, the robot and the nearest others.
+        activation: distance from which on others are not seen, m.
+        prediction: predictor of where pedestrians are expected.
+        bodies: sum of the radii of two agents from which on they count as nearer, m; 10 or more for distances of centres alone.
+        close_stop: distance to the nearest pedestrian now that drops a sample, m (0.5); None for the radii and 0.1.
+        corridor: distance to the side of the line to the goal at which samples are dropped, m (0.6); None for no corridor.
+        wall_horizon: time for which samples keep free of walls, s, or longer, to brake; 0 leaves walls to the path.
+        window: local costmap, for walls.
+        follow_path: head for a point on the path; False heads for the goal.
+        lookahead: distance along the path of the point to head for, m.
+        speed: largest speed, m/s (0.6); None for the robot's.
+        nominal_speed: speed about which samples are, m/s (0.4); None for two thirds of the largest.
+        turn_rate: largest turning rate, rad/s (1); None for 1.67 at 1 m/s, in proportion to the speed, at most the robot's.
+        stop: distance to the goal at which it stands, m (0.5); None for half of the task's tolerance.
+        seed: seed of the samples.
+    """
+
+    cost_a1: Positive = 15.0
+    cost_a2: Positive = 3.0
+    cost_a3: Positive = 20.0
+    kernel_a1: Positive = 0.2
+    kernel_a2: Positive = 0.2
+    samples: Count = 196
+    steps: Count = 25
+    step: Period = 0.1
+    max_agents: Count = 5
+    activation: Distance = 6.0
+    prediction: Annotated[Predictor, Plug("predictors")] = field(default_factory=lambda: make("predictors", "constant_velocity"))
+    bodies: Distance = 0.6
+    close_stop: Distance | None = None
+    corridor: Length | None = None
+    wall_horizon: Duration = 1.0
+    window: Window = field(default_factory=lambda: Window(size=6.0, sources=("map",)))
+    follow_path: bool = True
+    lookahead: Length = 1.0
+    speed: TopSpeed | None = None
+    nominal_speed: TopSpeed | None = None
+    turn_rate: TurningRate | None = None
+    stop: Distance | None = None
+    seed: Number = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.samples != math.isqrt(self.samples) ** 2 or self.samples % 2:
+            raise InputError(f"Brne.samples is {self.samples}; expected the square of an even number, such as 196")
+        if not 2 <= self.max_agents <= 32:
+            raise InputError(f"Brne.max_agents is {self.max_agents}; expected 2 to 32")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        walls = (self.window,) if self.wall_horizon > 0.0 else ()
+        bodies = {"bodies": Span(0.4, 1.2)} if self.bodies < _CENTRES else {}
+        return Declaration(
+            needs=("path", "robots", "pedestrians", *walls, *self.prediction.declares.needs),
+            label="faithful",
+            tunable=_TUNABLE | ({"wall_horizon": Span(0.3, 2.5)} if walls else {}) | bodies,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.speed)),
+        )
+
+    @cached_property
+    def _factor(self) -> Floats:
+        return deviations(self.steps, self.step, self.kernel_a1, self.kernel_a2).astype(np.float32)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), why a robot stands, and the memory: calls, the goal and where it was first the goal."""
+        o, rows, f = observation, len(observation.pose), np.float32
+        assert o.path is not None and o.path_count is not None
+        kept = {name: part if isinstance(part, dict) else part.copy() for name, part in memory.items()} or {
+            "calls": np.zeros(rows, np.int32),
+            "goal": np.zeros((rows, 2), f),
+            "begin": np.zeros((rows, 2), f),
+        }
+        others, foretold = self._others(o, kept.get("prediction", {}))
+        path, count = (o.path, o.path_count) if self.follow_path else (o.goal[:, None, :2], np.minimum(o.path_count, 1))
+        m, twists, reasons = o.limits, np.zeros((rows, 3), f), np.full(rows, Reason.NO_PATH, np.int8)
+        tolerance = np.full(rows, 0.1) if o.goal_tolerance is None else o.goal_tolerance
+        stop = 0.5 * tolerance if self.stop is None else np.full(rows, self.stop)
+        robot = (o.pose, o.radius, stop.astype(f), m.min_vx, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
+        outline = self.window.corners(o.footprint, o.radius).astype(f)
+        walls = (*window_of(o.costmap, rows), frozen(outline), frozen(outline + _SPARE * np.sign(outline)))
+        ways = (frozen(path.astype(f)), frozen(count))
+        state = (kept["calls"], kept["goal"], kept["begin"])
+        given = (self._parameters(f(o.dt)), tuple(map(frozen, robot)), ways, walls, others, frozen(self._factor), self._shape)
+        _act(*given, state, twists, reasons, 0, rows)
+        return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
+
+    def _parameters(self, dt: np.float32) -> _Parameters:
+        """The parameters of the kernel at a control period, s."""
+        f, given = np.float32, (self.nominal_speed, self.turn_rate, self.close_stop, self.corridor)
+        nominal, turn, close_stop, corridor = (f(value or 0.0) for value in given)
+        costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
+        speeds = (own(self.speed), nominal, turn)
+        lengths = (f(self.lookahead), f(self.wall_horizon), corridor, close_stop)
+        return _Parameters(*speeds, *lengths, f(self.step), costs, key_of("brne", self.seed, "samples"), dt)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        """The number of speeds and of turning rates of the robot's samples."""
+        side = math.isqrt(self.samples)
+        return 2 * side, side // 2
+
+    def _others(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
+        """The nearest agents of each robot, relative to it: how many (N,), places (N, A, 2), radii (N, A), speeds (N, A) and
+        expected ways (N, A, T, 2), A one less than ``max_agents``; and what the predictor remembers.
+        """
+        assert o.pedestrians is not None
+        ways, foretold = expected_ways(self.prediction, o, self.steps, self.step, memory)
+        seen: list[Tracks] = [o.pedestrians, *([] if o.robots is None else [o.robots])]
+        expected = [ways, *(onward(t.position, t.velocity, self.steps, self.step) for t in seen[1:])]
+        rows, most = len(o.pose), self.max_agents - 1
+        place, velocity, radius, present = (
+            np.concatenate([getattr(t, name) for t in seen], axis=1) for name in ("position", "velocity", "radius", "present")
+        )
+        way = np.concatenate(expected, axis=1) - o.pose[:, None, None, :2]
+        place = place - o.pose[:, None, :2]
+        away = np.where(present, np.hypot(place[..., 0], place[..., 1]), _NOBODY)
+        order = np.argsort(away, axis=1, kind="stable")[:, :most]
+        count = (np.take_along_axis(away, order, 1) <= self.activation).sum(axis=1).astype(np.int32)
+        at = np.arange(rows)[:, None]
+        speed = np.hypot(velocity[..., 0], velocity[..., 1])
+        found = (place[at, order], radius[at, order], speed[at, order], way[at, order])
+        return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
+
+
+@hidden
+def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
+    """Write the speeds and turning rates (S,) of the samples: all pairs about the nominal ones, as far on either side as both stay
+    within the largest; returns whether any drives.
+    """
+    ahead, beside = min(nominal, top - nominal), min(fastest + bend, fastest - bend)
+    lengths, turns = shape
+    for j in range(turns):
+        for i in range(lengths):
+            s = j * lengths + i
+            speed[s] = nominal - ahead + TWO * ahead * np.float32(i) / np.float32(lengths - 1)
+            turn[s] = bend - beside + TWO * beside * np.float32(j) / np.float32(max(turns - 1, 1))
+            if turning_radius > ZERO:
+                tightest = speed[s] / turning_radius
+                turn[s] = min(max(turn[s], -tightest), tightest)
+
+
+@hidden
+def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
+    """Write the robot's samples, and which of them walls and the corridor allow; returns whether any.
+
+    Where they allow none, the samples are made once more at half the speed or less, with those that do not drive.
+    """
+    nominal, curve, top, fastest, turning_radius = limits
+    offset, side_x, side_y = corridor
+    left = False
+    for _ in range(2):
+        _grid(speed, turn, shape, nominal, nominal * curve, top, fastest, turning_radius)
+        roll_out(ways.x[0], ways.y[0], speed, turn, p.step)
+        for s in range(speed.size):
+            allowed[s] = free(*around, speed[s], turn[s], horizon)
+            if p.corridor > ZERO and allowed[s]:
+                allowed[s] = in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
+            left = left or allowed[s]
+        if left:
+            break
+        nominal = HALF * min(nominal, HALF * top)
+    return left
+
+
+@hidden
+def _nearest_end(ways, allowed, x, y):
+    """Return the allowed sample of the robot that ends nearest to a place."""
+    least, best, last = _FAR, 0, ways.x.shape[1] - 1
+    for s in range(allowed.size):
+        dx, dy = ways.x[0, last, s] - x, ways.y[0, last, s] - y
+        if allowed[s] and dx * dx + dy * dy < least:
+            least, best = dx * dx + dy * dy, s
+    return best
+
+
+@hidden
+def _mean(ways, weights, speed, turn, allowed, x, y, keep):
+    """Return the mean speed and turning rate of the allowed samples that keep away from a place, and the one of most weight; -1 for
+    none.
+    """
+    total, forward, bend, most, best = ZERO, ZERO, ZERO, -ONE, -1
+    for s in range(speed.size):
+        nearest = _FAR
+        for t in range(ways.x.shape[1]):
+            dx, dy = ways.x[0, t, s] - x, ways.y[0, t, s] - y
+            nearest = min(nearest, dx * dx + dy * dy)
+        if allowed[s] and nearest > keep * keep:
+            total += weights[s]
+            forward += weights[s] * speed[s]
+            bend += weights[s] * turn[s]
+            if weights[s] > most:
+                most, best = weights[s], s
+    total = max(total, _TINIEST)
+    return forward / total, bend / total, best
+
+
+@kernel
+def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, first, last):
+    """Write the twists of the rows ``first <= n < last`` and why they stand; what is kept is changed."""
+    pose, radii, stops, min_vx, max_vx, max_ax, max_omega, max_alpha, turning_radius = robot
+    path, path_count = route
+    cost, origin, resolution, outlines, wide_outlines = walls
+    counts, places, bodies, speeds, expected = others
+    calls, goals, begins = kept
+    steps, samples, most = factor.shape[0], shape[0] * shape[1], places.shape[1] + 1
+    room = np.empty((2, most, steps, samples), np.float32)
+    ways = Ways(room[0], room[1])
+    table = np.empty((most, most, samples, samples), np.float32)
+    weights, radius = np.empty((most, samples), np.float32), np.empty(most, np.float32)
+    speed, turn, scratch = np.empty(samples, np.float32), np.empty(samples, np.float32), np.empty(samples, np.float32)
+    draws, allowed = np.empty((steps, samples), np.float32), np.empty(samples, np.bool_)
+    for n in range(first, last):
+        if path_count[n] <= 0:
+            continue
+        reasons[n], call = np.int8(0), calls[n]
+        calls[n] = call + 1
+        x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
+        sine, cosine = sincos(heading)
+        end_x, end_y = path[n, path_count[n] - 1, 0], path[n, path_count[n] - 1, 1]
+        if call == 0 or goals[n, 0] != end_x or goals[n, 1] != end_y:
+            goals[n, 0], goals[n, 1], begins[n, 0], begins[n, 1] = end_x, end_y, x, y
+        _, tx, ty, way = point_ahead(path[n], path_count[n], x, y, p.lookahead)
+        dx, dy = tx - x, ty - y
+        tx, ty = cosine * dx + sine * dy, cosine * dy - sine * dx
+        distance, left = math.sqrt(dx * dx + dy * dy), math.sqrt((end_x - x) * (end_x - x) + (end_y - y) * (end_y - y))
+        left = max(left, way)
+        if left <= stops[n]:
+            continue
+        bearing, top = atan2(ty, tx), min(p.speed, max_vx[n])
+        fastest = min(p.turn if p.turn > ZERO else _TURN * top, max_omega[n])
+        nominal = min(p.nominal if p.nominal > ZERO else _NOMINAL * top, top)
+        nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
+        horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
+        u, v = x - origin[n, 0], y - origin[n, 1]
+        wide = free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
+        around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
+        count = min(counts[n], most - 1)
+        begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
+        aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
+        behind = abs(bearing) > HALF_PI
+        curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
+        if turning_radius[n] > ZERO:
+            curve = min(max(curve, -ONE / turning_radius[n]), ONE / turning_radius[n])
+        nominal = min(nominal, fastest / max(abs(curve), _TINY))
+        across_x, across_y = begins[n, 1] - end_y, end_x - begins[n, 0]
+        length = max(math.sqrt(across_x * across_x + across_y * across_y), _TINY)
+        across_x, across_y = across_x / length, across_y / length
+        offset = (x - begins[n, 0]) * across_x + (y - begins[n, 1]) * across_y
+        corridor = (offset, across_x * cosine + across_y * sine, across_y * cosine - across_x * sine)
+        limits = (nominal, curve, top, fastest, turning_radius[n])
+        turns = behind and turning_radius[n] <= ZERO
+        if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
+            if turning_radius[n] <= ZERO and free(*around, ZERO, aside, horizon):
+                twists[n, 2] = aside
+                reasons[n] = np.int8(0) if turns else _BLOCKED
+                continue
+            retreat = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+            twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
+            continue
+        if count == 0:
+            reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
+            best = _nearest_end(ways, allowed, reach * tx, reach * ty)
+            twists[n, 0], twists[n, 2] = speed[best], turn[best]
+            if speed[best] < _STILL and abs(turn[best]) < _STILL:
+                twists[n, 0] = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+                reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
+            continue
+        radius[0] = radii[n]
+        for a in range(count):
+            radius[a + 1] = bodies[n, a]
+            wander(ways.x[a + 1], ways.y[a + 1], expected[n, a], factor, speeds[n, a], p.key, a, call, sine, cosine, draws)
+        price(table, ways, count + 1, radius, p.costs, scratch)
+        agree(weights, table, count + 1, scratch)
+        px, py = cosine * places[n, 0, 0] + sine * places[n, 0, 1], cosine * places[n, 0, 1] - sine * places[n, 0, 0]
+        keep = p.close_stop if p.close_stop > ZERO else radii[n] + bodies[n, 0] + _MARGIN
+        forward, bend, best = _mean(ways, weights[0], speed, turn, allowed, px, py, keep)
+        if best < 0:
+            reasons[n] = _TOUCHED if begins_touching else _WAITING
+            continue
+        if not free(*around, forward, bend, horizon):
+            forward, bend = speed[best], turn[best]
+        twists[n, 0], twists[n, 2] = forward, bend

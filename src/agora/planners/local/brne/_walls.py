@@ -1,0 +1,62 @@
+"""The walls, and the room to back up, of `agora.planners.local.brne`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, ZERO, sincos
+from agora.planners._rollouts.grids import footprint_cost
+
+_PACE, _NEAR, _CRAWL = np.float32(0.1), np.float32(0.5), np.float32(0.2)
+
+
+@hidden
+def free(cost, corners, x, y, resolution, heading, speed, turn, reach):
+    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist; now, too.
+
+    No point of its outline is asked less than about every 0.1 m.
+    """
+    if cost.shape[0] == 0:
+        return True
+    wide = max(abs(corners[0, 0]), abs(corners[0, 1]))
+    count = np.int64(np.ceil(reach * (abs(speed) + wide * abs(turn)) / _PACE))
+    inverse, step, angle = ONE / resolution, reach / np.float32(max(count, 1)), heading
+    for k in range(count + 1):
+        sine, cosine = sincos(angle)
+        if footprint_cost(cost, corners[:, 0], corners[:, 1], ONE, x, y, sine, cosine, inverse) < 0:
+            return False
+        if k < count:
+            sine, cosine = sincos(angle + HALF * step * turn)
+            x, y, angle = x + step * speed * cosine, y + step * speed * sine, angle + step * turn
+    return True
+
+
+@hidden
+def touches(around, radius, place, body, count):
+    """Return whether the robot touches one of its nearest, or a wall."""
+    for a in range(count):
+        keep = radius + body[a]
+        if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
+            return True
+    return not free(*around, ZERO, ZERO, ZERO)
+
+
+@hidden
+def back(around, top, lowest, horizon, radius, place, body, count):
+    """Return the speed at which the robot backs up straight, where nothing is behind it and nobody near; else 0."""
+    for a in range(count):
+        keep = radius + body[a] + _NEAR
+        if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
+            return ZERO
+    speed = max(lowest, -_CRAWL * top)
+    return speed if speed < ZERO and free(*around, speed, ZERO, horizon) else ZERO
+
+
+@hidden
+def in_corridor(x, y, s, offset, side_x, side_y, wide):
+    """Return whether a sample of the robot stays within a corridor, of which the robot is ``offset`` beside the middle."""
+    farthest = ZERO
+    for t in range(x.shape[0]):
+        farthest = max(farthest, abs(offset + x[t, s] * side_x + y[t, s] * side_y))
+    return farthest <= wide

@@ -1,0 +1,309 @@
+"""The costs of a robot's band together with those of two people: what couples them, and the normal equations of all.
+
+The bands are paired by the number of their poses, as upstream pairs them. The unknowns stand pose by pose, the robot's first,
+then those of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. An
+unknown that is fixed, or behind the end of a band, is told by its index, -1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import Floats, Ints
+from agora.planners._bands import edges as teb_edges
+from agora.planners._bands import shape as shapes
+from agora.planners._bands.costs import WIDTH, SolverMemory, cost, linearise, measure
+from agora.planners.local.cohan import _edges as edges
+
+BANDS = 3
+WIDEST = 26
+_SIZE = 10
+
+
+class Social(NamedTuple):
+    """Weights and thresholds between bands; the fields of `Cohan` of these names, and the cosine of half the field of view."""
+
+    agent_robot_safety: np.float32
+    agent_agent_safety: np.float32
+    agent_robot_rel_vel: np.float32
+    agent_robot_visibility: np.float32
+    nominal_agent_vel_x: np.float32
+    invisible_human: np.float32
+    epsilon: np.float32
+    min_agent_robot_dist: np.float32
+    min_agent_agent_dist: np.float32
+    rel_vel_cost_threshold: np.float32
+    visibility_cost_threshold: np.float32
+    invisible_human_threshold: np.float32
+    sight: np.float32
+    agent_radius: np.float32
+
+
+class Crowd(NamedTuple):
+    """The bands of a robot and of up to two people, and working memory; the first axis of most arrays is the band.
+
+    Attributes:
+        bands: (3, M, 4).
+        trial: (3, M, 4) bands on trial.
+        counts: (3,) numbers of their poses.
+        nominal: (3,) usual speeds of the people, m/s; that of the robot means nothing.
+        hidden: (H, 2) places from which people may step out, m from the robot; the first number is that of those that are known.
+        hiding: (1,) how many of them.
+        trig: (3, M, 2).
+        steps: (3, M, 12).
+        matrix: (3, 4 M, 11).
+        side: (3, 4 M).
+        joint: (12 M, 27) lower band of the normal matrix of all.
+        factor: (12 M, 27) lower band of its factor.
+        right: (12 M,) right-hand side.
+        change: (12 M,) change of all bands.
+        row: (27,) derivatives of a residual.
+        unknowns: (10,) unknowns of a residual.
+    """
+
+    bands: Floats
+    trial: Floats
+    counts: Ints
+    nominal: Floats
+    hidden: Floats
+    hiding: Ints
+    trig: Floats
+    steps: Floats
+    matrix: Floats
+    side: Floats
+    joint: Floats
+    factor: Floats
+    right: Floats
+    change: Floats
+    row: Floats
+    unknowns: Ints
+
+
+@hidden
+def memory_of(crowd, b):
+    """Return the part of the working memory that the band's own costs use."""
+    c = crowd
+    return SolverMemory(c.trig[b], c.steps[b], c.matrix[b], c.factor, c.side[b], c.change, c.row, c.trial[b])
+
+
+@hidden
+def unknown(crowd, many, b, i, k):
+    """Return the number of an unknown of pose ``i`` of a band: k is 0 for x, 1 for y, 2 for the heading, 3 for its time; or -1."""
+    last = crowd.counts[b] - 1
+    if i >= last or (k < 3 and i < 1):
+        return -1
+    return 4 * many * i + 4 * b + k
+
+
+@hidden
+def _join(crowd, width, size, weight, error):
+    """Add a residual whose ``size`` derivatives and unknowns are in ``row`` and ``unknowns`` to the normal equations."""
+    for a in range(size):
+        at = crowd.unknowns[a]
+        scaled = weight * crowd.row[a]
+        if at < 0 or scaled == ZERO:
+            continue
+        crowd.right[at] -= scaled * error
+        for b in range(size):
+            to = crowd.unknowns[b]
+            if 0 <= to <= at:
+                crowd.joint[at, width + to - at] += scaled * crowd.row[b]
+
+
+@hidden
+def _point(crowd, many, b, i, at):
+    """Note the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's."""
+    crowd.unknowns[at], crowd.unknowns[at + 1] = unknown(crowd, many, b, i, 0), unknown(crowd, many, b, i, 1)
+
+
+@hidden
+def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
+    """Costs between the robot and person ``b`` at pose ``i``: safety where ``near``, and visibility."""
+    robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
+    if near:
+        far, by_x, by_y, by_heading = shapes.gap(
+            shape, robot[0], robot[1], trig[0, i, 0], trig[0, i, 1], person[0], person[1], s.agent_radius
+        )
+        e, slope = edges.safety(far, s.min_agent_robot_dist + s.epsilon)
+        total += s.agent_robot_safety * e * e
+        if writes and slope != ZERO:
+            crowd.row[0], crowd.row[1], crowd.row[2] = slope * by_x, slope * by_y, slope * by_heading
+            crowd.row[3], crowd.row[4] = -slope * by_x, -slope * by_y
+            _point(crowd, many, 0, i, 0)
+            crowd.unknowns[2] = unknown(crowd, many, 0, i, 2)
+            _point(crowd, many, b, i, 3)
+            _join(crowd, width, 5, s.agent_robot_safety, e)
+    value, by_x, by_y = edges.unseen(robot, person, s.sight)
+    e, slope = edges.beyond(value, s.visibility_cost_threshold - s.epsilon)
+    total += s.agent_robot_visibility * e * e
+    if writes and slope != ZERO:
+        crowd.row[0], crowd.row[1], crowd.row[2], crowd.row[3] = by_x, by_y, -by_x, -by_y
+        _point(crowd, many, 0, i, 0)
+        _point(crowd, many, b, i, 2)
+        _join(crowd, width, 4, s.agent_robot_visibility, e)
+    return total
+
+
+@hidden
+def _together(crowd, bands, many, width, b, i, s, writes):
+    """Cost of the relative velocity of the robot and person ``b`` in the steps from pose ``i``."""
+    robot, person = bands[0], bands[b]
+    value = edges.closing(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
+    e, slope = edges.beyond(value, s.rel_vel_cost_threshold - s.epsilon)
+    if writes and slope != ZERO:
+        _point(crowd, many, 0, i, 0)
+        crowd.unknowns[2] = unknown(crowd, many, 0, i, 3)
+        _point(crowd, many, 0, i + 1, 3)
+        _point(crowd, many, b, i, 5)
+        crowd.unknowns[7] = unknown(crowd, many, b, i, 3)
+        _point(crowd, many, b, i + 1, 8)
+        _join(crowd, width, _SIZE, s.agent_robot_rel_vel, e)
+    return s.agent_robot_rel_vel * e * e
+
+
+@hidden
+def _usual(crowd, many, width, b, i, s, writes):
+    """Cost of a person's speed that is not the usual one, in the step from pose ``i``."""
+    step = crowd.steps[b, i]
+    e = step[0] - crowd.nominal[b]
+    if writes:
+        row = crowd.row
+        row[0], row[1], row[2], row[3], row[4], row[5] = -step[1], -step[2], step[3], step[4], step[1], step[2]
+        _point(crowd, many, b, i, 0)
+        crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, b, i, 2), unknown(crowd, many, b, i, 3)
+        _point(crowd, many, b, i + 1, 4)
+        _join(crowd, width, 6, s.nominal_agent_vel_x, e)
+    return s.nominal_agent_vel_x * e * e
+
+
+@hidden
+def _apart(crowd, bands, many, width, i, s, writes):
+    """Cost of the two people's distance at pose ``i``. Upstream computes its weight and does not use it: it is 1 there."""
+    x, y = bands[1, i, 0] - bands[2, i, 0], bands[1, i, 1] - bands[2, i, 1]
+    far, by_x, by_y = teb_edges.length(x, y)
+    e, slope = edges.safety(far - s.agent_radius - s.agent_radius, s.min_agent_agent_dist + s.epsilon)
+    if writes and slope != ZERO:
+        crowd.row[0], crowd.row[1], crowd.row[2], crowd.row[3] = slope * by_x, slope * by_y, -slope * by_x, -slope * by_y
+        _point(crowd, many, 1, i, 0)
+        _point(crowd, many, 2, i, 2)
+        _join(crowd, width, 4, s.agent_agent_safety, e)
+    return s.agent_agent_safety * e * e
+
+
+@hidden
+def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
+    """Costs of people who may step out when the robot is at pose ``i``."""
+    robot, after, total = bands[0, i], bands[0, i + 1], ZERO
+    dx, dy, dt, trig = after[0] - robot[0], after[1] - robot[1], robot[3], crowd.trig
+    long, long_x, long_y = teb_edges.length(dx, dy)
+    for h in range(crowd.hiding[0]):
+        x, y = crowd.hidden[h, 0], crowd.hidden[h, 1]
+        far, by_x, by_y, by_heading = shapes.gap(shape, robot[0], robot[1], trig[0, i, 0], trig[0, i, 1], x, y, s.agent_radius)
+        if far <= ZERO:
+            continue
+        value, by_far, by_speed = edges.emerging(far, long / dt, time)
+        e, slope = teb_edges.above(value, s.invisible_human_threshold + s.epsilon)
+        total += s.invisible_human * e * e
+        if writes and slope != ZERO:
+            row = crowd.row
+            row[0] = slope * (by_far * by_x - by_speed * long_x / dt)
+            row[1] = slope * (by_far * by_y - by_speed * long_y / dt)
+            row[2], row[3] = slope * by_far * by_heading, -slope * by_speed * long / (dt * dt)
+            row[4], row[5] = slope * by_speed * long_x / dt, slope * by_speed * long_y / dt
+            _point(crowd, many, 0, i, 0)
+            crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, 0, i, 2), unknown(crowd, many, 0, i, 3)
+            _point(crowd, many, 0, i + 1, 4)
+            _join(crowd, width, 6, s.invisible_human, e)
+    return total
+
+
+@lean
+def between(crowd, bands, many, s, shape, near, writes):
+    """Return the costs between ``many`` bands, and add them to the normal equations where ``writes``.
+
+    Args:
+        crowd: `Crowd`, measured.
+        bands: its bands, or those on trial.
+        many: number of bands.
+        s: `Social`.
+        shape: shape of the robot.
+        near: whether somebody is near enough for the cost of safety.
+        writes: whether to write.
+    """
+    total, width = ZERO, 8 * many + 2
+    for b in range(1, many):
+        both = min(crowd.counts[0], crowd.counts[b])
+        for i in range(both):
+            total += _pair(crowd, bands, many, width, b, i, s, shape, near, writes)
+            if i < both - 1:
+                total += _together(crowd, bands, many, width, b, i, s, writes)
+        for i in range(crowd.counts[b] - 1):
+            total += _usual(crowd, many, width, b, i, s, writes)
+    if many > 2:
+        for i in range(min(crowd.counts[1], crowd.counts[2])):
+            total += _apart(crowd, bands, many, width, i, s, writes)
+    time = bands[0, 0, 3]
+    for i in range(1, crowd.counts[0] - 1 if crowd.hiding[0] > 0 else 0):
+        total += _emerge(crowd, bands, many, width, i, time, s, shape, writes)
+        time += bands[0, i, 3]
+    return total
+
+
+@lean
+def measured(crowd, bands, many, bounds):
+    """Measure ``many`` bands."""
+    for b in range(many):
+        measure(bands[b], crowd.counts[b], bounds[b], memory_of(crowd, b))
+
+
+@lean
+def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
+    """Return the cost of all bands that have been measured: their own, and what is between them."""
+    total = between(crowd, bands, many, s, shape[0], near, False)
+    for b in range(many):
+        own, discs = cost(bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
+        total += own + discs
+    return total
+
+
+@lean
+def normal(crowd, many, weights, bounds, shape, nears, more, s, near):
+    """Write the normal equations of all bands that have been measured; return how many unknowns there are, fixed ones too."""
+    width, longest = 8 * many + 2, 0
+    for b in range(many):
+        longest = max(longest, crowd.counts[b])
+    size = 4 * many * (longest - 1)
+    for r in range(size):
+        for k in range(width + 1):
+            crowd.joint[r, k] = ZERO
+        crowd.right[r] = ZERO
+    for b in range(many):
+        linearise(crowd.bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
+        for r in range(4 * (crowd.counts[b] - 1)):
+            at = unknown(crowd, many, b, r // 4, r % 4)
+            if at < 0:
+                continue
+            crowd.right[at] += crowd.side[b, r]
+            for k in range(min(r, WIDTH) + 1):
+                to = unknown(crowd, many, b, (r - k) // 4, (r - k) % 4)
+                if to >= 0:
+                    crowd.joint[at, width + to - at] += crowd.matrix[b, r, WIDTH - k]
+    between(crowd, crowd.bands, many, s, shape[0], near, True)
+    for b in range(many):
+        for i in range(longest - 1):
+            for k in range(4):
+                if unknown(crowd, many, b, i, k) < 0:
+                    crowd.joint[4 * many * i + 4 * b + k, width] = ONE
+    return size
+
+
+@hidden
+def distance(bands, b):
+    """Distance of person ``b`` from the robot at their first poses."""
+    dx, dy = bands[b, 0, 0] - bands[0, 0, 0], bands[b, 0, 1] - bands[0, 0, 1]
+    return math.sqrt(dx * dx + dy * dy)

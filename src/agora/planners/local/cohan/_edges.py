@@ -1,0 +1,95 @@
+"""The costs between a robot's band and those of people: quantities with their derivatives.
+
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
+the package hateb_local_planner of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
+edge_agent_robot_visibility.h, edge_agent_agent_safety.h, edge_invisible_human.h, penalties.h). Derivatives are ours.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import ONE, TWO, ZERO
+from agora.planners._bands import edges
+
+_FIVE, _LN2 = np.float32(5.0), np.float32(math.log(2.0))
+_SLOW, _LEAST = np.float32(0.1), np.float32(0.01)
+_EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5)  # m/s, m/s2, s
+
+
+@hidden
+def safety(far, least):
+    """The square and the value of what is missing to a distance, added, and its derivative by the distance."""
+    missing, slope = edges.above(far, least)
+    return missing * missing + missing, slope * (TWO * missing + ONE)
+
+
+@hidden
+def beyond(value, most):
+    """Return the distance of a value above ``most``, and its derivative."""
+    if value > most:
+        return value - most, ONE
+    return ZERO * value, ZERO
+
+
+@hidden
+def closing(robot, after, dt, person, person_after, person_dt, row):
+    """Cost of a robot's speed, and of that at which it and a person come together: (max(c, 0) + |v| + 1) / distance.
+
+    c is the product of the relative velocity with the way to the person; poses are the starts and ends of two steps. Written into
+    ``row`` are the derivatives by x and y of the robot's first pose, its time, x and y of the next; then those of the person.
+    """
+    dx, dy = person[0] - robot[0], person[1] - robot[1]
+    far, _, _ = edges.length(dx, dy)
+    ux, uy = (after[0] - robot[0]) / dt, (after[1] - robot[1]) / dt
+    wx, wy = (person_after[0] - person[0]) / person_dt, (person_after[1] - person[1]) / person_dt
+    fast, fast_x, fast_y = edges.length(ux, uy)
+    together = (ux - wx) * dx + (uy - wy) * dy
+    on = ONE if together > ZERO else ZERO
+    value = (on * together + fast + ONE) / far
+    by_ux, by_uy = (on * dx + fast_x) / far, (on * dy + fast_y) / far
+    by_wx, by_wy = -on * dx / far, -on * dy / far
+    by_dx, by_dy = on * (ux - wx) / far - value * dx / (far * far), on * (uy - wy) / far - value * dy / (far * far)
+    row[0], row[1] = -by_ux / dt - by_dx, -by_uy / dt - by_dy
+    row[2] = -(by_ux * ux + by_uy * uy) / dt
+    row[3], row[4] = by_ux / dt, by_uy / dt
+    row[5], row[6] = by_dx - by_wx / person_dt, by_dy - by_wy / person_dt
+    row[7] = -(by_wx * wx + by_wy * wy) / person_dt
+    row[8], row[9] = by_wx / person_dt, by_wy / person_dt
+    return value
+
+
+@hidden
+def unseen(robot, person, cosine):
+    """Cost of a robot that a person does not see and that goes the same way, 5 2^-(distance^2), and its derivatives by x and y.
+
+    It is seen within the angle of this cosine from the person's heading. Upstream takes it in radians for degrees, so that it is
+    seen within 0.05 rad alone.
+    """
+    dx, dy = robot[0] - person[0], robot[1] - person[1]
+    far, _, _ = edges.length(dx, dy)
+    look_x, look_y = math.cos(person[2]), math.sin(person[2])
+    seen = look_x * dx + look_y * dy > cosine * far
+    if seen or look_x * math.cos(robot[2]) + look_y * math.sin(robot[2]) < ZERO:
+        return ZERO * dx, ZERO * dx, ZERO * dx
+    value = _FIVE * math.exp(-_LN2 * (dx * dx + dy * dy))
+    return value, -TWO * _LN2 * dx * value, -TWO * _LN2 * dy * value
+
+
+@hidden
+def emerging(far, speed, time):
+    """Time until a robot and a person who steps out meet, and its derivatives by their distance and the robot's speed.
+
+    The person walks at 1.5 m/s and brakes from the start once half a second to react has passed.
+    """
+    together = _EMERGES + speed - _SLOW
+    on = ONE
+    if time > _REACTS:
+        together -= _BRAKES * time
+        if together < _LEAST:
+            together, on = _LEAST, ZERO
+    value = far / together
+    return value, ONE / together, -on * value / together

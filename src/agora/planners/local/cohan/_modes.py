@@ -1,0 +1,140 @@
+"""The modes of human-aware planning, and when a robot goes from one to the next.
+
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts
+from the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream leaves its modes in
+the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal; here a robot is
+back at a single band where it minds nobody who moves, too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+from agora.core.scalar import ONE, TWO, ZERO
+from agora.planners._bands.checks import blocked
+from agora.planners._rollouts.grids import cell_of
+from agora.planners.local.cohan._people import STATIC, STOPPED, STUCK, reach
+
+SINGLE, DUAL, OBSTACLES, BACK_OFF, PASS = 0, 1, 2, 3, 4
+GOAL, HELD, TICKS, PASSING = 0, 1, 2, 3
+_MOVED, _STUCK_TIME, _STUCK_DISTANCE = np.float32(0.06), np.float32(2.0), np.float32(2.5)
+_BLOCKED_TIME, _PASS_TIME, _LEAVES = np.float32(2.0), np.float32(5.0), np.float32(5.0)
+_WIDE, _LOOK, _AHEAD = np.float32(2.0), np.float32(1.5), np.float32(1.0)
+_TURN, _BACK, _TURNS, _BACKS = np.float32(math.pi / 18.0), np.float32(0.5), 9, 10
+_FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
+
+
+@lean
+def at_door(scene, n, route, points, width):
+    """Return whether the path leads through a door within 1 m: narrower than ``width`` m, and 2 m wide before it or behind it.
+
+    Upstream is told of doors.
+
+    Args:
+        scene: `agora.planners.local.teb.scene.Observed`.
+        n: row.
+        route: (A, 2) local path, m from the robot, ``points`` of it.
+        points: number of points.
+        width: m.
+    """
+    cost, inverse = scene.cost[n], ONE / scene.resolution
+    left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    narrow, wide, way = False, False, ZERO
+    for k in range(points - 1):
+        dx, dy = route[k + 1, 0] - route[k, 0], route[k + 1, 1] - route[k, 1]
+        long = math.sqrt(dx * dx + dy * dy)
+        if long <= ZERO:
+            continue
+        x, y, ux, uy = left + route[k, 0], bottom + route[k, 1], dx / long, dy / long
+        across = reach(cost, inverse, x, y, -uy, ux, _LOOK) + reach(cost, inverse, x, y, uy, -ux, _LOOK)
+        narrow |= across < width and way <= _AHEAD
+        wide |= across >= _WIDE
+        way += long
+        if way > TWO * _AHEAD:
+            break
+    return narrow and wide
+
+
+@lean
+def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
+    """Return the mode of this period.
+
+    Args:
+        mode: mode of the period before, not `BACK_OFF`.
+        clock: (4,) distance to the goal that counts as held, for how long it has been, time in `OBSTACLES`, time in `PASS`;
+            changed.
+        dt: control period, s.
+        distance: distance to the goal, m.
+        count: number of people that the robot minds.
+        nearest: distance of the nearest, m.
+        state: state of the nearest.
+        moves: whether one of them moves or is stuck.
+        door: whether the robot is at a door.
+    """
+    if abs(clock[GOAL] - distance) > _MOVED:
+        clock[GOAL], clock[HELD] = distance, ZERO
+    else:
+        clock[HELD] += dt
+    clock[PASSING] = clock[PASSING] + dt if door else ZERO
+    if door and clock[PASSING] < _PASS_TIME:
+        return PASS
+    if mode == OBSTACLES and count > 0 and nearest <= _LEAVES:
+        clock[TICKS] += dt
+        return BACK_OFF if clock[TICKS] >= _BLOCKED_TIME and state in (STOPPED, STUCK) else OBSTACLES
+    if mode == DUAL and clock[HELD] >= _STUCK_TIME and (count == 0 or nearest <= _STUCK_DISTANCE):
+        clock[TICKS] = ZERO
+        return OBSTACLES
+    return DUAL if count > 0 and (moves or (mode == DUAL and state != STATIC)) else SINGLE
+
+
+@hidden
+def _clear(cost, inverse, x, y, radius):
+    """Return whether a disc in a window costs nothing, at its middle and at eight places of its edge."""
+    for c in range(9):
+        turn, out = _EIGHTH * np.float32(c), radius if c < 8 else ZERO
+        column, row = cell_of(x + out * np.float32(math.cos(turn)), y + out * np.float32(math.sin(turn)), inverse, cost)
+        if column < 0 or cost[row, column] > 0:
+            return False
+    return True
+
+
+@lean
+def spot(scene, n, radius, still, standing, out):
+    """Write the pose that the robot backs off to; return whether there is one.
+
+    Beside the robot's way back, two radii to the right or to the left, in half metres, and the same for ways turned by up to 90
+    degrees; of the first of each way that the robot gets to straight, and where its disc costs nothing, the nearest.
+
+    Args:
+        scene: `agora.planners.local.teb.scene.Observed`.
+        n: row.
+        radius: radius of the robot, m.
+        still: (S, 3) standing discs, ``standing`` of them.
+        standing: number of them.
+        out: out, (3,) in the map, m and rad.
+    """
+    cost, inverse = scene.cost[n], ONE / scene.resolution
+    left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    best = _FAR
+    for k in range(-_TURNS, _TURNS + 1):
+        heading = scene.pose[n, 2] + _TURN * np.float32(k)
+        cosine, sine = np.float32(math.cos(heading)), np.float32(math.sin(heading))
+        found = False
+        for j in range(2 * _BACKS):
+            if found:
+                break
+            back = _BACK * np.float32(j // 2)
+            aside = TWO * radius if j % 2 == 1 else -TWO * radius
+            x, y = -back * cosine - aside * sine, -back * sine + aside * cosine
+            far = math.sqrt(x * x + y * y)
+            if far >= best or blocked(scene, n, x, y, still, standing):
+                continue
+            if reach(cost, inverse, left, bottom, x / far, y / far, far) < far:
+                continue
+            if _clear(cost, inverse, left + x, bottom + y, radius):
+                found, best = True, far
+                out[0], out[1], out[2] = scene.pose[n, 0] + x, scene.pose[n, 1] + y, heading
+    return best < _FAR

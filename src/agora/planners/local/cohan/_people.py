@@ -1,0 +1,151 @@
+"""The people that a robot takes into account: who is in sight, in which state, and where somebody unseen may step out.
+
+Facts from the package agent_path_prediction of CoHAN 2 (agents_class.cpp). There a node of its own looks for invisible people on a
+map; here they are at the edges of what a robot sees in its costmap.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, sincos
+from agora.planners._rollouts.grids import cell_of
+
+STATIC, MOVING, STOPPED, STUCK = 1, 2, 3, 4
+MOST = 8
+_WALKS = np.float32(0.1)
+_LETHAL = 254
+_NEARER = np.float32(0.1)
+_RAYS, _LONG, _STEP = 72, np.float32(4.0), np.float32(1.0)
+_BEHIND, _FARTHEST = np.float32(0.4), np.float32(1.0)
+_FAR = np.float32(3e38)
+
+
+@hidden
+def stateful(ids, states, name, walks):
+    """Note whether a person walks, and return the state: static before the first step, moving, stopped, or still blocked.
+
+    Args:
+        ids: (K,) names of those known, plus 1; 0 for none. A new one takes the first free place, else that of its name modulo K.
+        states: (K,) their states.
+        name: identity of the person.
+        walks: whether the person walks.
+    """
+    free = -1
+    for k in range(ids.size):
+        if ids[k] == name + 1:
+            free = k
+            break
+        if ids[k] == 0:
+            free, ids[k], states[k] = k, name + 1, STATIC
+            break
+    if free < 0:
+        free = abs(name) % ids.size
+        ids[free], states[free] = name + 1, STATIC
+    if walks:
+        states[free] = MOVING
+    elif states[free] == MOVING:
+        states[free] = STOPPED
+    return states[free]
+
+
+@hidden
+def reach(cost, inverse, x, y, dx, dy, most):
+    """The distance that one gets from a place in a window along a unit vector before something lethal, in steps of half a cell.
+
+    It is no more than ``most``.
+    """
+    step, far = HALF / inverse, ZERO
+    while far < most:
+        column, row = cell_of(x + far * dx, y + far * dy, inverse, cost)
+        if column < 0:
+            return most
+        if cost[row, column] >= _LETHAL:
+            return far
+        far += step
+    return most
+
+
+@lean
+def watch(scene, n, names, radius, ids, states, seen):
+    """Note the states of the people about a robot, and write those that it minds, the nearest first.
+
+    It minds those before it, within ``radius`` m, whom no wall hides. Those outside its costmap are not hidden.
+
+    Args:
+        scene: `agora.planners.local.teb.scene.Observed`.
+        n: row.
+        names: (N, P) identities of the pedestrians, the first P of its discs.
+        radius: planning radius, m.
+        ids: (K,) as in `stateful`.
+        states: (K,) as in `stateful`.
+        seen: out, (8, 3) slot, distance and state of the people.
+
+    Returns:
+        How many there are, up to 8; whether one of them moves or is stuck.
+    """
+    d, count, moves = scene.discs, 0, False
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    sine, cosine = sincos(scene.pose[n, 2])
+    left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
+    for q in range(names.shape[1]):
+        if not d.present[n, q]:
+            continue
+        dx, dy = d.position[n, q, 0] - x, d.position[n, q, 1] - y
+        vx, vy = d.velocity[n, q, 0], d.velocity[n, q, 1]
+        state = stateful(ids, states, names[n, q], vx * vx + vy * vy > _WALKS * _WALKS)
+        far = max(math.sqrt(dx * dx + dy * dy), _NEARER)
+        if far >= radius or dx * cosine + dy * sine < ZERO or (count == MOST and far >= seen[count - 1, 1]):
+            continue
+        until = max(far - d.radius[n, q] - _NEARER, ZERO)
+        if reach(scene.cost[n], ONE / scene.resolution, left, bottom, dx / far, dy / far, until) < until:
+            continue
+        k = min(count, MOST - 1)
+        while k > 0 and seen[k - 1, 1] > far:
+            for j in range(3):
+                seen[k, j] = seen[k - 1, j]
+            k -= 1
+        seen[k, 0], seen[k, 1], seen[k, 2] = np.float32(q), far, np.float32(state)
+        count = min(count + 1, MOST)
+    for k in range(count):
+        moves |= seen[k, 2] == MOVING or seen[k, 2] == STUCK
+    return count, moves
+
+
+@lean
+def corners(scene, n, radius, places):
+    """Write the places behind edges from which somebody may step out, m from the robot; return how many.
+
+    Rays go out in 5 degrees to 4 m, before the robot; where one ends 1 m short of its neighbour, a person may stand beside its end,
+    where nothing is within 1 m of it.
+
+    Args:
+        scene: `agora.planners.local.teb.scene.Observed`.
+        n: row.
+        radius: radius of a person, m.
+        places: out, (H, 2).
+    """
+    cost, inverse = scene.cost[n], ONE / scene.resolution
+    left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    count, before, half = 0, _FAR, _RAYS // 2
+    for k in range(half + 1):
+        angle = scene.pose[n, 2] + TWO_PI * (np.float32(k) / np.float32(_RAYS) - HALF * HALF)
+        dx, dy = np.float32(math.cos(angle)), np.float32(math.sin(angle))
+        far = reach(cost, inverse, left, bottom, dx, dy, _LONG)
+        short = min(far, before)
+        if k > 0 and abs(far - before) > _STEP and count < places.shape[0]:
+            back = angle - (TWO_PI / np.float32(_RAYS) if before < far else ZERO)
+            bx, by = np.float32(math.cos(back)), np.float32(math.sin(back))
+            beyond = short + radius
+            while beyond < short + _FARTHEST:
+                column, row = cell_of(left + beyond * bx, bottom + beyond * by, inverse, cost)
+                if column >= 0 and cost[row, column] < _LETHAL:
+                    places[count, 0], places[count, 1] = beyond * bx, beyond * by
+                    count += 1
+                    break
+                beyond += HALF * _BEHIND
+        before = far
+    return count

@@ -1,0 +1,315 @@
+"""The human-aware planner, one row after the other: people, mode, bands, check, command.
+
+Facts from the package hateb_local_planner of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel, spliced
+from agora.core.recording import Reason
+from agora.core.scalar import ONE, ZERO, atan2
+from agora.core.state import Floats, Ints
+from agora.planners._bands.band import lay, put, resize
+from agora.planners._bands.checks import FREE, feasible, note
+from agora.planners._bands.costs import Bounds, Near, TebWeights, measure
+from agora.planners._bands.discs import MOMENT, associate, attach, cluster, gather
+from agora.planners._bands.shape import ROUND, Shape
+from agora.planners.local.cohan._costs import Crowd, Social, distance, memory_of
+from agora.planners.local.cohan._modes import BACK_OFF, DUAL, PASS, TICKS, at_door, spot, switch
+from agora.planners.local.cohan._people import MOVING, STUCK, corners, watch
+from agora.planners.local.cohan._solver import optimise_all
+from agora.planners.local.teb.plan import begun, ended, everybody, local_goal, recalled_bands, weights_at
+
+_STANDING = np.float32(1e-3)
+_NEAR, _ARRIVED, _GIVEN_UP = np.float32(2.0), np.float32(0.15), np.float32(30.0)
+_VIA, _USUAL = np.float32(0.2), np.float32(0.3)
+_NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_RETREATING, _WAITING = np.int8(Reason.RETREATING), np.int8(Reason.WAITING)
+
+
+class Humans(NamedTuple):
+    """The fields of `Cohan` that concern people.
+
+    Attributes:
+        dt: control period, s.
+        radius: planning radius, m.
+        door: width below which a passage is a door, m.
+        passing: largest speed there, m/s.
+        hides: whether people may step out from behind edges.
+        social: weights between bands.
+        weights: weights of a person's band.
+        bounds: limits of a person.
+    """
+
+    dt: np.float32
+    radius: np.float32
+    door: np.float32
+    passing: np.float32
+    hides: bool
+    social: Social
+    weights: TebWeights
+    bounds: Bounds
+
+
+class Mood(NamedTuple):
+    """The memory beside the bands; all zero is the start of an episode.
+
+    Attributes:
+        mode: (N,) number in `agora.planners.local.cohan._modes`.
+        clock: (N, 4) as in `agora.planners.local.cohan._modes.switch`.
+        ids: (N, K) as in `agora.planners.local.cohan._people.stateful`.
+        states: (N, K) as there.
+        spot: (N, 3) pose that it backs off to, in the map.
+        who: (N,) for whom, plus 1.
+    """
+
+    mode: Ints
+    clock: Floats
+    ids: Ints
+    states: Ints
+    spot: Floats
+    who: Ints
+
+
+class Room(NamedTuple):
+    """Working memory of one thread beside that of `Teb`.
+
+    Attributes:
+        crowd: bands.
+        nears: what the poses of each band heed.
+        ways: (2, T + 1, 2) expected ways of two people, m from the robot.
+        seen: (8, 3) as in `agora.planners.local.cohan._people.watch`.
+    """
+
+    crowd: Crowd
+    nears: tuple[Near, Near, Near]
+    ways: Floats
+    seen: Floats
+
+
+@spliced
+def _gone(q, scene, names, n, mood):
+    """Return whether the person for whom the robot backed off is out of its way: behind it, or far, or not seen any more."""
+    d = scene.discs
+    for k in range(names.shape[1]):
+        if d.present[n, k] and names[n, k] + 1 == mood.who[n]:
+            dx, dy = d.position[n, k, 0] - scene.pose[n, 0], d.position[n, k, 1] - scene.pose[n, 1]
+            ahead = dx * np.cos(scene.pose[n, 2]) + dy * np.sin(scene.pose[n, 2])
+            return ahead < ZERO or dx * dx + dy * dy > q.radius * q.radius
+    return True
+
+
+@spliced
+def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
+    """Bring the mode up to date; return it."""
+    count, moves = seen
+    mode, clock = mood.mode[n], mood.clock[n]
+    dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
+    if mode == BACK_OFF:
+        clock[TICKS] += q.dt
+        sx, sy = mood.spot[n, 0] - scene.pose[n, 0], mood.spot[n, 1] - scene.pose[n, 1]
+        there = sx * sx + sy * sy < _ARRIVED * _ARRIVED
+        if clock[TICKS] > _GIVEN_UP or (there and _gone(q, scene, names, n, mood)):
+            clock[:] = ZERO
+            mood.states[n] = 0
+            mood.ids[n] = 0
+            mood.mode[n] = 0
+        return mood.mode[n]
+    nearest, state = (room.seen[0, 1], np.int64(room.seen[0, 2])) if count > 0 else (ZERO * dx, np.int64(0))
+    door = at_door(scene, n, scratch.route, points, q.door)
+    mode = switch(mode, clock, q.dt, np.sqrt(dx * dx + dy * dy), count, nearest, state, moves, door)
+    if mode == BACK_OFF:
+        who = names[n, np.int64(room.seen[0, 0])]
+        for k in range(mood.ids.shape[1]):
+            if mood.ids[n, k] == who + 1:
+                mood.states[n, k] = STUCK
+        if spot(scene, n, scene.radius[n], scratch.still, standing, mood.spot[n]):
+            mood.who[n], clock[TICKS] = who + 1, ZERO
+        else:
+            mode = mood.mode[n]
+    mood.mode[n] = mode
+    return mode
+
+
+@spliced
+def _way(scene, n, slot, out):
+    """Write where a person is expected, m from the robot; return the number of points."""
+    d, moments = scene.discs, scene.discs.expected.shape[2]
+    x, y = d.position[n, slot, 0] - scene.pose[n, 0], d.position[n, slot, 1] - scene.pose[n, 1]
+    out[0, 0], out[0, 1] = x, y
+    for t in range(moments):
+        time = MOMENT * np.float32(t + 1)
+        out[t + 1, 0] = x + time * d.velocity[n, slot, 0] + d.expected[n, slot, t, 0]
+        out[t + 1, 1] = y + time * d.velocity[n, slot, 1] + d.expected[n, slot, t, 1]
+    return moments + 1
+
+
+@spliced
+def _people(q, scene, names, n, others, room, count):
+    """Lay the bands of the nearest two who move, and take them out of ``others``; return the number of bands."""
+    d, crowd, many = scene.discs, room.crowd, 1
+    for k in range(count):
+        if many < 3 and room.seen[k, 2] == MOVING:
+            slot = np.int64(room.seen[k, 0])
+            vx, vy = d.velocity[n, slot, 0], d.velocity[n, slot, 1]
+            speed = max(np.sqrt(vx * vx + vy * vy), _USUAL)
+            way = room.ways[many - 1]
+            points = _way(scene, n, slot, way)
+            heading, last = atan2(vy, vx), points - 1
+            end = atan2(way[last, 1] - way[last - 1, 1], way[last, 0] - way[last - 1, 0])
+            crowd.counts[many] = lay(way, points, heading, end, speed, q.bounds.omega, 3, crowd.bands[many])
+            crowd.nominal[many] = speed
+            others[n, slot] = False
+            many += 1
+    return many
+
+
+@hidden
+def _walking(bounds, speed):
+    """The limits of a person who walks at a speed."""
+    b = bounds
+    return Bounds(
+        *(b.forward, b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
+        *(speed, b.now_sideways, b.now_omega, b.turn, b.free),
+    )
+
+
+@hidden
+def _slowed(bounds, most):
+    """The limits of a robot that is no faster than ``most``."""
+    b = bounds
+    return Bounds(
+        *(min(b.forward, most), b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
+        *(b.now, b.now_sideways, b.now_omega, b.turn, b.free),
+    )
+
+
+@spliced
+def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
+    """Resize and optimise ``many`` bands by turns, the robot's first; ``walls`` are those of the standing discs that are walls.
+
+    The ``body`` of the robot is its shape, the radius about it and the least distance that it wants to walls in lanes.
+    """
+    crowd, nears, more = room.crowd, room.nears, ONE
+    shape, reach, lane = body
+    standing, still, moving = walls[1], scratch.still, scratch.moving
+    person = Shape(np.int64(ROUND), shape.x[:1], shape.y[:1])
+    shapes = (shape, person, person)
+    everybody = (weights, q.weights, q.weights)
+    limits = (bounds, _walking(q.bounds, crowd.nominal[1]), _walking(q.bounds, crowd.nominal[2]))
+    near = np.bool_(False)  # as `many`, no literal: for each of these all that follows is compiled once more
+    for b in range(1, many):
+        near |= distance(crowd.bands, b) < _NEAR
+    for _ in range(p.outer):
+        for b in range(many):
+            band = crowd.bands[b]
+            crowd.counts[b] = resize(band, crowd.counts[b], times[0], times[1], p.min_samples, p.max_samples - 1)
+            count = crowd.counts[b]
+            measure(band, count, limits[b], memory_of(crowd, b))
+            trig = crowd.trig[b]
+            if b == 0:
+                clear = (weights.min_obstacle_dist + weights.epsilon, lane)
+                associate(band, count, shape, still, standing, moving, movers, reach, p.force, p.cutoff, clear, trig, nears[0])
+                attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, nears[0])
+            else:
+                radius = q.social.agent_radius
+                wanted = q.weights.min_obstacle_dist + q.weights.epsilon
+                clear = (wanted, wanted)
+                associate(band, count, person, still, walls[0], moving, 0, radius, p.force, p.cutoff, clear, trig, nears[b])
+                attach(band, count, room.ways[b - 1], room.ways.shape[1], _VIA, False, nears[b])
+        optimise_all(crowd, many, everybody, limits, shapes, nears, more, q.social, near, p.inner)
+        more *= p.adapt
+
+
+@spliced
+def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
+    """The twist of one row, and why it stands."""
+    still = (ZERO, ZERO, ZERO)
+    b, drives = begun(p, scene, n, recall)
+    if not drives:
+        return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
+    d, x, y = scene.discs, scene.pose[n, 0], scene.pose[n, 1]
+    sine, cosine = np.sin(scene.pose[n, 2]), np.cos(scene.pose[n, 2])
+    left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
+    walls = cluster(
+        scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, scratch.blocks, scratch.sums, scratch.still
+    )
+    slowest, far = _STANDING if p.dynamic else np.float32(3e38), p.lookahead + p.cutoff
+    movers, standing = gather(d, n, x, y, slowest, far, scratch.moving, scratch.still, walls)
+    points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
+    seen = watch(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
+    before = mood.mode[n]
+    mode = _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
+    if (mode == BACK_OFF) != (before == BACK_OFF):
+        recall.counts[n, :] = 0
+    reason = _NONE
+    if mode == BACK_OFF:
+        gx, gy, reason = mood.spot[n, 0] - x, mood.spot[n, 1] - y, _RETREATING
+        if gx * gx + gy * gy < _ARRIVED * _ARRIVED:
+            note(b, recall.history[n], recall.turning[n], still)
+            return still, _WAITING
+        points, near_by, goal = 2, True, (gx, gy, mood.spot[n, 2])
+        scratch.route[0, 0], scratch.route[0, 1], scratch.route[1, 0], scratch.route[1, 1] = ZERO, ZERO, gx, gy
+    if points < 2:
+        recall.counts[n, :] = 0
+        return still, _BLOCKED if near_by else _NO_PATH
+    if mode == PASS:
+        b = _slowed(b, q.passing)
+    many = np.int64(1)
+    for k in range(others.shape[1]):
+        others[n, k] = d.present[n, k]
+    if mode == DUAL:
+        many = _people(q, scene, names, n, others, room, seen[0])
+        movers, standing = gather(
+            (d.position, d.velocity, d.radius, others, d.expected), n, x, y, slowest, far, scratch.moving, scratch.still, walls
+        )
+    if recalled_bands(p, scene, n, recall, scratch, goal) == 0:
+        heading, first = scene.pose[n, 2], scratch.bands[0]
+        scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, first)
+    crowd = room.crowd
+    for i in range(scratch.counts[0]):
+        put(crowd.bands[0], i, scratch.bands[0, i])
+    crowd.counts[0] = scratch.counts[0]
+    crowd.hiding[0] = corners(scene, n, q.social.agent_radius, crowd.hidden) if q.hides and mode <= 2 else 0
+    shape, times = Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), (scene.dt_ref[n], scene.dt_hysteresis[n])
+    weights, body = weights_at(scene, n), (shape, scene.shape_radius[n], scene.lane[n])
+    _together(p, q, times, weights, b, body, points, (walls, standing), movers, scratch, room, many)
+    count = crowd.counts[0]
+    for i in range(count):
+        put(scratch.bands[0], i, crowd.bands[0, i])
+    scratch.counts[0] = count
+    hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
+    twist, why = ended(p, scene, n, recall, scratch, b, hit, 1)
+    return twist, why if hit != FREE else reason
+
+
+@lean_kernel
+def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, reasons, first, last):
+    """Plan the rows ``first <= n < last``.
+
+    Args:
+        p: `agora.planners.local.teb.scene.Parameters`.
+        q: `Humans`.
+        scene: `agora.planners.local.teb.scene.Observed`.
+        names: (N, P) identities of the pedestrians, the first P of its discs.
+        others: (N, Q), room.
+        recall: `agora.planners.local.teb.scene.Recall`, changed in place.
+        mood: `Mood`, changed in place.
+        scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.
+        room: `Room`, of one thread.
+        twists: out, (N, 3).
+        reasons: out, (N,) numbers of `agora.core.recording.Reason`.
+        first: first row.
+        last: row behind the last.
+    """
+    for n in range(first, last):
+        mark, count = recall.path[n], np.float32(scene.path_count[n])
+        if count > ZERO and (mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != count):
+            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], count
+            recall.leg[n] = 0
+        result = _row(p, q, scene, names, n, others, recall, mood, scratch, room)
+        (twists[n, 0], twists[n, 1], twists[n, 2]), reasons[n] = result

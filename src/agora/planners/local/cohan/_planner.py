@@ -1,0 +1,267 @@
+"""CoHAN's human-aware timed elastic bands (the HATEB local planner) as a local planner.
+
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
+and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; facts, weights and thresholds from
+the package hateb_local_planner of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences, beside bands of the
+nearest two people who walk; all are optimised together, so that the robot plans what people will do for it, too.
+
+In the mode of one band nobody who moves is minded. With somebody in sight who moves, people have bands (two bands). Where the
+robot has come no nearer to its goal for 2 s with somebody within 2.5 m, people are discs that go on as they do (velocity
+obstacles); where the nearest has stopped and 2 s have passed so, it backs off to a place beside its way and waits until they are
+past, for 30 s at most. In a door it is slow, and people are discs.
+
+Where it differs:
+- Two errors upstream are mended where they are: the field of view, in radians, is not taken for degrees, and the distance between
+  two people has its weight.
+- The weight of people who may step out is 0.1, not 1: edges in the costmap are many, and before each of them the robot would stand.
+- People's bands start at the way that the predictor foretells, at their own speed; upstream supposes in this mode that they go to a
+  place behind the robot. They are laid anew in every period.
+- A person walks from 0.1 m/s on. Those that stand are standing obstacles; they have no heading here, so that there is no cost for
+  being behind them.
+- Doors and places from which somebody may step out are found in the costmap; upstream is told of them by nodes of their own.
+- A robot is back at one band as soon as it minds nobody who moves; upstream only after backing off or with a new goal. Those
+  behind a wall of the costmap are not minded.
+- The place to back off to is one that it gets to straight, within its costmap.
+- The limits of a robot that are not given are its own; upstream's are those of the preset `cohan_pr2`.
+
+Narrow places: a robot is known by the disc about it, which is to be 0.2 m from walls. Where that leaves less than the place is
+wide, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, it stays outside. Between
+two people who stand closer than it is wide it stops; no other way round is looked for.
+
+Not here: upstream's layers of the costmap about people, prediction of goals from a list of places, other ways round obstacles.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import frozen
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._bands.costs import STEP, WIDTH, Bounds, Near
+from agora.planners._bands.discs import MOMENT, MOMENTS
+from agora.planners._expected import discs, needs_of
+from agora.planners._limits import own
+from agora.planners.local.cohan._costs import BANDS, WIDEST, Crowd, Social
+from agora.planners.local.cohan._people import MOST
+from agora.planners.local.cohan._plan import Humans, Mood, Room, plan_among
+from agora.planners.local.teb import Teb
+from agora.planners.local.teb.scene import parameters_of, recalled, scene_of, scratch_of
+from agora.ranges import Distance, Speed
+
+_LOCAL = threading.local()
+_KNOWN, _HIDDEN = 64, 12
+
+_TUNABLE: dict[str, Span] = {
+    "min_agent_robot_dist": Span(0.3, 1.2),
+    "rel_vel_cost_threshold": Span(0.8, 3.0),
+    "visibility_cost_threshold": Span(0.5, 4.0),
+    "weight_agent_robot_safety": Span(1.0, 100.0, log=True),
+    "weight_agent_robot_rel_vel": Span(0.5, 50.0, log=True),
+    "weight_agent_robot_visibility": Span(0.5, 50.0, log=True),
+}
+
+
+def _band() -> Teb:
+    """The band of the robot with upstream's settings that do not concern one robot alone."""
+    return Teb(
+        max_vel_x_backwards=0.4,
+        min_obstacle_dist=0.2,
+        min_lane_dist=None,
+        inflation_dist=0.3,
+        footprint_model="circular",
+        free_goal_vel=True,
+        global_plan_viapoint_sep=0.2,
+        penalty_epsilon=0.01,
+        weight_kinematics_forward_drive=10.0,
+        weight_shortest_path=1.0,
+        weight_viapoint=0.05,
+        no_inner_iterations=8,
+        max_number_classes=1,
+        roadmap_graph_no_samples=0,
+    )
+
+
+@dataclass(frozen=True)
+class Cohan:
+    """Optimise the bands of the robot and of the nearest two people who walk together; drive the first step of the robot's.
+
+    Attributes:
+        band: settings of the robot's band, which is one class: a `teb` with ``max_number_classes: 1``.
+        planning_radius: distance within which people are minded, m.
+        agent_radius: radius of a person, m.
+        max_agent_vel_x: largest speed of a person ahead, m/s.
+        max_agent_vel_y: largest speed of a person sideways, m/s.
+        max_agent_vel_x_backwards: largest speed of a person backwards, m/s.
+        max_agent_vel_theta: largest turning rate of a person, rad/s.
+        agent_acc_lim_x: acceleration limit of a person, m/s2.
+        agent_acc_lim_y: acceleration limit of a person sideways, m/s2.
+        agent_acc_lim_theta: acceleration limit of a person's turning rate, rad/s2.
+        agent_fov: angle from a person's heading up to which the person sees the robot, rad.
+        add_invisible_humans: whether somebody may step out from behind an edge.
+        min_agent_robot_dist: wanted distance between the robot and a person, m.
+        min_agent_agent_dist: wanted distance between two people, m.
+        rel_vel_cost_threshold: cost of the relative velocity up to which it is free, 1/s.
+        visibility_cost_threshold: cost of being behind a person up to which it is free.
+        invisible_human_threshold: least time until the robot meets somebody who steps out, s.
+        passage_width: width below which a passage is a door, m.
+        passage_vel: largest speed in a door, m/s.
+        weight_max_agent_vel_x: weight of the squared residual of a person's speed.
+        weight_max_agent_vel_y: weight of the squared residual of a person's speed sideways.
+        weight_max_agent_vel_theta: weight of the squared residual of a person's turning rate.
+        weight_nominal_agent_vel_x: weight of the squared difference of a person's speed from that of now, at least 0.3 m/s.
+        weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration.
+        weight_agent_acc_lim_y: weight of the squared residual of a person's acceleration sideways.
+        weight_agent_acc_lim_theta: weight of the squared residual of a person's turning acceleration.
+        weight_agent_optimaltime: weight of a person's squared time.
+        weight_agent_viapoint: weight of a person's squared distance to points of the expected way.
+        weight_agent_robot_safety: weight of the squared residual of the distance between the robot and a person.
+        weight_agent_agent_safety: weight of the squared residual of the distance between two people.
+        weight_agent_robot_rel_vel: weight of the squared residual of the relative velocity.
+        weight_agent_robot_visibility: weight of the squared residual of being behind a person.
+        weight_invisible_human: weight of the squared residual of the time until somebody who steps out is met.
+    """
+
+    band: Teb = field(default_factory=_band)
+    planning_radius: Distance = 10.0
+    agent_radius: Distance = 0.3
+    max_agent_vel_x: Speed = 1.3
+    max_agent_vel_y: Speed = 0.4
+    max_agent_vel_x_backwards: Speed = 0.01
+    max_agent_vel_theta: float = 1.1
+    agent_acc_lim_x: float = 0.6
+    agent_acc_lim_y: float = 0.3
+    agent_acc_lim_theta: float = 0.8
+    agent_fov: float = 0.5 * math.pi
+    add_invisible_humans: bool = True
+    min_agent_robot_dist: Distance = 0.6
+    min_agent_agent_dist: Distance = 0.4
+    rel_vel_cost_threshold: float = 1.5
+    visibility_cost_threshold: float = 2.5
+    invisible_human_threshold: float = 1.0
+    passage_width: Distance = 1.3
+    passage_vel: Speed = 0.2
+    weight_max_agent_vel_x: float = 4.0
+    weight_max_agent_vel_y: float = 4.0
+    weight_max_agent_vel_theta: float = 2.0
+    weight_nominal_agent_vel_x: float = 2.0
+    weight_agent_acc_lim_x: float = 2.0
+    weight_agent_acc_lim_y: float = 2.0
+    weight_agent_acc_lim_theta: float = 2.0
+    weight_agent_optimaltime: float = 3.0
+    weight_agent_viapoint: float = 0.5
+    weight_agent_robot_safety: float = 5.0
+    weight_agent_agent_safety: float = 2.0
+    weight_agent_robot_rel_vel: float = 5.0
+    weight_agent_robot_visibility: float = 5.0
+    weight_invisible_human: float = 0.1
+
+    def __post_init__(self) -> None:
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.name != "band" and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
+        for name in ("max_agent_vel_x", "max_agent_vel_theta", "agent_acc_lim_x", "agent_acc_lim_theta", "passage_vel"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        if self.band.max_number_classes != 1:
+            raise InputError(f"band: max_number_classes: must be 1, is {self.band.max_number_classes}")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.band.prediction.part, ("path", self.band.window, "pedestrians", "robots")),
+            label="small",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            turns_at_goal=True,
+            top_speed=float(own(self.band.max_vel_x)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory: those of `teb`, modes, states of people; and why robots stand or back off."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None and o.pedestrians is not None
+        rows = len(o.pose)
+        recall, mood = recalled(self.band, memory, rows, o.dt), _mood(memory, rows)
+        about, foretold = discs(self.band.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
+        twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
+        if o.path.shape[1] > 0:
+            names, others = frozen(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
+            known = parameters_of(self.band, o.dt), self._humans(o.dt), scene_of(self.band, o, about), names, others
+            plan_among(*known, recall, mood, scratch_of(self.band, o), self._room(o), twists, reasons, 0, rows)
+        return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
+
+    def _humans(self, dt: float) -> Humans:
+        """The kernel's parameters that concern people."""
+        f = np.float32
+        named = [getattr(self, f"weight_{name}") for name in Social._fields[:6]]
+        limits = (
+            *(self.min_agent_robot_dist, self.min_agent_agent_dist, self.rel_vel_cost_threshold),
+            *(self.visibility_cost_threshold, self.invisible_human_threshold),
+        )
+        view = min(self.agent_fov, math.pi)
+        social = (*named, self.band.penalty_epsilon, *limits, math.cos(view), self.agent_radius)
+        weights = self.band.weights._replace(
+            max_vel_x=f(self.weight_max_agent_vel_x),
+            max_vel_y=f(self.weight_max_agent_vel_y),
+            max_vel_theta=f(self.weight_max_agent_vel_theta),
+            acc_lim_x=f(self.weight_agent_acc_lim_x),
+            acc_lim_y=f(self.weight_agent_acc_lim_y),
+            acc_lim_theta=f(self.weight_agent_acc_lim_theta),
+            optimaltime=f(self.weight_agent_optimaltime),
+            viapoint=f(self.weight_agent_viapoint),
+            shortest_path=f(0.0),
+        )
+        speeds = (self.max_agent_vel_x, self.max_agent_vel_x_backwards, self.max_agent_vel_y, self.max_agent_vel_theta)
+        gains = (self.agent_acc_lim_x, self.agent_acc_lim_y, self.agent_acc_lim_theta)
+        bounds = Bounds(*(f(value) for value in (*speeds, *gains, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+        return Humans(
+            *(f(dt), f(self.planning_radius), f(self.passage_width), f(self.passage_vel)),
+            self.add_invisible_humans and self.weight_invisible_human > 0.0,
+            Social(*(f(value) for value in social)),
+            weights,
+            bounds,
+        )
+
+    def _room(self, o: Observation) -> Room:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
+        most, scratch = self.band.max_samples, scratch_of(self.band, o)
+        key = (most, len(scratch.near.still), len(scratch.near.moving))
+        if getattr(_LOCAL, "key", None) != key:
+            f, i, rows = np.float32, np.int32, 4 * most * BANDS
+            crowd = Crowd(
+                *(np.zeros((BANDS, most, 4), f), np.zeros((BANDS, most, 4), f), np.zeros(BANDS, np.int32), np.zeros(BANDS, f)),
+                *(np.zeros((_HIDDEN, 2), f), np.zeros(1, i), np.zeros((BANDS, most, 2), f), np.zeros((BANDS, most, STEP), f)),
+                *(np.zeros((BANDS, 4 * most, WIDTH + 1), f), np.zeros((BANDS, 4 * most), f)),
+                *(np.zeros((rows, WIDEST + 1), f), np.zeros((rows, WIDEST + 1), f), np.zeros(rows, f), np.zeros(rows, f)),
+                *(np.zeros(WIDEST + 1, f), np.zeros(10, np.int32)),
+            )
+            nears = [_like(scratch.near) for _ in range(BANDS)]
+            ways, seen = np.zeros((2, MOMENTS + 1, 2), f), np.zeros((MOST, 3), f)
+            _LOCAL.room, _LOCAL.key = Room(crowd, (nears[0], nears[1], nears[2]), ways, seen), key
+        room: Room = _LOCAL.room
+        return room
+
+
+def _like(near: Near) -> Near:
+    """Arrays of the same shapes."""
+    return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
+
+
+def _mood(memory: Memory, rows: int) -> Mood:
+    """A copy of what is remembered of people; zeros at the start of an episode."""
+    if memory:
+        return Mood(*(memory[name].copy() for name in Mood._fields))
+    known, none = np.zeros((2, rows, _KNOWN), np.int32), np.zeros((2, rows), np.int32)
+    return Mood(none[0], np.zeros((rows, 4), np.float32), known[0], known[1], np.zeros((rows, 3), np.float32), none[1])

@@ -1,0 +1,314 @@
+r"""Dragon: gaps in the laser scan and a cone to drive through them, without a map.
+
+University of Virginia, Autonomous Mobile Robots Lab, BARN challenge 2022 (nocholasrift/UVA-AMR-BARN--ICRA2022; read in
+Arena-Rosnav/dragon 17248cc: ``src/followgap.cpp``, ``include/utils.h``, ``scripts/cone_bench.py``). It knows the scan, the goal and
+its odometry, which here is its pose. It sees no pedestrians but as what the beams hit, and no way that the scan has not shown.
+
+Where it differs:
+- A memory of fixed length holds the gaps instead of a quadtree; where it is full, the gap farthest from the robot makes room.
+- The gap is chosen at every call, with the same favour for the one it goes for. Upstream it is chosen anew when that one is
+  reached, forgotten or not admissible any more, which noise of the scan brings about often.
+- A gap on the way is nearer than the chosen one, ahead, and its sides overlap the other's as seen from the robot. Upstream it
+  also lies in the box along the map's axes between the two, and the first one found takes the chosen one's place in the search.
+- Whether the way is free is asked between robot and gap. Upstream points behind the robot count, too.
+- A beam without return bounds gaps, as a point at ``range_cap`` does upstream, but is no obstacle. One that is NaN says nothing,
+  and where none says anything the robot stands. Full turns are cut behind the robot.
+- A scan stays where it was taken while the robot drives on until the next; the same numbers as at the last call are the same scan.
+- Upstream the smallest *range*, taken for the number of a beam, turns the cone by one beam; near the goal the speed is to grow
+  from 0.55 to 0.75 m/s, but is set back before it is used; the goal is 10 m from the start. These are left out.
+- The sensor may be anywhere on the robot; the cone is that of the sensor, the turn and the speed are the robot's.
+- The robot brakes in time for the goal and for what is straight ahead, and does not turn a corner of its outline into anything
+  (``brake``). Upstream it does neither, and touches what the gaps have not foreseen.
+- Widths of other robots: what was published for a Jackal 0.43 m wide is its width and a margin. Margins are for errors of laser
+  and odometry, which do not grow with the robot, so all robots have the same: 0.05, 0.22, 0.14 and 0.37 m.
+- Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published ones are in the preset
+  `dragon_barn`, with all else that was published. Where the robot turns slower than ``turn_rate``, its own limit is the rate at
+  which it stands. A car-like one does not turn in place: it drives on, at 0.3 of the speed, in as tight a curve as it can.
+
+What it cannot do: the goal is a direction, not the end of a path. In a building it drives into the room next to the goal and stays
+there. Where a wall without a gap shuts the way, it heads for the goal and stands before the wall. People are part of the scan.
+Of narrow places it passes doors, corridors and lanes, and does not find round the end of a wall (hairpin) that hides its goal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.core.state import Floats, frozen
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._limits import own
+from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, look, remember
+from agora.planners.steering import stopping_speed
+from agora.ranges import Count, Distance, Length, Positive, TopSpeed, check_fields
+
+_MARGINS = {"body_width": 0.05, "gap_width": 0.22, "passage_width": 0.14, "cone_width": 0.37}
+_TRIES = 10
+_FOUND = 64  # gaps of one scan
+_GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, ahead of a robot that brakes, and about one that turns
+_GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)  # 1/m and rad/m: what was published, by its speed
+_CRAWL, _STILL, _COVERED = np.float32(0.3), np.float32(1e-3), np.float32(1e-3)
+_BLOCKED, _TOUCHED = np.int8(Reason.BLOCKED), np.int8(Reason.START_IN_CONTACT)
+_FAR = np.float32(3e38)
+
+
+class _Parameters(NamedTuple):
+    """Numbers of the kernel: the planner's fields, 0 for those that follow from the speed, and the control period, s."""
+
+    range_cap: np.float32
+    look_distance: np.float32
+    turn_gain: np.float32
+    turn_rate: np.float32
+    speed: np.float32
+    brake: np.bool_
+    dt: np.float32
+
+
+_TUNABLE: dict[str, Span] = {
+    "look_distance": Span(0.5, 3.0),
+    "range_cap": Span(2.0, 30.0, log=True),
+    "visited": Span(0.1, 1.0, log=True),
+    "turn_gain": Span(0.5, 4.0, log=True),
+    "speed": Span(0.2, 2.0),
+    "gap_width": Span(0.4, 1.2),
+    "passage_width": Span(0.4, 1.0),
+    "cone_width": Span(0.4, 1.5),
+}
+
+
+@dataclass(frozen=True)
+class Dragon:
+    """Go for the gap in the scan, or the remembered one, that is nearest to the goal; turn aside from what is in the cone ahead.
+
+    Attributes:
+        gap_width: jump from a beam to the next that is the side of a gap, and least width of one, m (published 0.65); None for the
+            robot's width and 0.22.
+        body_width: twice the distance that gaps and free ways keep from the scan, m (0.48); None for the robot's width and 0.05.
+        passage_width: least distance from what is left of the way to what is right of it, m (0.57); None for the robot's width
+            and 0.14.
+        cone_width: width of the cone at its end, and the distance from where on nothing turns the robot aside, m (0.8); None for
+            the robot's width and 0.37.
+        look_distance: length of the cone, m.
+        range_cap: longer beams are cut, m.
+        visited: distance to a gap at which the robot has been there, m.
+        gaps: number of gaps that are remembered.
+        turn_gain: turning rate for an error of the heading, 1/s (1.1); None for 2 a second at 1 m/s, in proportion to the speed.
+        turn_rate: largest turning rate, at which the robot stands, rad/s (pi/2); None for 2.86 at 1 m/s, likewise.
+        speed: speed straight ahead, m/s (0.55); None for the robot's largest.
+        stop: distance to the goal at which it stands, m (0.5); None for half of the task's tolerance.
+        brake: whether it brakes for the goal and for what is straight ahead, and turns into nothing; False is upstream.
+    """
+
+    gap_width: Length | None = None
+    body_width: Length | None = None
+    passage_width: Length | None = None
+    cone_width: Length | None = None
+    look_distance: Length = 1.0
+    range_cap: Length = 10.0
+    visited: Distance = 0.3
+    gaps: Count = 64
+    turn_gain: Positive | None = None
+    turn_rate: Positive | None = None
+    speed: TopSpeed | None = None
+    stop: Distance | None = None
+    brake: bool = True
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("scan",),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.speed)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), the gaps that are remembered, and why a robot stands.
+
+        Raises:
+            InputError: the robots have no lidar.
+        """
+        o, rows = observation, len(observation.pose)
+        if o.scan is None or o.scan_angles is None or o.scan_pose is None:
+            raise InputError("dragon drives by the scan alone, and the robot has no lidar")
+        m, f = o.limits, np.float32
+        kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
+        turn = (f(self.turn_gain or 0.0), f(self.turn_rate or 0.0))
+        brake, dt = np.bool_(self.brake), f(o.dt)
+        parameters = _Parameters(f(self.range_cap), f(self.look_distance), *turn, own(self.speed), brake, dt)
+        scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
+        sizes, body, stop = self.sizes(o)
+        robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)
+        twists, reasons = np.zeros((rows, 3), f), np.zeros(rows, np.int8)
+        place = (kept["gaps"], kept["state"], kept["current"], kept["goal"], kept["scan"], kept["pose"])
+        _act(parameters, scan, tuple(frozen(array) for array in robot), place, twists, reasons, 0, rows)
+        return Answer(twists, kept, {"reason": reasons})
+
+    def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:
+        """The sizes (N, 5) of the robots, as in `Sizes`; how far each reaches ahead, back and aside (N, 3), 0 back for discs, which
+        turns into nothing; and where it stops (N,). All in m.
+        """
+        rows = len(o.pose)
+        body = np.stack([o.radius, 0.0 * o.radius, o.radius], axis=1)
+        if o.footprint.shape[1]:
+            long, wide = np.moveaxis(o.footprint, -1, 0)
+            outline = np.stack([long.max(axis=1), -long.min(axis=1), np.abs(wide).max(axis=1)], axis=1)
+            body = np.where(np.abs(o.footprint).max(axis=(1, 2), keepdims=True)[:, 0] > 0.0, outline, body)
+        given = {name: getattr(self, name) for name in _MARGINS}
+        widths = [2.0 * body[:, 2] + _MARGINS[name] if value is None else np.full(rows, value) for name, value in given.items()]
+        tolerance = np.full(rows, 0.1) if o.goal_tolerance is None else o.goal_tolerance
+        stop = HALF * tolerance if self.stop is None else np.full(rows, self.stop)
+        sizes = np.stack([*widths, np.full(rows, self.visited)], axis=1)
+        return sizes.astype(np.float32), body.astype(np.float32), stop.astype(np.float32)
+
+    def _nothing(self, rows: int, beams: int) -> Memory:
+        """The memory at the start of an episode: zeros."""
+        return {
+            "gaps": np.zeros((rows, self.gaps, 6), np.float32),
+            "state": np.zeros((rows, self.gaps), np.int8),
+            "current": np.zeros(rows, np.int32),
+            "goal": np.zeros((rows, 2), np.float32),
+            "scan": np.zeros((rows, beams), np.float32),
+            "pose": np.zeros((rows, 3), np.float32),
+        }
+
+
+@hidden
+def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
+    """Return the place to steer to: the target (tx, ty), or beside it as far as the cone ahead is not free.
+
+    Each beam in the cone that is shorter than the cone moves the ray to the target by a beam away from its side of the ray; so up
+    to ten times. What it is moved to is as far away as the nearest thing in the cone.
+    """
+    x, y = tx - sensor_x, ty - sensor_y
+    distance = math.sqrt(x * x + y * y)
+    if distance <= cone or count < 2:
+        return tx, ty
+    bearing = wrap(atan2(y, x) - heading)
+    ray, least = np.int64(0), _FAR
+    for k in range(count):
+        error = abs(wrap(points.angle[k] - bearing))
+        if error < least:
+            ray, least = k, error
+    step, reach = (points.angle[count - 1] - points.angle[0]) / np.float32(count - 1), distance
+    for _ in range(_TRIES):
+        length = min(reach, look_distance)
+        cosine = (TWO * length * length - cone * cone) / max(TWO * length * distance, _STILL)  # upstream, not 2 length^2 below
+        cosine = min(max(cosine, -ONE), ONE)
+        wide = np.int64(np.ceil(HALF * atan2(math.sqrt(ONE - cosine * cosine), cosine) / step))
+        votes, nearest = np.int64(0), _FAR
+        for k in range(max(ray - wide, 0), min(ray + wide, count - 1)):
+            if points.reach[k] < length:
+                votes += 1 if k < ray else -1
+                nearest = min(nearest, points.reach[k])
+        if votes == 0 or not 0 <= ray + votes < count:
+            break
+        ray, reach = ray + votes, nearest
+        sine, along = sincos(heading + points.angle[ray])
+        tx, ty = sensor_x + reach * along, sensor_y + reach * sine
+    return tx, ty
+
+
+@hidden
+def _touches(points, count, sine, cosine, body, turn):
+    """Return whether a turn brings a corner of the robot's outline onto something."""
+    up, along = sincos(turn)
+    for k in range(count):
+        if points.solid[k]:
+            x, y = points.x[k] * cosine + points.y[k] * sine, points.y[k] * cosine - points.x[k] * sine
+            x, y = x * along + y * up, y * along - x * up
+            if -body[1] - _NEAR < x < body[0] + _NEAR and abs(y) < body[2] + _NEAR:
+                return True
+    return False
+
+
+@hidden
+def _room(points, count, sine, cosine, half, front):
+    """Return how far the robot gets straight ahead before it touches something, m; below 0 where something is in it, 0 where beams
+    have no range at all.
+    """
+    room = _FAR
+    for k in range(count):
+        if points.solid[k]:
+            forward, left = points.x[k] * cosine + points.y[k] * sine, points.y[k] * cosine - points.x[k] * sine
+            if points.reach[k] < _COVERED:
+                room = min(room, ZERO)
+            elif forward >= ZERO and abs(left) <= half:
+                room = min(room, forward - front)
+    return room
+
+
+@kernel
+def _act(p, seen, robot, kept, twists, reasons, first, last):
+    """Write the twists of the rows ``first <= n < last``, and why they stand; what is kept is changed."""
+    scan, angles, mount, farthest = seen
+    pose, goal, max_vx, max_ax, max_omega, max_alpha, turning_radius, sizes, bodies, stops = robot
+    place, states, currents, goals, scans, poses = kept
+    beams, most = scan.shape[1], states.shape[1]
+    numbers, solid = np.empty((4, beams), np.float32), np.empty(beams, np.bool_)
+    points = Points(numbers[0], numbers[1], numbers[2], numbers[3], solid)
+    found, scratch, tried = np.empty((_FOUND, 4), np.float32), np.empty((beams, 2), np.float32), np.empty(most, np.bool_)
+    for n in range(first, last):
+        x, y, gx, gy = pose[n, 0], pose[n, 1], goal[n, 0], goal[n, 1]
+        size = Sizes(sizes[n, 0], sizes[n, 1], sizes[n, 2], sizes[n, 3], sizes[n, 4])
+        gaps, current = Gaps(place[n], states[n]), np.int64(currents[n]) - 1
+        if goals[n, 0] != gx or goals[n, 1] != gy:
+            states[n, :], current = 0, GOAL
+            goals[n, 0], goals[n, 1] = gx, gy
+        fresh, begins = False, True
+        for k in range(beams):
+            fresh |= scan[n, k] != scans[n, k]  # a NaN is never the same
+            begins &= scans[n, k] == ZERO
+        if fresh:
+            scans[n], poses[n] = scan[n], pose[n]
+        heading = poses[n, 2]
+        sine, cosine = sincos(heading)
+        count = look(points, scan[n], angles, mount, farthest, poses[n, 0] - x, poses[n, 1] - y, sine, cosine)
+        if count == 0:
+            currents[n], reasons[n] = 0, _BLOCKED
+            continue
+        made = find(points, count, size.gap, found)
+        current = remember(gaps, current, points, count, found, made, x, y, size)
+        current, _ = choose(gaps, current, points, count, x, y, gx, gy, size, scratch, tried)
+        currents[n] = current + 1
+        left = math.sqrt((gx - x) * (gx - x) + (gy - y) * (gy - y))
+        if left < stops[n]:
+            continue
+        tx, ty = (gx - x, gy - y) if current == GOAL else (place[n, current, 0] - x, place[n, current, 1] - y)
+        sensor_x = poses[n, 0] - x + cosine * mount[0] - sine * mount[1]
+        sensor_y = poses[n, 1] - y + sine * mount[0] + cosine * mount[1]
+        tx, ty = aside(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
+        sine, cosine = sincos(pose[n, 2])
+        error, top = atan2(cosine * ty - sine * tx, cosine * tx + sine * ty), min(p.speed, max_vx[n])
+        gain = p.turn_gain if p.turn_gain > ZERO else _GAIN * top
+        fastest = min(p.turn_rate if p.turn_rate > ZERO else _RATE * top, max_omega[n])
+        turn = math.copysign(min(gain * abs(error), fastest), error)
+        speed = top * (ONE - abs(turn) / max(fastest, _STILL))
+        speed = max(speed, _CRAWL * top) if turning_radius[n] > ZERO else speed
+        if p.brake:
+            speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
+            room = _room(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
+            touched, room = room < ZERO, max(room - _GAP, ZERO)
+            speed = min(speed, TWO * room / (p.dt + math.sqrt(p.dt * p.dt + TWO * room / max_ax[n])))  # a period, then it brakes
+            onto = turn * p.dt + HALF * turn * abs(turn) / max_alpha[n]
+            if bodies[n, 1] > ZERO and _touches(points, count, sine, cosine, bodies[n], onto):
+                turn = ZERO
+            if speed < _STILL and (room == ZERO or turn == ZERO):
+                reasons[n] = _TOUCHED if begins and touched else _BLOCKED
+        if turning_radius[n] > ZERO:
+            turn = math.copysign(min(abs(turn), speed / turning_radius[n]), turn)
+        twists[n, 0], twists[n, 2] = speed, turn

@@ -1,0 +1,265 @@
+"""The dynamic window approach as ROS drives it.
+
+Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
+defaults are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
+
+Where it differs:
+- A local goal inside an obstacle (a pedestrian stands on the path's last cell) moves back to the last free cell of the local path;
+  upstream every sample is then discarded. A path whose cells are all blocked is as upstream: the robot stops.
+- The part of the path that lies more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
+  comes by twice is followed in order. Paths are walked in pieces of a cell, so that sparse ones do as well.
+- The change of heading that lifts the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs its nose as
+  much as any other; path and goal discard even with scale 0.
+- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. Where its path goes on behind
+  it, they are its tightest curves to that side, and it backs up along them; else it would drive straight on, since a short roll-out
+  to either side brings it no nearer.
+- Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
+  the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
+- Near the end of the path the cost that obstacles have there is let off. Upstream a robot whose goal is near a wall stands before
+  it for ever, where a step ahead costs more than it brings (``goal_leniency_distance``).
+- The cost of obstacles is that under the robot's centre. Upstream it is the largest one under the outline, which is 253 wherever a
+  wall is within the inscribed radius of it: nearly the same in the middle of a door and at its jamb, and far more than before the
+  door (``occdist_at``).
+- It counts by how far the roll-outs go. Upstream a slow robot, whose step brings little, pays as much for it as a fast one: the
+  slower it is, the farther from a door it stands for ever (``occdist_length``).
+- A robot that does not gain its slowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
+  gain speed as it does. Upstream it has no sample left but those that turn while they drive (``patient_start``).
+- Where no sample is left it backs up a little, if what is behind is free or it gets away from what it is at; so it comes away from
+  a wall or a jamb. Where people shut the only way it makes room for them and waits a metre away (``escape_gap``). Upstream it
+  stands, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
+
+The presets of the package and of others who use it do as upstream in all of this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Floats
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._limits import own
+from agora.planners._rollouts.poses import horizon, scene_of
+from agora.planners.local.dwa._plan import plan
+from agora.planners.local.dwa._rollout import SPACING, Parameters, Recall, Scratch
+from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
+
+_LOCAL = threading.local()
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.3, 2.0),
+    "max_vel_trans": Span(0.3, 2.0),
+    "max_vel_theta": Span(0.5, 3.0),
+    "sim_time": Span(0.8, 3.0),
+    "path_distance_bias": Span(0.3, 100.0, log=True),
+    "goal_distance_bias": Span(0.3, 100.0, log=True),
+    "occdist_scale": Span(1e-4, 1.0, log=True),
+    "forward_point_distance": Span(0.0, 0.6),
+}
+
+
+@dataclass(frozen=True)
+class Dwa:
+    """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
+
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
+
+    Attributes:
+        window: local costmap.
+        max_vel_x: largest speed ahead, m/s.
+        min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
+        max_vel_y: largest speed sideways, m/s; only for robots that can.
+        max_vel_trans: largest translational speed, which is never above the robot's along an axis, m/s.
+        min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
+        max_vel_theta: largest turning rate, rad/s.
+        min_vel_theta: turning rate below which samples that are also slower than ``min_vel_trans`` are not driven, rad/s.
+        acc_lim_x: acceleration limit along x, m/s2.
+        acc_lim_y: acceleration limit along y, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
+        sim_granularity: largest step of a roll-out, m.
+        angular_sim_granularity: largest step of a roll-out, rad.
+        vx_samples: samples along x, None for one every 0.1 m/s; 0 is added where it lies between two.
+        vy_samples: samples along y; 0 is added likewise.
+        vth_samples: samples of the turning rate; 0 is added likewise.
+        use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
+        patient_start: whether samples are what is reached in as long as it takes to ``min_vel_trans`` and ``min_vel_theta``, at
+            most the roll-out, where that is longer than a period; False is upstream.
+        path_distance_bias: scale of the distance to the path, 1/m.
+        goal_distance_bias: scale of the distance to the goal, 1/m.
+        occdist_scale: scale of the largest cost under the footprint on the way.
+        occdist_length: length of roll-outs for which that scale holds, m: the scale grows with how far the fastest sample goes. 0
+            for the same scale at every speed, as upstream.
+        occdist_at: place of the robot where it has that cost: under its "outline" and centre, as upstream, or under its "centre"
+            alone. The outline must be free in both cases.
+        twirling_scale: scale of the magnitude of omega.
+        forward_point_distance: distance of the nose before the centre; the nose is drawn to path and goal too, m.
+        oscillation_reset_dist: distance to move before a forbidden direction is allowed again, m.
+        oscillation_reset_angle: angle to turn before a forbidden direction is allowed again, rad.
+        scaling_speed: speed from which on the footprint grows, m/s.
+        max_scaling_factor: share by which the footprint grows at top speed.
+        goal_leniency_distance: distance before the path's end over which costs of obstacles there are let off everywhere, m; 0 is
+            upstream.
+        escape_vel: velocity of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
+        escape_reset_dist: distance to back up, as long as the way behind is free, m.
+        escape_gap: distance of an obstacle ahead within which it backs up where no way leads to the local goal, m; else it waits.
+        xy_goal_tolerance: distance to the goal within which it brakes and turns in place until the path changes, m.
+        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
+        trans_stopped_vel: speed below which the robot stands, m/s.
+        theta_stopped_vel: turning rate below which the robot stands, rad/s.
+        prune_plan: whether to cut off what lies behind.
+    """
+
+    window: Window = field(default_factory=Window)
+    max_vel_x: Speed | None = None
+    min_vel_x: Velocity = 0.0
+    max_vel_y: Speed | None = None
+    max_vel_trans: Speed | None = None
+    min_vel_trans: Speed = 0.1
+    max_vel_theta: float | None = None
+    min_vel_theta: float = 0.4
+    acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
+    acc_lim_theta: float | None = None
+    sim_time: Duration = 1.7
+    sim_granularity: float = 0.025
+    angular_sim_granularity: float = 0.1
+    vx_samples: Count | None = None
+    vy_samples: Count = 10
+    vth_samples: Count = 20
+    use_dwa: bool = True
+    patient_start: bool = True
+    path_distance_bias: float = 0.6
+    goal_distance_bias: float = 0.8
+    occdist_scale: float = 0.02
+    occdist_length: Distance = 2.5
+    occdist_at: Literal["outline", "centre"] = "centre"
+    twirling_scale: float = 0.0
+    forward_point_distance: Distance = 0.325
+    oscillation_reset_dist: Distance = 0.05
+    oscillation_reset_angle: float = 0.2
+    scaling_speed: Speed = 0.25
+    max_scaling_factor: float = 0.2
+    goal_leniency_distance: Distance = 1.0
+    escape_vel: Velocity = -0.1
+    escape_reset_dist: Distance = 0.1
+    escape_gap: Distance = 1.0
+    xy_goal_tolerance: Distance = 0.1
+    yaw_goal_tolerance: Deviation = 0.1
+    trans_stopped_vel: Speed = 0.1
+    theta_stopped_vel: float = 0.1
+    prune_plan: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
+        if not self.escape_vel <= 0:
+            raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
+        if self.occdist_at not in ("outline", "centre"):
+            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
+        for name in ("vx_samples", "vy_samples", "vth_samples"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise InputError(f"{name}: must be at least 1, is {value}")
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.name not in ("min_vel_x", "escape_vel") and isinstance(value, int | float) and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("path", self.window),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(min(own(self.max_vel_x), own(self.max_vel_trans))),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory: oscillation flags, goal latch, progress on the path, and why a robot stands."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        recall = _recalled(memory, len(o.pose))
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
+        if o.path.shape[1] > 0:
+            given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
+            plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return Answer(twists, recall._asdict(), {"reason": reasons})
+
+    def horizon(self, o: Observation) -> Floats:
+        """For how long each robot (N,) rolls out, s."""
+        sideways = np.where(o.limits.holonomic, np.minimum(o.limits.max_vy, own(self.max_vel_y)), np.float32(0.0))
+        forward = np.minimum(o.limits.max_vx, own(self.max_vel_x))
+        speed = np.minimum(np.maximum(forward, sideways), own(self.max_vel_trans))
+        return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
+
+    def _parameters(self, o: Observation) -> Parameters:
+        """The kernel's parameters; grid distances are counted in cells, so that scales are per metre after the resolution."""
+        assert o.costmap is not None
+        cell = o.costmap.resolution
+        f = np.float32
+        return Parameters(
+            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
+            *(self.vx_samples or 0, self.vy_samples, self.vth_samples),
+            *(self.use_dwa, self.patient_start),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
+            *(f(self.occdist_scale), f(self.occdist_length)),
+            self.occdist_at == "centre",
+            f(self.twirling_scale),
+            *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
+            *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
+            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_gap)),
+            *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
+            *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
+            *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
+            self.prune_plan,
+        )
+
+    def _scratch(self, o: Observation) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None
+        rows, columns = o.costmap.cost.shape[1:]
+        cells = (rows + 2) * (columns + 2)
+        speed = min(float(own(self.max_vel_trans)), float(np.hypot(np.max(o.limits.max_vx), np.max(o.limits.max_vy))))
+        turn = min(float(own(self.max_vel_theta)), float(np.max(o.limits.max_omega)))
+        poses = 8 + math.ceil(self.sim_time * max(speed / self.sim_granularity, turn / self.angular_sim_granularity))
+        width = float(np.max(o.limits.max_vx) - np.min(o.limits.min_vx))
+        forward = self.vx_samples or 2 + math.ceil(width / SPACING)
+        counts = [1 + max(count, 2) for count in (forward, self.vy_samples, self.vth_samples)]
+        key = (cells, *counts, poses)
+        if getattr(_LOCAL, "key", None) != key:
+            path, goal, nose, queue = (np.empty(cells, np.int32) for _ in range(4))
+            samples, scores = np.empty((3, max(counts)), np.float32), np.empty(math.prod(counts), np.float32)
+            _LOCAL.scratch = Scratch(path, goal, nose, queue, samples, scores, np.empty((poses, 4), np.float32))
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch
+
+
+def _recalled(memory: Memory, count: int) -> Recall:
+    """A copy of the memory; zeros at the start of an episode."""
+    if memory:
+        return Recall(*(memory[name].copy() for name in Recall._fields))
+    return Recall(
+        np.zeros((count, 3, 2), np.int8),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.int32),
+        np.zeros(count, np.bool_),
+        np.zeros((count, 2), np.float32),
+    )

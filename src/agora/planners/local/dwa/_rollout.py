@@ -1,0 +1,203 @@
+"""Samples of the dynamic window approach, their roll-outs and their scores; float32, without allocation."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.path import point_ahead
+from agora.core.scalar import ONE, ZERO, sincos
+from agora.core.state import Array, Bools, Floats, Ints
+from agora.planners._rollouts.grids import WALL, cell_of, distance_at
+from agora.planners._rollouts.poses import DISCARDED, towards, write_poses
+
+_SNAP = np.float32(1e-6)
+SPACING = np.float32(0.1)  # m/s
+
+
+class Parameters(NamedTuple):
+    """The fields of `Dwa` that the loop reads, as float32, and numbers derived from them; limits are those of the planner alone."""
+
+    period: np.float32
+    granularity: np.float32
+    angular_granularity: np.float32
+    vx_samples: int
+    vy_samples: int
+    vth_samples: int
+    use_dwa: bool
+    patient: bool
+    path_scale: np.float32
+    goal_scale: np.float32
+    obstacle_scale: np.float32
+    obstacle_length: np.float32
+    centre: bool
+    twirling_scale: np.float32
+    forward: np.float32
+    reset_distance: np.float32
+    reset_angle: np.float32
+    scaling_speed: np.float32
+    scaling_factor: np.float32
+    lenient: np.float32
+    escape: np.float32
+    escape_distance: np.float32
+    escape_gap: np.float32
+    min_x: np.float32
+    max_x: np.float32
+    max_y: np.float32
+    min_trans: np.float32
+    max_trans: np.float32
+    min_theta: np.float32
+    max_theta: np.float32
+    acc_x: np.float32
+    acc_y: np.float32
+    acc_theta: np.float32
+    xy_tolerance: np.float32
+    yaw_tolerance: np.float32
+    trans_stopped: np.float32
+    theta_stopped: np.float32
+    prune: bool
+
+
+class Recall(NamedTuple):
+    """The memory of the rows; all zero is the start of an episode.
+
+    Attributes:
+        oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
+        anchor: (N, 3) pose at which a sign was last forbidden.
+        latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
+        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        progress: (N, 2) segment and piece at which the path starts.
+        escaping: (N,) whether it backs up.
+        escape: (N, 2) place where backing up began, m.
+    """
+
+    oscillation: Array
+    anchor: Floats
+    latch: Bools
+    plan: Floats
+    progress: Ints
+    escaping: Bools
+    escape: Floats
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread: three grids, the queue, samples of the axes, their scores, a roll-out (x, y, sine, cosine)."""
+
+    path: Ints
+    goal: Ints
+    nose: Ints
+    queue: Ints
+    samples: Floats
+    scores: Floats
+    points: Floats
+
+
+@hidden
+def enough(width):
+    """Return the number of samples that have 0.1 m/s between them, where they span ``width`` m/s."""
+    return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
+
+
+@hidden
+def fill_samples(now, change, least, most, count, out):
+    """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many.
+
+    A ``count`` of 0 is as many as are `enough`.
+    """
+    low, high = min(max(now - change, least), most), max(min(now + change, most), least)
+    if low >= high:
+        out[0] = high
+        return 1
+    pieces = max(count if count > 0 else enough(high - low), 2) - 1
+    k = 0
+    for j in range(pieces + 1):
+        value = high if j == pieces else low + np.float32(j) * (high - low) / np.float32(pieces)
+        value = ZERO if abs(value) < _SNAP else value
+        if j > 0 and value > ZERO and out[k - 1] < ZERO:
+            out[k] = ZERO
+            k += 1
+        out[k] = value
+        k += 1
+    return k
+
+
+@hidden
+def scale_of(speed, scaling_speed, max_trans, factor):
+    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
+    if speed <= scaling_speed or max_trans <= scaling_speed:
+        return ONE
+    return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
+
+
+@hidden
+def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
+    """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
+
+    Where ``gains`` says so, the robot goes over from its present twist to the sample; else it drives the sample from the beginning.
+
+    Returns:
+        Number of poses (0: the robot would not move), and the twist to command.
+    """
+    speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
+    count = np.int64(np.ceil(max(speed * time / p.granularity, abs(sample[2]) * time / p.angular_granularity)))
+    count = min(count, points.shape[0])
+    if count == 0:
+        return count, sample
+    dt = time / np.float32(count)
+    command = sample
+    if gains:
+        step = max(dt, p.period) if p.use_dwa else dt
+        command = (
+            towards(sample[0], now[0], acceleration[0] * step),
+            towards(sample[1], now[1], acceleration[1] * step),
+            towards(sample[2], now[2], acceleration[2] * step),
+        )
+    write_poses(x, y, heading, command, sample, acceleration, dt, count, points)
+    return count, command
+
+
+@hidden
+def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
+    """The scores of a roll-out apart from the obstacles': -1 where it is discarded.
+
+    Path and goal discard a roll-out whose centre enters an obstacle or a place without a way; all four one that leaves the window.
+    The numbers are those of the last pose.
+    """
+    column, row = np.int32(0), np.int32(0)
+    nose_column, nose_row = np.int32(0), np.int32(0)
+    stride = cost.shape[1] + 2
+    for i in range(count):
+        column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
+        nose_column, nose_row = cell_of(
+            points[i, 0] + p.forward * points[i, 3], points[i, 1] + p.forward * points[i, 2], inverse, cost
+        )
+        if column < 0 or nose_column < 0:
+            return DISCARDED
+        k = (row + 1) * stride + 1 + column
+        path, goal = scratch.path[k], scratch.goal[k]
+        if path < 0 or goal < 0 or path == WALL or goal == WALL:
+            return DISCARDED
+    total = p.goal_scale * distance_at(scratch.nose, cost, nose_column, nose_row)
+    total += p.path_scale * distance_at(scratch.path, cost, nose_column, nose_row) if align else ZERO
+    total += p.path_scale * distance_at(scratch.path, cost, column, row)
+    total += p.goal_scale * distance_at(scratch.goal, cost, column, row)
+    return total + twirl
+
+
+@hidden
+def way_round(scene, n, lookahead):
+    """Curvature, 1/m, of the tightest curve to the side where the path goes on, for a robot that must turn round; else 0.
+
+    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so
+    that by their scores it would drive straight on.
+    """
+    if scene.turning_radius[n] <= ZERO:
+        return ZERO
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    _, px, py, _ = point_ahead(scene.path[n], scene.path_count[n], x, y, lookahead)
+    sine, cosine = sincos(scene.pose[n, 2])
+    ahead, aside = cosine * (px - x) + sine * (py - y), cosine * (py - y) - sine * (px - x)
+    return math.copysign(ONE / scene.turning_radius[n], aside) if ahead < ZERO else ZERO

@@ -1,0 +1,88 @@
+"""The checks of the model predictive planner: as much of a path as a robot can drive, and plans that hit nothing.
+
+Facts from mpc_local_planner (controller.cpp: isPoseTrajectoryFeasible).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.interfaces import Costmap
+from agora.planners.local.mpc._plan import Plan
+from agora.planners.local.mpc._robot import Robot
+from agora.planners.local.mpc._scene import Things, gap, in_map, on_wall
+
+_LEAST = 1e-3  # m
+_FINE, _TURN = 0.05, 0.1  # m, rad
+_START = np.zeros((1, 3))
+_NOW = np.zeros(1)
+_MIDDLE = np.zeros((1, 2))
+_SHARES = np.linspace(0.0, 1.0, 17)
+_LEAST_POINTS = 4
+
+
+def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool) -> int:
+    """Return how many points of a route are planned for.
+
+    Up to the last at which the robot can be. Where that is not the goal, up to the last that is as far from things as wanted, if
+    there is one, or one in the second half of a route that is free. Where the robot is drawn straight to its end, a route that is
+    free ends where a wall comes between, but not within 0.3 m: the robot would come to a stand at the wall.
+
+    Args:
+        costmap: costmap of N rows.
+        row: row of it.
+        robot: robot.
+        route: (A, 2) points, m, the robot first.
+        ends: whether the last is the goal.
+        things: what there is.
+        wanted: (P + M,) wanted distances to it, m.
+        straight: whether the robot is drawn straight to its end.
+    """
+    steps, points = np.diff(route, axis=0), len(things.walls)
+    headings = np.arctan2(steps[:, 1], steps[:, 0])
+    poses = np.column_stack((route, np.append(headings, headings[-1])))
+    hit = on_wall(costmap, row, in_map(poses, robot.pose), _MIDDLE)
+    stand = np.append(np.ones(points, np.bool_), things.still)
+    near = (gap(poses, things.at(_NOW)[0], robot.body) - things.radius)[:, stand]
+    if straight and not hit.any():
+        lines = _SHARES[:, None, None] * route
+        free = ~on_wall(costmap, row, in_map(np.dstack((lines, np.zeros(lines.shape[:2]))).reshape(-1, 3), robot.pose), _MIDDLE)
+        seen = free.reshape(len(_SHARES), -1).all(axis=0)
+        if not seen.all():
+            return max(int(np.argmin(seen)), min(_LEAST_POINTS, len(route)))
+    hit |= (near[:, points:] < 0.0).any(axis=1)
+    if ends and not hit[-1]:
+        return len(route)
+    roomy, reached = np.flatnonzero((near >= wanted[stand]).all(axis=1) & ~hit), np.flatnonzero(~hit)
+    roomy = roomy if hit[-1] else roomy[roomy >= len(route) // 2]
+    return int(roomy[-1]) + 1 if len(roomy) and roomy[-1] > 0 else int(reached[-1]) + 1 if len(reached) else 0
+
+
+def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things, dt: float, poses: int | None) -> bool:
+    """Return whether a plan hits nothing before the robot can stand, on its way as well as at its poses.
+
+    No disc may come deeper into the robot than it is now.
+
+    Args:
+        costmap: costmap of N rows.
+        row: row of it.
+        robot: robot.
+        plan: plan in its frame.
+        things: what there is.
+        dt: control period, s.
+        poses: number of poses that are checked for walls, if these are more.
+    """
+    soon = 2.0 * dt + float(np.abs(robot.last[0]) / robot.hard[0])
+    until = min(plan.dt * len(plan.commands), max(soon, 0.0 if poses is None else plan.dt * poses))
+    ends = plan.at(np.append(plan.dt * np.arange(int(until / plan.dt) + 1), until))
+    way = float(np.hypot(*np.diff(ends[:, :2], axis=0).T).sum())
+    count = int(np.ceil(max(way / _FINE, np.abs(np.diff(ends[:, 2])).sum() / _TURN, 1.0)))
+    times = until * np.arange(1, count + 1) / count
+    there = plan.at(times)
+    if not np.isfinite(there).all() or on_wall(costmap, row, in_map(there, robot.pose), robot.outline).any():
+        return False
+    discs = things.discs
+    then = gap(there[times <= soon], discs.at(times[times <= soon])[0], robot.body) - discs.radius
+    now = gap(_START, discs.at(_NOW)[0], robot.body) - discs.radius
+    return not bool((then < np.minimum(now, 0.0) - _LEAST * (now < 0.0)).any())

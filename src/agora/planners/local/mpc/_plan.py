@@ -1,0 +1,160 @@
+"""Plans of the model predictive planner: first guesses, the plan of the call before some time later, other numbers of steps.
+
+Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is in the robot's frame of the moment.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.planners.local.mpc._scene import SPACING, Body, Things, gap, wrapped
+
+_TINY = 1e-9
+_ROOM = 0.05  # m
+_ASIDE, _ASIDES = 0.1, 20  # m, number of them
+
+
+class Plan(NamedTuple):
+    """Poses at equal times, and the commands between them.
+
+    Attributes:
+        poses: (n + 1, 3) m and rad; headings are not wrapped.
+        commands: (n, 3) forward speed, turning rate and sideways speed, m/s and rad/s.
+        dt: time from one pose to the next, s.
+    """
+
+    poses: Array
+    commands: Array
+    dt: float
+
+    def sampled(self, begin: float, steps: int, dt: float) -> Plan:
+        """The plan from a time on in other steps; at its end the robot stands."""
+        at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
+        held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
+        return Plan(self.at(at, old), np.concatenate((self.commands, np.zeros((1, 3))))[held], dt)
+
+    def at(self, times: Array, moments: Array | None = None) -> Array:
+        """Poses (K, 3) at times (K,), s."""
+        moments = self.dt * np.arange(len(self.poses)) if moments is None else moments
+        return np.stack([np.interp(times, moments, self.poses[:, k]) for k in range(3)], -1)
+
+    def resized(self, steps: int) -> Plan:
+        """The plan in another number of steps, in the same time."""
+        return self if steps == len(self.commands) else self.sampled(0.0, steps, self.dt * len(self.commands) / steps)
+
+    def adapted(self, dt: float, ratio: float, least: int, most: int) -> Plan:
+        """The plan with a step more or less, where its steps are longer or shorter than ``dt`` by more than a share of it."""
+        n = len(self.commands)
+        if self.dt > dt * (1.0 + ratio) and n < most:
+            return self.resized(n + 1)
+        return self.resized(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
+
+    def begun(self, least: float) -> Plan:
+        """The plan without the steps at its beginning whose commands are below ``least``; the robot stands at its end instead."""
+        moves: Array = np.abs(self.commands).max(axis=1) >= least
+        return self.sampled(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
+
+    def like(self, other: Plan) -> bool:
+        """Return whether another plan has as many steps and is the same to 1 cm, 0.01 rad and 1 %."""
+        if len(self.commands) != len(other.commands):
+            return False
+        return bool(np.abs(self.poses - other.poses).max() < 0.01) and abs(self.dt - other.dt) < 0.01 * other.dt
+
+
+def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
+    """Return the first guess along a route (A, 2): the same way in every step, headings along the route or against it.
+
+    Args:
+        route: points, m, the robot first.
+        heading: heading at its end, rad.
+        steps: number of steps.
+        dt: time of a step, s.
+        backwards: whether the robot is to back up where the end is behind it.
+        most: (2, 3) least and largest command.
+    """
+    long = np.hypot(*np.diff(route, axis=0).T)
+    ways = np.concatenate(([0.0], np.cumsum(long)))
+    wanted = np.linspace(0.0, ways[-1], steps + 1)
+    places = np.stack([np.interp(wanted, ways, route[:, k]) for k in range(2)], -1)
+    step = np.diff(places, axis=0)
+    headings = np.arctan2(step[:, 1], step[:, 0]) + (np.pi if backwards and route[-1, 0] < 0.0 else 0.0)
+    headings[0] = 0.0
+    headings = np.unwrap(np.concatenate((headings, [heading])))
+    c, s = np.cos(headings[:-1]), np.sin(headings[:-1])
+    commands = np.stack((c * step[:, 0] + s * step[:, 1], np.diff(headings), c * step[:, 1] - s * step[:, 0]), -1) / dt
+    return Plan(np.column_stack((places, headings)), np.clip(commands, most[0], most[1]), dt)
+
+
+def standing(steps: int, dt: float) -> Plan:
+    """Return the plan to stand."""
+    return Plan(np.zeros((steps + 1, 3)), np.zeros((steps, 3)), dt)
+
+
+def nearest_turn(plan: Plan) -> Plan:
+    """The same plan with its first heading within half a turn of 0."""
+    shift = plan.poses[0, 2] - wrapped(plan.poses[0, 2])
+    return plan._replace(poses=plan.poses - (0.0, 0.0, shift))
+
+
+def clear(plan: Plan, things: Things, body: Body) -> bool:
+    """Return whether a body meets nothing at the poses of a plan."""
+    times = plan.dt * np.arange(len(plan.poses))
+    return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
+
+
+def bent(route: Array, time: float, things: Things, body: Body, side: float) -> Array | None:
+    """Return a route (A, 2) with the points where a body would meet something moved aside, until it meets nothing there.
+
+    Points before and behind are moved as well, by 1 m less for each metre of the way.
+
+    Args:
+        route: points, m, the robot first.
+        time: time that the way takes, s.
+        things: what there is.
+        body: shape of the robot.
+        side: 1 for moving them to the left, -1 to the right.
+
+    Returns:
+        The route; None where there is no room within 2 m.
+    """
+    steps = np.diff(route, axis=0)
+    headings = np.arctan2(steps[:, 1], steps[:, 0])
+    headings = np.append(headings, headings[-1])
+    ways = np.concatenate(([0.0], np.cumsum(np.hypot(steps[:, 0], steps[:, 1]))))
+    places = things.at(time * ways / max(ways[-1], _TINY))[0]
+    normals = side * np.stack((-np.sin(headings), np.cos(headings)), -1)
+    needed = np.full(len(route), np.inf)
+    for k in range(_ASIDES, -1, -1):
+        poses = np.column_stack((route + k * _ASIDE * normals, headings))
+        free = (gap(poses, places, body) > things.radius + _ROOM).all(axis=1)
+        needed[free] = k * _ASIDE
+    needed[0] = 0.0
+    if not np.isfinite(needed).all():
+        return None
+    shift = (needed - np.abs(ways[:, None] - ways)).max(axis=1)
+    shift[0] = 0.0
+    moved: Array = route + np.maximum(shift, 0.0)[:, None] * normals
+    return moved
+
+
+def via_points(route: Array, apart: float, poses: Array, weight: float) -> Array:
+    """Return the mean place and the weight (3, K) of the via points of poses (K, 3): those to which a pose is the nearest.
+
+    The first pose has none, and the last leaves its own to the one before.
+
+    Args:
+        route: points, `SPACING` apart, m.
+        apart: distance between via points, m.
+        poses: (K, 3) poses.
+        weight: weight of each.
+    """
+    via, every = np.zeros((3, len(poses))), max(round(apart / SPACING), 1)
+    for point in route[every::every] if weight > 0.0 else ():
+        k = min(int(np.argmin(((poses[:, :2] - point) ** 2).sum(axis=1))), len(poses) - 2)
+        if k > 0:
+            via[:2, k] = (via[2, k] * via[:2, k] + weight * point) / (via[2, k] + weight)
+            via[2, k] += weight
+    return via

@@ -1,0 +1,438 @@
+"""Model predictive control as a local planner.
+
+C. Rösmann, A. Makarow and T. Bertram, "Online motion planning based on nonlinear model predictive control with non-Euclidean
+rotation groups", ECC 2021; objectives, constraints, defaults and names of parameters are those of the package mpc_local_planner
+(5b4e465). Over a horizon of equal steps it looks for commands whose poses cost least (`agora.planners.local.mpc._problem`), within
+bounds on the commands and on how fast these change, from the last command on and to a stand at the end, and with a distance to
+obstacles. The first command is driven.
+
+- ``quadratic_form``: squared deviations of all poses from the local goal, and squared commands; the step is fixed.
+- ``minimum_time``: the time to the local goal, at which the last pose is; the step is free, and the number of steps follows it.
+- ``minimum_time_via_points``: that time, and squared distances to points of the path.
+
+Where it differs:
+- Distances to obstacles are wanted, not demanded: each pose has a slack, and each metre of it costs ``slack_weight``. So there is
+  always a solution, and as long as the weight is larger than what a metre brings, it is that of the demanded distances.
+- Pedestrians and other robots are discs, and where they will be is what the predictor says, at the time of each pose; by default
+  they count as such (upstream they have to be enabled). Points are the edges of what is lethal or unknown in the costmap;
+  upstream every lethal cell is one. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest
+  disc, then the next, those on walls 0.15 m apart.
+- Left and right are meant as seen from the pose; upstream's test takes the cross product with the obstacle's place in the map.
+- ``max_vel_x`` and other limits that are None are the robot's. Poses are 0.12 m apart at full speed, as the package's 0.3 s are at
+  its 0.4 m/s: between poses that are farther apart a plan cuts corners, and a robot that waits for such a plan's later steps never
+  goes. The horizon is as long as 1.5 times the robot needs to stop. The package's own limits and times are the preset `mpc_ros`.
+- With a free step there are 7 to 25 poses; upstream 2 to 50, and with two of them no pose but one straight ahead can be reached.
+- Footprints are the centre, the disc about it or the rectangle about the outline; the package has lines and polygons.
+- Its solver is fatrop; the package's is IPOPT. Where it does not converge within its iterations, or the plan would hit something
+  before the robot can stand, the rest of the last plan is driven as long as that is free, and else the robot brakes as hard as it
+  can. The package stops at once.
+- A first guess that backs up has the headings of backing up; upstream means to, but does not keep them. With a free step it has as
+  many steps as the way takes at full speed. Where a guess runs into something, out of which the solver would hardly find, it is
+  also bent round it on either side, and the plan that costs least is taken. Where the solver finds none, it tries from a stand.
+- The plan of the call before is taken up by time; upstream by the nearest pose.
+- Orientations of via points do not count; upstream they have no weight unless one is given, and then a wrong sign.
+- The local path ends before what stands on its end, where there is as much room as wanted; with the quadratic form, where a wall
+  comes between its end and the robot. Where the task asks for no heading, the path's last direction is wanted.
+- Car-like robots are commanded by their curvature; holonomic ones have a third command, sideways.
+- A robot that touches a wall stops. None may come deeper into a disc than it is, so that one that somebody touches can leave.
+- If nothing near moves, steps in which a plan waits before it moves are left out. The first command changes by what a control
+  period allows, later ones by what a step allows. So a robot beside a corner plans to wait for a sharper turn, at each call anew.
+
+Not here: several plans side by side, other footprints, weights that are full matrices, terminal sets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Array
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._expected import Discs, discs, needs_of
+from agora.planners._limits import own
+from agora.planners.local.mpc._checks import is_free, kept
+from agora.planners.local.mpc._plan import Plan, bent, clear, laid, nearest_turn, standing, via_points
+from agora.planners.local.mpc._problem import Bounds, Form, problem
+from agora.planners.local.mpc._robot import Robot, bodies_of, braked, within
+from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, local_path, moving, on_wall, turned, walls, wrapped
+from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
+from agora.registry import Named, Plug
+
+_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
+_MOMENTS = 20
+_MARGIN = 0.85
+_SLOW = 0.05  # m/s
+_CREEPS, _LEAST = 1e-3, 1e-3
+_STRANGE = 0.05  # m/s and rad/s
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.2, 2.0),
+    "max_vel_x_backwards": Span(0.05, 0.5),
+    "max_vel_theta": Span(0.2, 3.0),
+    "max_global_plan_lookahead_dist": Span(0.8, 4.0),
+    "min_obstacle_dist": Span(0.02, 0.5),
+    "min_disc_dist": Span(0.05, 1.0),
+    "slack_weight": Span(10.0, 10_000.0, log=True),
+}
+
+Three = tuple[NotNegative, NotNegative, NotNegative]
+
+
+@dataclass(frozen=True)
+class Mpc:
+    """Plan the commands of some seconds that bring the robot to its local goal at least cost; drive the first.
+
+    Limits apply together with the robot's, which alone count where one is None.
+
+    Attributes:
+        window: local costmap; pedestrians and robots are known as discs and need not be in it.
+        prediction: predictor of the pedestrians' ways.
+        objective: what costs: "quadratic_form", "minimum_time" or "minimum_time_via_points".
+        footprint_model: shape to which distances are measured: the robot's centre ("point"), the disc about it ("circular"), or the
+            rectangle about its outline ("rectangle"; the disc of a robot that is one).
+        max_vel_x: largest speed ahead, m/s.
+        max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
+            robot.
+        max_vel_y: largest speed sideways of a holonomic robot, m/s.
+        max_vel_theta: largest turning rate, rad/s.
+        acc_lim_x: most that the speed grows, m/s2.
+        dec_lim_x: most that the speed falls, m/s2.
+        acc_lim_theta: most that the turning rate changes, rad/s2.
+        min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
+        grid_size_ref: number of poses.
+        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time.
+        dt_hyst_ratio: deviation of the step from that time, as a share of it, from which on there is a step more or less.
+        min_grid_size: least number of poses where the step is free.
+        max_grid_size: largest number of poses where the step is free.
+        min_dt: least step where it is free, s.
+        max_dt: largest step where it is free, s.
+        collocation_method: how the poses at both ends of a step make its motion.
+        state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
+        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed weighs as speed.
+        final_state_weights: weights of the squared deviations of the last pose.
+        position_weight: weight of the squared distance to a via point, s/m2.
+        global_plan_viapoint_sep: distance between via points on the path, m.
+        max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
+        force_reinit_new_goal_dist: jump of the local goal beyond which the plan starts afresh, m.
+        force_reinit_new_goal_angular: turn of the local goal beyond which the plan starts afresh, rad.
+        allow_init_with_backward_motion: whether a first guess backs up to a goal behind the robot.
+        min_obstacle_dist: wanted distance to walls, m.
+        min_disc_dist: wanted distance to pedestrians and other robots, m; None for that to walls.
+        enable_dynamic_obstacles: whether discs are expected to go on; else they count as standing.
+        force_inclusion_dist: distance within which all obstacles count for a pose, m.
+        cutoff_dist: distance within which the nearest on either side count, m.
+        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are left out, m.
+        obstacles: largest number of obstacles of a pose.
+        slack_weight: cost of each metre that a pose is nearer to an obstacle than wanted.
+        outer_ocp_iterations: how often a plan is made anew for the obstacles about it, at most; None for 1 with the quadratic form
+            and 5 with a free step.
+        iterations: most iterations of the solver.
+        tol: tolerance of the solver.
+        collision_check_no_poses: number of poses that are checked for walls; None for those until the robot can stand.
+        xy_goal_tolerance: distance to the goal within which it stops, m, if the task asks for no less.
+        yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad, if the task asks for no less.
+    """
+
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    objective: Literal["quadratic_form", "minimum_time", "minimum_time_via_points"] = "quadratic_form"
+    footprint_model: Literal["point", "circular", "rectangle"] = "rectangle"
+    max_vel_x: Speed | None = None
+    max_vel_x_backwards: Speed = 0.2
+    max_vel_y: Speed | None = None
+    max_vel_theta: TurningRate | None = None
+    acc_lim_x: Positive | None = None
+    dec_lim_x: Positive | None = None
+    acc_lim_theta: Positive | None = None
+    min_turning_radius: Distance = 0.0
+    grid_size_ref: Annotated[int, Within(3, 200)] = 20
+    dt_ref: Period | None = None
+    dt_hyst_ratio: Annotated[float, Within(0.0, 0.9)] = 0.1
+    min_grid_size: Annotated[int, Within(2, 200)] = 7
+    max_grid_size: Annotated[int, Within(3, 200)] = 25
+    min_dt: Period = 0.01
+    max_dt: Period = 10.0
+    collocation_method: Literal["forward_differences", "midpoint_differences", "crank_nicolson_differences"] = "forward_differences"
+    state_weights: Three = (2.0, 2.0, 0.25)
+    control_weights: tuple[NotNegative, NotNegative] = (0.1, 0.05)
+    final_state_weights: Three = (10.0, 10.0, 0.5)
+    position_weight: NotNegative = 1.0
+    global_plan_viapoint_sep: Length = 0.5
+    max_global_plan_lookahead_dist: Length = 1.5
+    force_reinit_new_goal_dist: Distance = 1.0
+    force_reinit_new_goal_angular: NotNegative = 0.5 * math.pi
+    allow_init_with_backward_motion: bool = True
+    min_obstacle_dist: Distance = 0.1
+    min_disc_dist: Distance | None = 0.3
+    enable_dynamic_obstacles: bool = True
+    force_inclusion_dist: Distance = 0.5
+    cutoff_dist: Distance = 2.5
+    costmap_obstacles_behind_robot_dist: Distance = 1.5
+    obstacles: Annotated[int, Within(3, 32)] = 8
+    slack_weight: Positive = 1000.0
+    outer_ocp_iterations: Annotated[int, Within(1, 100)] | None = None
+    iterations: Count = 100
+    tol: Positive = 1e-4
+    collision_check_no_poses: Annotated[int, Within(1, 10_000)] | None = None
+    xy_goal_tolerance: Distance = 0.2
+    yaw_goal_tolerance: Deviation = 0.1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.min_grid_size < self.max_grid_size:
+            raise InputError(f"min_grid_size: must be less than max_grid_size, {self.max_grid_size}, is {self.min_grid_size}")
+        if not self.min_dt < self.max_dt:
+            raise InputError(f"min_dt: must be less than max_dt, {self.max_dt}, is {self.min_dt}")
+        for name in ("max_vel_x", "max_vel_theta"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", self.window, "pedestrians", "robots")),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            turns_at_goal=True,
+            top_speed=float(own(self.max_vel_x)),
+            requires=("mpc", *self.prediction.part.declares.requires),
+        )
+
+    @property
+    def free_time(self) -> bool:
+        """True where the step is free."""
+        return self.objective != "quadratic_form"
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of the problem, at most."""
+        return (self.max_grid_size if self.free_time else self.grid_size_ref) - 1
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory: plans, last commands and goals, places on the path; and why robots stand."""
+        o, rows = observation, len(observation.pose)
+        recall = self._recalled(memory, rows)
+        known, predicted = discs(self.prediction.part, o, _MOMENTS, MOMENT, memory.get("prediction", {}))
+        twists, reasons = np.zeros((rows, 3), np.float32), np.zeros(rows, np.int8)
+        for row in range(rows):
+            commands, reasons[row] = self._row(o, row, known, recall)
+            twists[row] = commands[[0, 2, 1]]
+        return Answer(twists, {**recall, "prediction": predicted}, {"reason": reasons})
+
+    def _recalled(self, memory: Memory, rows: int) -> Memory:
+        """A copy of the memory; zeros at the start of an episode."""
+        if memory:
+            return {name: array.copy() for name, array in memory.items() if name != "prediction"}
+        plan = dict(poses=(self.steps + 1, 3), commands=(self.steps, 3), grid=(2,))
+        shapes = plan | dict(command=(4,), goal=(3,), path=(4,))
+        return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
+
+    def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
+        """The command of one robot, forward, turning, sideways, and why it stands."""
+        robot = self._robot(o, row, recall["command"][row])
+        plan, command, reason = None, braked(robot, robot.fall, o.dt), Reason.NONE
+        assert o.path is not None and o.path_count is not None
+        if o.path.shape[1] == 0 or o.path_count[row] <= 0:
+            command, reason = np.zeros(3), Reason.NO_PATH
+        elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._arrived(o, row):
+            plan, reason = self._planned(o, row, robot, known, recall)
+            if plan is not None:
+                command = within(plan.commands[0], robot, o.dt)
+                if reason is Reason.NONE and np.abs(command).max() < _CREEPS:
+                    reason = Reason.BLOCKED
+            else:
+                command = braked(robot, robot.hard, o.dt)
+        recall["command"][row] = (*command, 1.0)
+        recall["grid"][row] = 0.0
+        if plan is not None:
+            n = len(plan.commands)
+            recall["grid"][row] = n, plan.dt
+            recall["poses"][row, : n + 1], recall["commands"][row, :n] = in_map(plan.poses, robot.pose), plan.commands
+        return command, reason
+
+    def _arrived(self, o: Observation, row: int) -> bool:
+        """Return whether the robot is where it should be."""
+        near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
+        off = o.goal[row].astype(np.float64) - o.pose[row]
+        return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= self._tolerance(o, row)
+
+    def _tolerance(self, o: Observation, row: int) -> float:
+        """The allowed deviation from the goal's heading; pi where the task asks for none."""
+        asked = self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
+        return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
+
+    def _robot(self, o: Observation, row: int, command: Array) -> Robot:
+        """One robot as it is."""
+        m = o.limits
+        holonomic = bool(m.holonomic[row]) and m.max_vy[row] > 0
+        radius = max(self.min_turning_radius, float(m.turning_radius[row]))
+        ahead = min(float(m.max_vx[row]), float(own(self.max_vel_x)))
+        back = max(float(m.min_vx[row]), -self.max_vel_x_backwards)
+        turn = min(float(m.max_omega[row]), float(own(self.max_vel_theta)))
+        aside = min(float(m.max_vy[row]), float(own(self.max_vel_y))) if holonomic else 0.0
+        hard = np.array([m.max_ax[row], m.max_alpha[row], m.max_ay[row]], np.float64)
+        growth = np.minimum(hard, [float(own(limit)) for limit in (self.acc_lim_x, self.acc_lim_theta, self.acc_lim_x)])
+        most = np.array([[min(back, ahead), -turn, -aside], [ahead, turn, aside]])
+        twist = o.twist[row, [0, 2, 1]].astype(np.float64)
+        driven = command[3] > 0 and bool((np.abs(twist - command[:3]) < hard * o.dt + _STRANGE).all())
+        last = np.clip(command[:3] if driven else twist, most[0], most[1])
+        outline = self.window.corners(o.footprint[row : row + 1], o.radius[row : row + 1])[0].astype(np.float64)
+        is_disc = not self.window.footprint and not o.footprint[row].any()
+        shapes = bodies_of(outline, float(o.radius[row]), is_disc)
+        bodies = shapes[self.footprint_model], shapes["rectangle"]
+        fall = np.array([min(hard[0], float(own(self.dec_lim_x))), growth[1], growth[2]])
+        pose = o.pose[row].astype(np.float64)
+        return Robot(pose, last, most, growth, fall, hard, radius, holonomic, *bodies, outline)
+
+    def _step(self, robot: Robot) -> float:
+        """Time between poses, s."""
+        fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.fall[0]
+        return self.dt_ref or float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
+
+    def _planned(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
+        """The plan to drive, or None for braking, and why the robot does not just go on."""
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        count = int(o.path_count[row])
+        half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
+        reach = self.max_global_plan_lookahead_dist + self.cutoff_dist
+        points = walls(o.costmap, row, robot.pose, reach, self.costmap_obstacles_behind_robot_dist)
+        places, radii = moving(known, row, robot.pose, self.enable_dynamic_obstacles)
+        near = np.hypot(places[..., 0], places[..., 1]).min(axis=1) < 2.0 * reach
+        things = Things(points, places[near], np.concatenate((np.zeros(len(points)), radii[near])))
+        if on_wall(o.costmap, row, robot.pose[None], robot.outline)[0]:
+            return None, Reason.START_IN_CONTACT
+
+        path, mark = turned(o.path[row, :count].astype(np.float64), robot.pose), recall["path"][row]
+        if tuple(mark[:3]) != (*o.path[row, 0], count):
+            mark[:] = *o.path[row, 0], count, 0
+        leg, route, ends, direction = local_path(path, int(mark[3]), self.max_global_plan_lookahead_dist, _MARGIN * half)
+        mark[3] = leg
+        if len(route) < 2:
+            return None, Reason.NO_PATH
+        count = kept(o.costmap, row, robot, route, ends, things, self._wanted(things), not self.free_time)
+        if count < len(route):
+            if count < 2:
+                return None, Reason.BLOCKED
+            direction = float(np.arctan2(*(route[count] - route[count - 1])[::-1]))
+            route, ends = route[:count], False
+        if ends and self._tolerance(o, row) < math.pi:
+            direction = float(o.goal[row, 2]) - robot.pose[2]
+        goal = np.array([*route[-1], wrapped(direction)])
+
+        old = self._old(o, robot, recall, row, goal)
+        recall["goal"][row] = in_map(goal, robot.pose)
+        plan, converged = self._solved(o.dt, robot, route, goal, things, old)
+        checked = o.dt, self.collision_check_no_poses
+        for made in (plan.begun(_CREEPS), plan) if things.still.all() else (plan,):
+            if converged and is_free(o.costmap, row, robot, made, things, *checked):
+                return made, Reason.NONE
+        reason = Reason.BLOCKED if converged else Reason.NOT_CONVERGED
+        if old is not None and is_free(o.costmap, row, robot, old, things, *checked):
+            return old, Reason.NONE if converged else reason
+        return None, reason
+
+    def _wanted(self, things: Things) -> Array:
+        """The wanted distances (P + M,) of things."""
+        disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
+        return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
+
+    def _old(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
+        """The rest of the plan of the call before, unless the goal is another."""
+        n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
+        before = turned(recall["goal"][row], robot.pose)
+        jump, turn = math.hypot(*(goal - before)[:2]), abs(wrapped(goal[2] - before[2]))
+        if n == 0 or jump > self.force_reinit_new_goal_dist or turn > self.force_reinit_new_goal_angular:
+            return None
+        whole = Plan(turned(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
+        left = max((n * dt - o.dt) / n, self.min_dt) if self.free_time else dt
+        return nearest_turn(whole.sampled(o.dt, n, left))
+
+    def _solved(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None) -> tuple[Plan, bool]:
+        """The best plan, and whether the solver found it."""
+        step, steps, most = self._step(robot), self.steps, robot.most
+        if self.free_time:
+            long = float(np.hypot(*np.diff(route, axis=0).T).sum())
+            needed = long / most[1, 0] + most[1, 0] / robot.fall[0] + abs(goal[2]) / most[1, 1]
+            steps = int(np.clip(round(needed / step), self.min_grid_size - 1, self.steps))
+        backwards = self.allow_init_with_backward_motion and most[0, 0] < 0
+        afresh = laid(route, goal[2], steps, step, backwards, most)
+        guesses = [afresh] if old is None else [old, afresh] if np.abs(robot.last).max() < _SLOW else [old]
+        if not clear(guesses[0], things, robot.body):
+            sides = (bent(route, steps * step, things, robot.body, side) for side in (1.0, -1.0))
+            guesses += [laid(way, goal[2], steps, step, False, most) for way in sides if way is not None]
+        best = guesses[0], math.inf
+        for guess in guesses:
+            plan, cost = self._converged(dt, robot, route, goal, things, guess)
+            best = (plan, cost) if cost < best[1] else best
+        if best[1] == math.inf:
+            best = self._converged(dt, robot, route, goal, things, standing(steps, step))
+        return best[0], best[1] < math.inf
+
+    def _converged(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
+        """The best plan about a guess, and its cost; infinite where the solver finds none."""
+        end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
+        goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
+        for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
+            before = guess
+            guess = guess.adapted(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
+            guess, cost = self._optimum(dt, robot, route, goal, things, guess)
+            if cost == math.inf or (self.free_time and guess.like(before)):
+                break
+        return guess, cost
+
+    def _optimum(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
+        """The best plan for the obstacles about a guess, and its cost; infinite where the solver does not converge."""
+        kind: Literal["unicycle", "car", "holonomic"] = (
+            "car" if robot.turning_radius > 0 else "holonomic" if robot.holonomic else "unicycle"
+        )
+        form = Form(self.steps, self.obstacles, kind, self.collocation_method, self.free_time)
+        n, axes, stages = len(guess.commands), form.axes, np.arange(self.steps + 1)
+        poses = np.concatenate((guess.poses, np.repeat(guess.poses[-1:], self.steps - n, axis=0)))
+        commands = np.concatenate((guess.commands, np.zeros((self.steps - n, 3))))
+        states = np.column_stack((poses, np.concatenate((robot.last[None], commands[:-1], np.zeros((1, 3))))[:, :axes]))
+        states[0, :3] = 0.0
+        states = np.column_stack((states, np.full(len(states), guess.dt))) if self.free_time else states
+        bounds, first = robot.most[:, :axes].copy(), commands[:, :axes].copy()
+        if kind == "car":
+            bounds[:, 1] = -1.0 / robot.turning_radius, 1.0 / robot.turning_radius
+            first[:, 1] = np.clip(commands[:, 1] / np.where(np.abs(commands[:, 0]) > _SLOW, commands[:, 0], np.inf), *bounds[:, 1])
+        body, via = robot.model, np.zeros((3, self.steps + 1))
+        if self.objective == "minimum_time_via_points":
+            via[:, : n + 1] = via_points(route, self.global_plan_viapoint_sep, guess.poses, self.position_weight)
+        ending, running = (np.array(weights)[:, None] for weights in (self.final_state_weights, self.state_weights))
+        speed, turn = self.control_weights
+        parameters = {
+            "active": stages < n,
+            "first": stages == 0,
+            "period": dt,
+            "index": stages,
+            "dt": guess.dt,
+            "goal": goal,
+            "state_weight": np.zeros(3) if self.free_time else np.where(stages == self.steps, ending, running),
+            "control_weight": np.zeros(3) if self.free_time else (speed, turn, speed),
+            "time_weight": self.free_time,
+            "via": via,
+            "rate": robot.growth,
+            "braking": robot.fall[0],
+            "slack_weight": self.slack_weight,
+            "body": body[:4],
+        }
+        reach = self.force_inclusion_dist, self.cutoff_dist, self.obstacles
+        obstacles = heeded(things, self._wanted(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
+        solver = problem(form, self.iterations, self.tol)
+        limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
+        found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)
+        made = np.zeros((n, 3))
+        made[:, :axes] = found.commands[:n]
+        made[:, 1] *= made[:, 0] if kind == "car" else 1.0
+        step = float(found.states[0, -1]) if self.free_time else guess.dt
+        return Plan(found.states[: n + 1, :3], made, step), found.cost if found.converged else math.inf

@@ -1,0 +1,243 @@
+"""Model predictive path integral control: a thousand roll-outs about the last plan, and their mean by what they cost.
+
+G. Williams, N. Wagener, B. Goldfain, P. Drews, J. M. Rehg, B. Boots and E. A. Theodorou, "Information theoretic MPC for model-based
+reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the mean of the samples as the new
+plan, a Savitzky-Golay filter over it, and a plan that moves on with time. Names and defaults are those of Nav2's controller of that
+name where it has them (std, temperature, gamma, time_steps; 0.05 s a step there).
+
+The publication leaves the cost to its user. Here it is what the dynamic window approach counts (`dwa`), as means over a roll-out:
+the distances to the path and along it to the local goal, of the centre and of the nose, the costmap's cost, turning; and besides,
+how near people come who walk as a predictor says. A mean, where `dwa` counts the last pose alone, makes it worth while to arrive
+early.
+
+Where it differs from the publication and from Nav2:
+- `dwa` counts the way to the local goal in steps along rows and columns. Here it is the length of the path from the cell that is
+  nearest on it, so that stepping aside for somebody is no way back.
+- The noise is drawn once and for all, as is Nav2's default, and is symmetric: each sample has one that turns as much to the other
+  side. So mirrored scenes have mirrored commands, and no result depends on a generator.
+- The noise of a sample lasts (B. Vlahov et al., "Low frequency sampling in model predictive path integral control", RA-L 2024).
+  With noise that is new at every step a robot whose goal is behind it never tries to turn round.
+- Sample 0 is the plan itself. Sample 1 brakes, so that standing is always among the choices.
+- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is of what they
+  drew: of what they drove it would never be the top speed.
+- A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there.
+- The mean of ways that touch nothing may touch a wall, and the filter looks back on commands of before. Where the robot could not
+  stop before a wall after the command, it drives the cheapest sample instead. Who comes within a cell of a wall pays, as with
+  Nav2's cost near collisions: the costmap knows a wall to half a cell.
+- Contact with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. It only
+  goes away from a person whom it touches.
+- Where good samples lie to both sides and few between, as before a person or with the goal right behind, only those of the better
+  side count: the mean of two ways round is no way. (The publication's mean, over noise that differs at every call, leaves this to
+  chance.)
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Floats, frozen
+from agora.costmap.inflation import cost_of
+from agora.costmap.window import Window, disc_inside
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._expected import discs, needs_of
+from agora.planners._limits import own
+from agora.planners._rollouts.poses import scene_of
+from agora.planners.local.mppi._rollout import PAST, Parameters, Recall, Scratch, plan
+from agora.ranges import Duration, Length, NotNegative, Period, Positive, Speed, TopSpeed, Velocity, Within, check_fields
+from agora.registry import Named, Plug
+from agora.seeds import Stream
+
+_LOCAL = threading.local()
+_TOUCHES = 253.0
+
+_TUNABLE: dict[str, Span] = {
+    "horizon": Span(1.0, 4.0),
+    "spread_x": Span(0.05, 1.0, log=True),
+    "std_theta": Span(0.1, 2.0, log=True),
+    "noise_time": Span(0.1, 3.0, log=True),
+    "temperature": Span(0.05, 1.0, log=True),
+    "path_scale": Span(0.3, 30.0, log=True),
+    "goal_scale": Span(1.0, 50.0, log=True),
+    "heading_scale": Span(0.3, 30.0, log=True),
+    "obstacle_scale": Span(0.3, 100.0, log=True),
+    "people_scale": Span(1.0, 300.0, log=True),
+    "people_distance": Span(0.1, 1.5),
+}
+
+
+@dataclass(frozen=True)
+class Mppi:
+    """Roll out many noisy variants of the last plan, and drive their mean, in which the cheap ones count most.
+
+    Limits apply together with the robot's, which alone count where one is None.
+
+    Attributes:
+        window: local costmap; people and robots are known as discs and need not be in it.
+        prediction: predictor of the pedestrians; other robots go on at their velocity.
+        samples: number of roll-outs, an even number.
+        time_steps: steps of a roll-out.
+        horizon: length of the roll-outs, s. Roll-outs must stay inside the window, which slows down a robot that could drive
+            farther. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2 it needs 6 s.
+        spread_x: standard deviation of the noise of the speed along x, in the robot's top speeds.
+        spread_y: the same along y, in its top speeds sideways.
+        std_theta: the same of the turning rate, rad/s.
+        noise_time: time in which the noise of a sample becomes another, s; 0 for noise that is new at every step.
+        temperature: difference of cost at which a sample counts less by a factor of e.
+        gamma: weight of the deviation from the plan in the cost.
+        path_scale: cost of the mean distance to the path, that of the centre and that of the nose, 1/m.
+        goal_scale: cost of the mean distance along the path to the local goal, 1/m; the more the slower a robot below 1 m/s is.
+        heading_scale: cost of a heading back along the path; nothing up to one across it.
+        obstacle_scale: cost of the mean of the costmap's cost under the centre, where 252 is 1.
+        critical_scale: cost of being within a cell of touching a wall all the way.
+        people_scale: cost of the mean nearness to people, where 1 is touching and 0 is beyond ``people_distance``.
+        people_distance: gap to people from which on nearness counts, m.
+        contact_scale: cost of the mean speed in contact with people, s/m, where standing counts as 1 m/s.
+        twirling_scale: cost of the mean turning rate, s/rad.
+        backward_scale: cost of the mean speed backwards, s/m.
+        sideways_scale: cost of the mean speed sideways, s/m; without it a robot that is as fast sideways as ahead faces anywhere.
+        forward_point_distance: distance of the nose before the centre, m.
+        max_vel_x: largest speed ahead, m/s.
+        min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
+        max_vel_y: largest speed sideways, m/s; only for robots that can.
+        max_vel_theta: largest turning rate, rad/s.
+        acc_lim_x: acceleration limit along x, m/s2.
+        acc_lim_y: acceleration limit along y, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+    """
+
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    samples: Annotated[int, Within(8, 100_000)] = 1000
+    time_steps: Annotated[int, Within(2, 1000)] = 25
+    horizon: Period = 2.5
+    spread_x: Positive = 0.3
+    spread_y: Positive = 0.3
+    std_theta: Positive = 0.8
+    noise_time: Duration = 1.0
+    temperature: Positive = 0.3
+    gamma: NotNegative = 0.015
+    path_scale: NotNegative = 3.0
+    goal_scale: NotNegative = 5.0
+    heading_scale: NotNegative = 4.0
+    obstacle_scale: NotNegative = 3.0
+    critical_scale: NotNegative = 30.0
+    people_scale: NotNegative = 20.0
+    people_distance: Length = 0.5
+    contact_scale: NotNegative = 100.0
+    twirling_scale: NotNegative = 0.1
+    backward_scale: NotNegative = 1.0
+    sideways_scale: NotNegative = 2.0
+    forward_point_distance: Length = 0.325
+    max_vel_x: TopSpeed | None = None
+    min_vel_x: Velocity = 0.0
+    max_vel_y: Speed | None = None
+    max_vel_theta: Positive | None = None
+    acc_lim_x: Positive | None = None
+    acc_lim_y: Positive | None = None
+    acc_lim_theta: Positive | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", "pedestrians", "robots", self.window)),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.max_vel_x)),
+            requires=self.prediction.part.declares.requires,
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), why a robot stands, and the memory: the plan, past commands, progress, the predictor's."""
+        o, rows = observation, len(observation.pose)
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
+        recall, step = self._recalled(memory, rows), self.horizon / self.time_steps
+        seen, foreseen = discs(self.prediction.part, o, self.time_steps, step, memory.get("prediction", {}))
+        if o.path.shape[1] > 0:
+            known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
+            about = (scene_of(o, self.window), frozen(o.radius), np.float32(step), *self._outlines(o), known)
+            near = np.empty(max(seen.present.shape[1], 1), np.int64)
+            kept = math.exp(-step / self.noise_time) if self.noise_time > 0 else 0.0
+            noise = _noise(self.samples - self.samples % 2, self.time_steps, kept)
+            plan(self._parameters(o), *about, noise, near, recall, self._scratch(o), twists, reasons, 0, rows)
+        return Answer(twists, {"plan": recall._asdict(), "prediction": foreseen}, {"reason": reasons})
+
+    def _recalled(self, memory: Memory, rows: int) -> Recall:
+        """A copy of the memory; zeros at the start of an episode."""
+        if memory:
+            return Recall(*(memory["plan"][name].copy() for name in Recall._fields))
+        zeros = np.zeros((rows, self.time_steps, 3), np.float32), np.zeros((rows, PAST, 3), np.float32)
+        return Recall(*zeros, np.zeros((rows, 3), np.float32), np.zeros((rows, 2), np.int64))
+
+    def _outlines(self, o: Observation) -> tuple[Floats, Floats]:
+        """The cost (N,) under the centre from which on the outline may touch a wall, and its size (N,) with a cell more."""
+        corners = self.window.corners(o.footprint, o.radius)
+        inside, w, cell = disc_inside(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
+        wider = 1.0 + cell / inside
+        reach = wider * np.hypot(corners[..., 0], corners[..., 1]).max(1) + cell
+        costs = [cost_of(far, near, w.inflation_radius, w.cost_scaling) for far, near in zip(reach, inside, strict=True)]
+        return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32), np.asarray(wider, np.float32)
+
+    def _parameters(self, o: Observation) -> Parameters:
+        """The kernel's parameters; scales of means are those of sums."""
+        f, each = np.float32, 1.0 / self.time_steps
+        walls = self.obstacle_scale, self.critical_scale
+        scales = (self.path_scale, self.goal_scale, self.heading_scale, *walls, self.people_scale, self.contact_scale)
+        return Parameters(
+            *(f(o.dt), f(self.spread_x), f(self.spread_y), f(self.std_theta), f(1.0 / self.temperature), f(self.gamma)),
+            *(f(scale * each) for scale in scales),  # type: ignore[call-arg]
+            *(f(1.0 / self.people_distance), f(self.people_distance)),
+            *(
+                f(self.twirling_scale * each),
+                f(self.backward_scale * each),
+                f(self.sideways_scale * each),
+                f(self.forward_point_distance),
+            ),
+            *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), own(self.max_vel_theta)),
+            *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
+        )
+
+    def _scratch(self, o: Observation) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None
+        rows, columns = o.costmap.cost.shape[1:]
+        key = ((rows + 2) * (columns + 2), self.samples - self.samples % 2, self.time_steps)
+        if getattr(_LOCAL, "key", None) != key:
+            cells, samples, steps = key
+            path, label, queue = (np.empty(cells, np.int32) for _ in range(3))
+            x, y, theta, sine, cosine, side, cost = np.empty((7, samples), np.float32)
+            twist, tried = np.empty((3, samples), np.float32), np.empty((steps, 3, samples), np.float32)
+            left, hit = np.empty(cells, np.float32), np.empty(samples, np.bool_)
+            _LOCAL.scratch = Scratch(path, label, queue, left, x, y, theta, sine, cosine, side, twist, cost, hit, tried)
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch
+
+
+@functools.lru_cache(4)
+def _noise(samples: int, steps: int, kept: float) -> Floats:
+    """Standard normal numbers (T, 3, K), of which a share is kept from step to step (an Ornstein-Uhlenbeck process).
+
+    None are for sample 0. To each later pair belong one and its mirror image.
+    """
+    drawn = np.zeros((steps, 3, samples), np.float32)
+    drawn[:, :, 2::2] = Stream("mppi", 0, "noise").normal(0.0, 1.0, (steps, 3, samples // 2 - 1))
+    for t in range(1, steps):
+        drawn[t] = kept * drawn[t - 1] + math.sqrt(1.0 - kept * kept) * drawn[t]
+    drawn[:, 0, 3::2] = drawn[:, 0, 2::2]
+    drawn[:, 1:, 3::2] = -drawn[:, 1:, 2::2]
+    return frozen(drawn)

@@ -1,0 +1,3 @@
+"""Optimal reciprocal collision avoidance, with NH-ORCA for robots that turn on the spot."""
+
+from agora.planners.local.orca._planner import OrcaPlanner as OrcaPlanner

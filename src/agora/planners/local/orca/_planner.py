@@ -1,0 +1,383 @@
+"""Optimal reciprocal collision avoidance as a local planner.
+
+van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
+(Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
+
+Walls are what the local costmap holds as lethal. The robot makes the whole change for their half-planes, and these never give way,
+as those of obstacles in the authors' RVO2 library. The cells are standing discs, or the straight edges of all cells are
+obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
+
+With a ``tracking_error`` it is NH-ORCA for robots that turn on the spot and drive forwards (`agora.planners.local.orca._tracking`):
+they are asked only for velocities that they track within that error, each counts as larger by the error, and drives the arc that
+tracks best. The error shrinks to the room that people, robots and walls leave, so that no two discs overlap that are larger by
+it; a tenth of it is kept, without which a robot could not turn. Other robots are taken to do the same, and pedestrians to go where
+they want. Bounds of acceleration are unknown to it: a robot that gains turning rate slowly strays farther than by the error.
+Of 120 `tiago` that change places on circles of twenty, from headings that are askew, 42 arrive without it and all with 0.1 m.
+Where all look to the middle and start alike, grown discs block each other for longer: in the suite `rlca` none of 3750 robots of
+`nh_orca` touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
+
+Narrow places: a robot is the disc about the middle of its outline, which is 0.66 m wide for `f1tenth`; about its base it is 0.96 m.
+ORCA asks for velocities that a robot may not have at once: a car has to turn to them, and `rto` needs 1.5 m to stop from 2.8 m/s.
+So `agora.planners.steering` lets robots brake before walls, and cars back up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from agora.core.cells import index_in, key_of, select_nearest
+from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
+from agora.core.jit import hidden, kernel, lean_inlined
+from agora.core.path import point_ahead
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, ONE, ZERO, sincos
+from agora.core.state import PADDING, Bools, Floats, frozen
+from agora.costmap.edges import most_edges, nearest_edges
+from agora.costmap.walls import room, walls_about, window_of
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
+from agora.planners._limits import own
+from agora.planners.local.orca._disc import about_outline
+from agora.planners.local.orca._tracking import SIDES, track, trackable_lines, trackers
+from agora.planners.steering import CORNER, velocity_to_twist
+from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
+
+_ALONG = np.float32(0.9)
+_LEAST = np.float32(0.1)  # of the tracking error, kept where there is no room for it
+_STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
+
+
+_TUNABLE: dict[str, Span] = {
+    "horizon": Span(0.5, 8.0, log=True),
+    "padding": Span(0.0, 0.5),
+    "responsibility": Span(0.3, 1.0),
+    "lookahead": Span(0.2, 2.0, log=True),
+    "preferred_speed": Span(0.3, 2.0),
+    "turn_gain": Span(0.5, 6.0, log=True),
+}
+_WALLED: dict[str, Span] = {"wall_horizon": Span(1.0, 5.0, log=True)}
+_TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turning_time": Span(0.1, 1.0, log=True)}
+
+
+class _Parameters(NamedTuple):
+    """The parameters of the kernel: the planner's fields, the control period, s, and of the robots (N,) the preferred speeds and
+    the tracking errors, 0 of those that do not track.
+    """
+
+    neighbour_distance: np.float32
+    max_neighbours: np.int64
+    horizon: np.float32
+    padding: np.float32
+    responsibility: np.float32
+    lookahead: np.float32
+    preferred_speed: Floats
+    dt: np.float32
+    wall_horizon: np.float32
+    radius_factor: np.float32
+    settle: np.float32
+    edges: np.bool_
+    tracking_error: Floats
+    turning_time: np.float32
+
+
+@dataclass(frozen=True)
+class OrcaPlanner:
+    """The velocity nearest to the preferred one that avoids pedestrians and other robots for a while.
+
+    How a robot follows that velocity is in `agora.planners.steering.velocity_to_twist`; a holonomic one does so at once, unturned.
+
+    With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
+
+    Attributes:
+        neighbour_distance: others farther away are not seen, m.
+        max_neighbours: number of the nearest that are avoided.
+        horizon: time for which others are avoided, s.
+        wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
+        walls: way of avoiding lethal cells of the costmap: "discs", one of every 3 x 3 as a disc; "edges", all of them by their
+            straight edges, as SocNavBench does it. Edges are exact if the window has the map's resolution.
+        window: local costmap, for walls.
+        radius_factor: every radius is multiplied by it (SocNavBench 1.05).
+        padding: length added to every radius then, m (CrowdNav 0.01).
+        differenced: whether velocities of pedestrians are differences of their last two places, 0 of somebody new (SocNavBench);
+            False takes the velocities that are perceived.
+        responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
+        follow_path: head for a point on the path; False heads straight for the goal.
+        lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
+        preferred_speed: preferred speed, m/s; None for the robot's largest.
+        settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
+        turn_gain: turn gain of robots that cannot move sideways, 1/s; None for as fast as they turn.
+        tracking_error: largest distance of a robot that turns on the spot from where the velocity would have brought it, m; 0 asks
+            it for any velocity, and steers it by ``turn_gain``.
+        turning_time: time in which a robot that tracks turns to the velocity, s, or as fast as it can; at least the control period.
+    """
+
+    neighbour_distance: Length = 10.0
+    max_neighbours: Count = 10
+    horizon: Period = 5.0
+    wall_horizon: Duration = 2.5
+    walls: Literal["discs", "edges"] = "discs"
+    window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
+    radius_factor: Size = 1.0
+    padding: Distance = 0.01
+    differenced: bool = False
+    responsibility: float = 0.5
+    follow_path: bool = True
+    lookahead: Length = 1.0
+    preferred_speed: TopSpeed | None = None
+    settle: Duration = 1.0
+    turn_gain: Positive | None = None
+    tracking_error: Distance = 0.0
+    turning_time: Period = 0.3
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.walls not in ("discs", "edges"):
+            raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
+        if not 0.0 < self.responsibility <= 1.0:
+            raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("pedestrians", "robots", "path", *((self.window,) if self.wall_horizon > 0.0 else ())),
+            label="faithful",
+            tunable=_TUNABLE | (_WALLED if self.wall_horizon > 0.0 else {}) | (_TRACKING if self.tracking_error > 0.0 else {}),
+            top_speed=float(own(self.preferred_speed)),
+            notes=("reason",),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand, and not at the end of their path.
+
+        Where pedestrians stood is remembered if ``differenced``.
+        """
+        o, rows = observation, len(observation.pose)
+        speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
+        parameters = _Parameters(
+            neighbour_distance=np.float32(self.neighbour_distance),
+            max_neighbours=np.int64(self.max_neighbours),
+            horizon=np.float32(self.horizon),
+            padding=np.float32(self.padding),
+            responsibility=np.float32(self.responsibility),
+            lookahead=np.float32(self.lookahead),
+            preferred_speed=frozen(speed),
+            dt=np.float32(o.dt),
+            wall_horizon=np.float32(self.wall_horizon),
+            radius_factor=np.float32(self.radius_factor),
+            settle=np.float32(self.settle),
+            edges=np.bool_(self.walls == "edges"),
+            tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
+            turning_time=np.float32(max(self.turning_time, o.dt)),
+        )
+        path, path_count = o.path, o.path_count
+        if path is None or path_count is None or not self.follow_path:
+            path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
+        wanted, disc = np.zeros((rows, 2), np.float32), about_outline(o)
+        robot = (
+            frozen(disc.pose),
+            frozen(disc.twist),
+            frozen(o.goal),
+            frozen(disc.radius),
+            frozen(o.limits.max_vx),
+            frozen(o.limits.max_omega),
+        )
+        pedestrians = o.pedestrians
+        kept: Memory = {}
+        if self.differenced and pedestrians is not None:
+            pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
+        others = (_discs(pedestrians, rows), _discs(o.robots, rows))
+        route = (frozen(path), frozen(path_count), frozen(o.pose))
+        _act(parameters, robot, route, *others, window_of(o.costmap, rows), wanted, 0, rows)
+        twists = velocity_to_twist(wanted, disc, self.turn_gain)
+        if self.tracking_error > 0.0:
+            track(wanted, o, self.turning_time, twists)
+        ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
+        blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
+        if self.follow_path and o.path_count is not None:
+            blocked &= path_count > 0  # who has no path stands for that reason
+        return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
+
+
+def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
+    """The arrays of the tracks, without slots where there are none."""
+    if tracks is None:
+        nowhere = np.zeros((rows, 0, 2), np.float32)
+        return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
+    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
+
+
+def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
+    """Return the tracks with velocities from their places a period ``dt`` ago, and the new memory.
+
+    ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
+    """
+    velocity = np.zeros_like(tracks.position)
+    if memory:
+        same = tracks.present & memory["present"] & (tracks.id == memory["id"])
+        velocity[same] = (tracks.position[same] - memory["position"][same]) / dt
+    kept = {"position": tracks.position.copy(), "id": tracks.id.copy(), "present": tracks.present.copy()}
+    return replace(tracks, velocity=velocity), kept
+
+
+@hidden
+def _near(keys, found, position, present, x, y, view, begin):
+    """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; returns how many keys there are."""
+    for q in range(present.size):
+        dx, dy = position[q, 0] - x, position[q, 1] - y
+        squared = dx * dx + dy * dy
+        keys[found] = key_of(squared, begin + q)
+        found += present[q] & (squared < view * view)
+    return found
+
+
+@hidden
+def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall):
+    """Write the half-planes of walls, the nearest first; returns how many. One that the lines so far cover asks for nothing, and
+    one that touches the robot for nothing but not to come nearer, as in RVO2.
+
+    A point of a straight wall is covered by the half-plane of the nearest one where that lies along the wall, as RVO2 has it of
+    segments. Both are known to ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand
+    out. A half-plane that lets the robot slide past the nearest point lies across the wall, and nothing may stand out of it.
+
+    Points come in any order. Those that a line covers are dropped as soon as it is written, so all within reach count.
+    """
+    made = np.int64(0)
+    if count == 0:
+        return made
+    first_x, first_y = points[nearest, 0], points[nearest, 1]
+    near = max(math.sqrt(first_x * first_x + first_y * first_y), wall)
+    while count > 0:
+        px, py = points[nearest, 0], points[nearest, 1]
+        away = math.sqrt(px * px + py * py)
+        if away <= keep:
+            scale = ONE / max(away, wall)
+            lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = ZERO, ZERO, -py * scale, px * scale
+        else:
+            disc_line(lines, made, px, py, vx, vy, vx, vy, keep, inverse, inverse, ONE)
+        facing = lines[made, 3] * first_x - lines[made, 2] * first_y >= _ALONG * near
+        left, next_ = np.int64(0), np.int64(0)
+        for k in range(count):
+            px, py = points[k, 0], points[k, 1]
+            slack = wall * (ONE + math.sqrt(px * px + py * py) / near) if facing else ZERO
+            if k == nearest or violation(lines, made, inverse * px, inverse * py) >= (keep - slack) * inverse:
+                continue
+            keys[left], points[left, 0], points[left, 1] = keys[k], px, py
+            next_ = left if keys[left] < keys[next_] else next_
+            left += 1
+        count, nearest = left, next_
+        made += 1
+    return made
+
+
+@hidden
+def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
+    """Write the half-planes of the walls' straight edges, the nearest first; returns how many."""
+    made = np.int64(0)
+    for n in range(count):
+        k = index_in(order[n])
+        made = segment_lines(lines, made, edges[k, 0], edges[k, 1], edges[k, 2], edges[k, 3], vx, vy, keep, inverse)
+    return made
+
+
+@hidden
+def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
+    """Write the half-planes of the walls about one robot, as discs or by their straight edges.
+
+    Returns how many, and the tracking error for which the nearest leaves room.
+    """
+    keys, order, found = scratch
+    inverse, wall = ONE / wall_horizon, HALF * at[2]
+    if edged:
+        count = nearest_edges(cost, *at, own_radius + error + top_speed * wall_horizon, keys, order, found)
+        if count > 0 and error > ZERO:
+            k = index_in(order[0])
+            x = max(max(min(found[k, 0], found[k, 2]), -max(found[k, 0], found[k, 2])), ZERO)
+            y = max(max(min(found[k, 1], found[k, 3]), -max(found[k, 1], found[k, 3])), ZERO)
+            error = min(error, max(math.sqrt(x * x + y * y) - own_radius, ZERO))
+        return _edge_lines(lines, found, order, count, vx, vy, own_radius + error, inverse), error
+    keep = own_radius + CORNER * wall
+    count, nearest = walls_about(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
+    for k in range(count):
+        nearest = k if keys[k] < keys[nearest] else nearest
+    if count > 0 and error > ZERO:
+        error = min(
+            error, max(math.sqrt(found[nearest, 0] * found[nearest, 0] + found[nearest, 1] * found[nearest, 1]) - keep, ZERO)
+        )
+    return _wall_lines(lines, keys, found, count, nearest, vx, vy, keep + error, inverse, wall), error
+
+
+@lean_inlined
+def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
+    """The tracking error for which the others of one row leave room: the gap to a pedestrian, half of that to a robot."""
+    slots = pedestrians[3].shape[1]
+    for n in range(kept):
+        q = index_in(nearest[n])
+        if q < slots:
+            dx, dy, other, share = pedestrians[0][row, q, 0] - x, pedestrians[0][row, q, 1] - y, pedestrians[2][row, q], ONE
+        else:
+            q -= slots
+            dx, dy, other, share = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q], HALF
+        gap = math.sqrt(dx * dx + dy * dy) - own_radius - other * factor - padding
+        error = min(error, max(share * gap, ZERO))
+    return error
+
+
+@kernel
+def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
+    """Wanted velocities of rows first..last-1."""
+    pose, twist, goal, radius, max_vx, max_omega = robot
+    path, path_count, base = route
+    cost, origin, resolution = window
+    most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
+    inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
+    cells = max(cost.shape[1], cost.shape[2])
+    walls = (most_edges(cells) if p.edges else room(cells)) if cells > 0 else 0
+    slots = pedestrians[3].shape[1]
+    keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, walls), np.int64), np.empty(most, np.int64)
+    scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))
+    lines, spare = np.empty((walls + SIDES + most, 4), np.float32), np.empty((walls + SIDES + most, 4), np.float32)
+    for row in range(first, last):
+        x, y = pose[row, 0], pose[row, 1]
+        sine, cosine = sincos(pose[row, 2])
+        vx, vy = twist[row, 0] * cosine - twist[row, 1] * sine, twist[row, 0] * sine + twist[row, 1] * cosine
+        speed = p.preferred_speed[row]
+        bx, by = base[row, 0], base[row, 1]
+        leads, tx, ty, _ = point_ahead(path[row], path_count[row], bx, by, p.lookahead)
+        if leads:
+            tx, ty = towards(tx - bx, ty - by, speed, ZERO)
+        else:
+            tx, ty = towards(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
+        none = np.int64(0)
+        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
+        found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
+        kept = select_nearest(keys, found, nearest)
+        made, own_radius, error = np.int64(0), radius[row] * factor + padding, p.tracking_error[row]
+        if error > ZERO:
+            error = _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
+        if walls > 0:
+            at = (origin[row, 0], origin[row, 1], resolution, x, y)
+            made, error = _about(lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch)
+        if p.tracking_error[row] > ZERO:
+            error = max(error, _LEAST * p.tracking_error[row])
+            made = trackable_lines(lines, made, cosine, sine, error, p.turning_time, max_omega[row], max_vx[row])
+        hard = made
+        for n in range(kept):
+            q = index_in(nearest[n])
+            if q < slots:
+                px, py, other = pedestrians[0][row, q, 0] - x, pedestrians[0][row, q, 1] - y, pedestrians[2][row, q]
+                ux, uy, apart = vx - pedestrians[1][row, q, 0], vy - pedestrians[1][row, q, 1], error
+            else:
+                q -= slots
+                px, py, other = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q]
+                ux, uy, apart = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1], error + error
+            reach = radius[row] * factor + other * factor + padding + padding + apart
+            disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, p.responsibility)
+            made += 1
+        wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, made, hard, max_vx[row], tx, ty, spare)

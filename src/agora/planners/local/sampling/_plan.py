@@ -1,0 +1,227 @@
+"""The loop of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, kernel, lean_kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos
+from agora.core.state import Floats
+from agora.planners.local.sampling._field import CLOSED, to_goal
+from agora.planners.local.sampling._splines import along, place
+
+_STEP_BACK = np.float32(1e-3)  # m
+_MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
+_PART = np.float32(0.8)  # a place in a closed cell is at least 0.25 closed, so more than 0.2 of that beyond the seed
+
+
+class Parameters(NamedTuple):
+    """The fields of `agora.planners.local.sampling.Sampling` that the loop reads, as float32.
+
+    Attributes:
+        step: time between the places of a spline that are looked at, s.
+        control_horizon: time for which a spline is driven, s.
+        obstacle_cost: weight of obstacles.
+        margin: distance to obstacles at which the cost begins, m.
+        width: length over which the cost grows to its weight, m.
+        goal_cost: weight of the distance to the goal, 1/m2.
+        goal_margin: distance to the goal at which the cost is 0, m.
+        angle_cost: weight of the angle, 1/rad.
+    """
+
+    step: np.float32
+    control_horizon: np.float32
+    obstacle_cost: np.float32
+    margin: np.float32
+    width: np.float32
+    goal_cost: np.float32
+    goal_margin: np.float32
+    angle_cost: np.float32
+
+
+@hidden
+def _between(field, column, row, a, b):
+    """A field at a place, bilinear, and its slope there along columns and rows, per cell."""
+    low, right = field[row, column], field[row, column + 1] - field[row, column]
+    above, across = field[row + 1, column], field[row + 1, column + 1] - field[row + 1, column]
+    lower, upper = low + a * right, above + a * across
+    return lower + b * (upper - lower), right + b * (across - right), upper - lower
+
+
+@hidden
+def obstacle_and_goal(p, goal, gap):
+    """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, but for the constant of
+    `cost_of_spline`.
+    """
+    within = max(p.margin - gap, ZERO) / p.width
+    return p.obstacle_cost * within * within * within + p.goal_cost * goal * goal
+
+
+class RobotWindow(NamedTuple):
+    """A robot in its window, in cells from the centre of the first.
+
+    Attributes:
+        distance: (H, W) distances to the goal, m.
+        gaps: (H, W) distances to the nearest obstacle, m.
+        u: place of the robot, along the columns.
+        v: place of the robot, along the rows.
+        sine: sine of its heading.
+        cosine: cosine of its heading.
+        inverse: cells in a metre.
+        closed: distance from which on a cell is closed, m.
+        clear: distance to obstacles within which the robot may not come nearer to them, m.
+        touching: whether the robot touches an obstacle: then it may not come nearer to it at once.
+    """
+
+    distance: Floats
+    gaps: Floats
+    u: np.float32
+    v: np.float32
+    sine: np.float32
+    cosine: np.float32
+    inverse: np.float32
+    closed: np.float32
+    clear: np.float32
+    touching: bool
+
+
+@hidden
+def _cell_of(scene, x, y):
+    """Return a place of the robot's frame in cells, and whether it is in the window."""
+    u = scene.u + (scene.cosine * x - scene.sine * y) * scene.inverse
+    v = scene.v + (scene.sine * x + scene.cosine * y) * scene.inverse
+    right, top = np.float32(scene.distance.shape[1] - 1), np.float32(scene.distance.shape[0] - 1)
+    return u, v, u >= ZERO and v >= ZERO and u < right and v < top
+
+
+@hidden
+def _sum_of_places(p, x, y, way, time, scene, most):
+    """Return the cost of a spline's places but for their angles; infinite where it is discarded, or as soon as it is above
+    ``most``.
+    """
+    share, free, suspicious = p.step / time, p.margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
+    total, first = ZERO, ZERO
+    for k in range(np.int64(np.ceil(time / p.step))):
+        gone, _ = place(way[0], way[1], way[2], min(np.float32(k) * share, ONE))
+        px, _ = place(x[0], x[1], x[2], gone)
+        py, _ = place(y[0], y[1], y[2], gone)
+        u, v, inside = _cell_of(scene, px, py)
+        if not inside:
+            return np.float32(np.inf)
+        column, row, middle, line = np.uint32(u), np.uint32(v), np.uint32(u + HALF), np.uint32(v + HALF)
+        a, b = u - np.float32(column), v - np.float32(row)
+        goal, _, _ = _between(scene.distance, column, row, a, b)
+        if goal > suspicious and scene.distance[line, middle] >= scene.closed:
+            return np.float32(np.inf)
+        gap = scene.gaps[line, middle]
+        if gap < free:
+            gap, _, _ = _between(scene.gaps, column, row, a, b)
+        first = gap if k == 0 else first
+        if gap < min(first, scene.clear) - _STEP_BACK:
+            return np.float32(np.inf)
+        if scene.touching and gap < first - _STEP_BACK and np.float32(k) * p.step <= p.control_horizon:
+            return np.float32(np.inf)
+        total += obstacle_and_goal(p, goal, gap)
+        if total > most:
+            return np.float32(np.inf)
+    return total
+
+
+@hidden
+def _sum_of_angles(p, x, y, way, time, scene):
+    """The sum of the angles between a spline and the direction to the goal along free space at its places, rad."""
+    share, total = p.step / time, ZERO
+    for k in range(np.int64(np.ceil(time / p.step))):
+        px, py, dx, dy, _, _ = along(x, y, way, min(np.float32(k) * share, ONE))
+        u, v, _ = _cell_of(scene, px, py)
+        column, row = np.uint32(u), np.uint32(v)
+        _, right, up = _between(scene.distance, column, row, u - np.float32(column), v - np.float32(row))
+        hx, hy = scene.cosine * dx - scene.sine * dy, scene.sine * dx + scene.cosine * dy
+        total += atan2(abs(hy * right - hx * up), -(hx * right + hy * up))
+    return total
+
+
+@hidden
+def cost_of_spline(p, x, y, way, time, scene, limit):
+    """The mean cost of the places of a spline; infinite where it is discarded, or where it is sure to be above ``limit``.
+
+    Source: SocNavBench (commit 2724ea85), ``ObstacleAvoidance``, ``GoalDistance``, ``AngleDistance``, ``valid_mean``: the mean of
+    obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the places that
+    come before the final time, with the goal's distance and direction along free space.
+    """
+    count = np.float32(np.ceil(time / p.step))
+    least = p.goal_cost * p.goal_margin * p.goal_margin
+    total = _sum_of_places(p, x, y, way, time, scene, (limit + least) * count * _MORE)
+    if total < np.float32(np.inf):
+        total += p.angle_cost * _sum_of_angles(p, x, y, way, time, scene)
+    return total / count - least
+
+
+@kernel
+def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
+    """Write for the robots ``rows[i]``, ``first <= i < last``, the number of the best spline, -1 for none, and its cost.
+
+    Args:
+        p: `Parameters`.
+        of: splines, `agora.planners.local.sampling._splines.Splines`.
+        bins: (R,) numbers of the start speeds.
+        rows: (R,) rows of the robots.
+        cost: (N, H, W) costs of the windows.
+        origin: (N, 2) lower-left corners, m.
+        cell: length of a cell, m.
+        gaps: (R, H, W) distances to the nearest obstacle, m.
+        path: (N, K, 2) paths, m.
+        path_count: (N,) numbers of their points.
+        pose: (N, 3) poses, m and rad.
+        clear: (R,) m, see `RobotWindow`.
+        touching: (R,) whether they touch an obstacle.
+        chosen: out, (R,) int64.
+        least: out, (R,) float32.
+        first: first of ``rows``.
+        last: one after the last.
+    """
+    distance, inverse = np.empty(cost.shape[1:], np.float32), ONE / cell
+    for i in range(first, last):
+        n = rows[i]
+        x, y, left, bottom = pose[n, 0], pose[n, 1], origin[n, 0], origin[n, 1]
+        closed = to_goal(cost[n], left, bottom, cell, path[n], path_count[n], x, y, distance)
+        sine, cosine = sincos(pose[n, 2])
+        u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
+        scene = RobotWindow(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
+        chosen[i], least[i] = -1, np.float32(np.inf)
+        for k in range(of.first[bins[i]], of.first[bins[i] + 1]):
+            found = cost_of_spline(p, of.x[k], of.y[k], of.p[k], of.time[k], scene, least[i])
+            if found < least[i]:
+                chosen[i], least[i] = k, found
+
+
+@lean_kernel
+def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
+    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and the time of their splines that has
+    gone by.
+
+    Where a limit is below what the spline asks for, the robot goes along it more slowly.
+
+    Args:
+        x: (N, 3) coefficients of x.
+        y: (N, 3) coefficients of y.
+        way: (N, 3) coefficients of the way along the spline.
+        time: (N,) final times, s; 0 for no spline.
+        gone: (N,) time along the spline, s, in and out.
+        dt: period, s.
+        max_vx: (N,) largest speed, m/s.
+        max_omega: (N,) largest turning rate, rad/s.
+        twist: out, (N, 3).
+        first: first row.
+        last: one after the last.
+    """
+    for n in range(first, last):
+        if time[n] <= ZERO:
+            continue
+        _, _, _, _, v, w = along(x[n], y[n], way[n], min((gone[n] + HALF * dt) / time[n], ONE))
+        v, w = v / time[n], w / time[n]
+        share = min(ONE, min(max_vx[n] / max(v, _TINY), max_omega[n] / max(abs(w), _TINY)))
+        twist[n, 0], twist[n, 2] = share * max(v, ZERO), share * w
+        gone[n] += share * dt

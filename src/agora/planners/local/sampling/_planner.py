@@ -1,0 +1,284 @@
+"""The sampling planner of SocNavBench, its "Baseline", which knows nothing of pedestrians.
+
+Biswas et al., "SocNavBench: A Grounded Simulation Testing Framework for Evaluating Social Navigation", ACM Transactions on
+Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are those of its code (commit 2724ea85:
+``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
+
+Every ``control_horizon`` it takes, of all splines that begin with about the robot's speed, the one whose places cost least
+(`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to some 21,000 waypoints within 90
+degrees ahead, twenty times, each time for another start speed. The final time is the shortest within the limits, and what takes
+longer than ``max_final_time`` is left out. A shorter time makes the start faster too: splines are sorted by the start speeds that
+come out.
+
+Where it differs:
+- The distance to the goal along free space is solved for in the local costmap, from where the global path leaves it, or ends, and
+  the length of the rest is added; the original has it of the whole map. Its direction is that of the bilinear distance at the
+  place; the original mixes the angles of four cells. Splines that leave the window are discarded.
+- Obstacles are the lethal and unknown cells of the costmap. Splines whose middle line enters one, or a cell from which there is no
+  way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``,
+  or ``start_in_contact`` where it touches one.
+  A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
+- Splines that bring the disc inside the robot's outline nearer to an obstacle that it touches then are discarded. To the original
+  the robot's width is but a cost of places near obstacles, and it touches the jambs of doors (``clearance``).
+- Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR has no part in what is
+  driven, because the benchmark is given poses. Here twists are commanded, those in the middle of every period; what a robot cannot
+  follow is made good by the next spline.
+- The original's personal-space term is evaluated on the first spline alone and added to all, so that it changes nothing. It is
+  left out.
+- Limits that are not given are the robot's, with its turning radius; those of the benchmark's robot are the preset
+  `sampling_socnavbench`. Splines are made for whole centimetres a second, as robots have them. A robot that an interplanner slows
+  down to something else drives those of the next tenth of a metre a second above, more slowly.
+- Where a start speed has no splines, those of the nearest that has some are taken.
+
+Narrow places: a robot whose base is not in its middle, as a car's, may touch a jamb with its nose: the disc inside its outline
+about the base is all that it keeps clear. It drives forward only, and stands 0.15 m before a wall.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Array, Bools, Doubles, Floats, frozen
+from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
+from agora.costmap.window import Window, disc_inside
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.maps.distance import cell_distance
+from agora.planners._limits import own
+from agora.planners.local.sampling._plan import Parameters, choose, drive
+from agora.planners.local.sampling._splines import Catalogue, Splines, bin_of, end_of, splines
+from agora.ranges import Distance, Length, Period, Speed, TurningRate, Weight, Within, check_fields
+
+_SLACK = 1e-4  # m/s
+_STEPS = 1000
+
+_TUNABLE: dict[str, Span] = {
+    "max_speed": Span(0.3, 2.0),
+    "control_horizon": Span(0.1, 1.5),
+    "max_final_time": Span(2.0, 6.0),
+    "obstacle_margin": Span(0.3, 1.5),
+    "obstacle_cost": Span(0.1, 10.0, log=True),
+    "goal_cost": Span(0.01, 1.0, log=True),
+    "angle_cost": Span(1e-3, 1.0, log=True),
+}
+
+
+class Best(NamedTuple):
+    """Splines that robots drive along.
+
+    Attributes:
+        x: (R, 3) coefficients of x (`agora.planners.local.sampling._splines`).
+        y: (R, 3) coefficients of y.
+        p: (R, 3) coefficients of the way along the spline.
+        time: (R,) final times, s; 0 for none.
+    """
+
+    x: Floats
+    y: Floats
+    p: Floats
+    time: Floats
+
+    def ends(self, pose: Floats) -> Doubles:
+        """Return the end poses (R, 3) of robots that drive along them from the poses (R, 3)."""
+        made = end_of(self.x, self.y)
+        heading = np.remainder(pose[:, 2] + made[:, 2] + math.pi, math.tau) - math.pi
+        return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
+
+    def ways(self, pose: Floats, count: int) -> Doubles:
+        """Places (R, count, 2) on the way of robots at the poses (R, 3) that drive them, the first where they are."""
+        gone = np.linspace(0.0, 1.0, count)
+        x, y = (part.astype(np.float64)[..., None] for part in (self.x, self.y))
+        places = [((one[:, 0] * gone + one[:, 1]) * gone + one[:, 2]) * gone for one in (x, y)]
+        return _in_map(pose, np.stack(places, -1))
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Take the spline that costs least, drive along it for the control horizon, take the next.
+
+    Attributes:
+        window: local costmap.
+        max_speed: largest speed, m/s, None for the robot's.
+        max_omega: largest turning rate, rad/s, None for the robot's.
+        waypoints: approximate number of waypoints.
+        headings: number of headings at each place.
+        camera_height: height of the camera that makes the grid, m.
+        camera_tilt: tilt of that camera below the horizon, degrees.
+        half_view: half the camera's field of view, degrees.
+        start_speeds: number of start speeds, from 0 to the top speed.
+        min_final_time: shortest final time of splines, s.
+        max_final_time: longest final time of splines, s.
+        control_horizon: time for which a spline is driven, s.
+        step: time between the places of a spline that are looked at, s.
+        clearance: distance to obstacles within which it does not come nearer to them, m; None for the radius of the disc inside the
+            robot's outline, 0 is the original.
+        obstacle_margin: distance to obstacles below which they cost something, m.
+        obstacle_width: length by which the robot is nearer where the cost is ``obstacle_cost``, m; it grows with the third power.
+        obstacle_cost: weight of obstacles.
+        goal_cost: weight of the distance to the goal, 1/m2.
+        angle_cost: weight of the angle, 1/rad.
+        goal_margin: distance to the goal at which the goal costs nothing, m.
+    """
+
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    max_speed: Speed | None = None
+    max_omega: TurningRate | None = None
+    waypoints: Annotated[int, Within(25, 50_000)] = 20_000
+    headings: Annotated[int, Within(1, 99)] = 21
+    camera_height: Length = 0.8
+    camera_tilt: Annotated[float, Within(1.0, 89.0)] = 45.0
+    half_view: Annotated[float, Within(1.0, 89.0)] = 45.0
+    start_speeds: Annotated[int, Within(2, 50)] = 20
+    min_final_time: Period = 1.5
+    max_final_time: Period = 4.0
+    control_horizon: Period = 0.5
+    step: Period = 0.05
+    clearance: Distance | None = None
+    obstacle_margin: Distance = 0.5
+    obstacle_width: Length = 0.2
+    obstacle_cost: Weight = 1.3
+    goal_cost: Weight = 0.08
+    goal_margin: Distance = 0.3
+    angle_cost: Weight = 0.008
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.min_final_time <= self.max_final_time <= _STEPS * self.step:
+            bounds = f"min_final_time, {self.min_final_time} s, and at most {_STEPS} times step, {self.step} s"
+            raise InputError(f"max_final_time: must be at least {bounds}, is {self.max_final_time} s")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("path", self.window),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.max_speed)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), the splines that are driven, how much of them has gone by, s, and why a robot stands."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        count = len(o.pose)
+        now = {name: part.copy() for name, part in memory.items()} if memory else _nothing(count)
+        some = o.path_count > 0
+        now["time"][~some] = 0.0
+        late = now["gone"] > np.minimum(np.float32(self.control_horizon), now["time"]) - np.float32(0.25 * o.dt)
+        due = np.flatnonzero(some & (late | (now["time"] <= 0.0)))
+        if len(due):
+            best = self.best(o, due)
+            for name, part in best._asdict().items():
+                now[name][due] = part
+            now["gone"][due] = 0.0
+        twists = np.zeros((count, 3), np.float32)
+        top, turn = self.limits(o)
+        spline = (now["x"], now["y"], now["p"], now["time"], now["gone"])
+        drive(*spline, np.float32(o.dt), frozen(top), frozen(turn), twists, 0, count)
+        standing = np.where(some, np.int8(Reason.BLOCKED), np.int8(Reason.NO_PATH))
+        shut = np.flatnonzero(some & (now["time"] <= 0.0))
+        if len(shut):
+            standing[shut[_obstacles(o, shut)[1]]] = Reason.START_IN_CONTACT
+        return Answer(twists, now, {"reason": np.where(now["time"] > 0.0, np.int8(Reason.NONE), standing)})
+
+    def limits(self, o: Observation) -> tuple[Floats, Floats]:
+        """The top speeds and turning rates (N,), m/s and rad/s."""
+        return np.minimum(o.limits.max_vx, own(self.max_speed)), np.minimum(o.limits.max_omega, own(self.max_omega))
+
+    def best(self, o: Observation, rows: Array) -> Best:
+        """Return the best splines of the robots ``rows`` (R,), all of which have a path."""
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        top, turn = self.limits(o)
+        made = np.array([_made_for(float(speed)) for speed in top[rows]])
+        scale = made / np.maximum(top[rows], np.float32(_SLACK))
+        speed = np.maximum(o.twist[rows, 0], 0.0) * scale
+        gaps, touching = _obstacles(o, rows)
+        clear = self._clear(o)[rows]
+        best, parameters = _none(len(rows)), self._parameters
+        kinds = np.column_stack((made, turn[rows], o.limits.turning_radius[rows]))
+        for kind in np.unique(kinds, axis=0):
+            mine = np.flatnonzero((kinds == kind).all(axis=1))
+            of = self.splines(*map(float, kind))
+            bins = _filled(of, bin_of(speed[mine], float(kind[0]), self.start_speeds))
+            chosen, least = np.empty(len(mine), np.int64), np.empty(len(mine), np.float32)
+            window = (frozen(o.costmap.cost), frozen(o.costmap.origin), np.float32(o.costmap.resolution), frozen(gaps[mine]))
+            way = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
+            choose(parameters, of, bins, rows[mine], *window, *way, clear[mine], touching[mine], chosen, least, 0, len(mine))
+            mine, chosen = mine[chosen >= 0], chosen[chosen >= 0]
+            best.x[mine], best.y[mine], best.p[mine] = of.x[chosen], of.y[chosen], of.p[chosen]
+            best.time[mine] = of.time[chosen] * scale[mine]
+        return best
+
+    def _clear(self, o: Observation) -> Floats:
+        """Return the least distance to obstacles that robots (N,) keep, m."""
+        if self.clearance is not None:
+            return np.full(len(o.pose), self.clearance, np.float32)
+        return disc_inside(self.window.corners(o.footprint, o.radius))
+
+    def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
+        """Return all splines of a robot with these limits, m/s, rad/s and m; they are made once for all planners that ask."""
+        tilt, half_view = math.radians(self.camera_tilt), math.radians(self.half_view)
+        grid = (self.waypoints, self.headings, self.camera_height, tilt, half_view)
+        times = (self.min_final_time, self.max_final_time)
+        return splines(Catalogue(*grid, self.start_speeds, max_speed, max_omega, turning_radius, *times))
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        obstacles = (self.obstacle_cost, self.obstacle_margin, self.obstacle_width)
+        values = (self.step, self.control_horizon, *obstacles, self.goal_cost, self.goal_margin, self.angle_cost)
+        return Parameters(*(np.float32(value) for value in values))
+
+
+def _in_map(pose: Floats, places: Doubles) -> Doubles:
+    """Places (R, K, 2) in the frames of robots at the poses (R, 3), in the map's."""
+    x, y = places[..., 0], places[..., 1]
+    sine, cosine = (np.array([[f(one)] for one in pose[:, 2].tolist()]) for f in (math.sin, math.cos))
+    return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
+
+
+def _none(count: int) -> Best:
+    """No splines."""
+    x, y, p = np.zeros((3, count, 3), np.float32)
+    return Best(x, y, p, np.zeros(count, np.float32))
+
+
+def _nothing(count: int) -> Memory:
+    """Return the memory at the start of an episode."""
+    return {**_none(count)._asdict(), "gone": np.zeros(count, np.float32)}
+
+
+def _made_for(speed: float) -> float:
+    """The top speed for which the splines of a robot are made that drives so fast, m/s."""
+    exact = round(100.0 * speed) / 100.0
+    if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
+        return exact
+    return max(math.ceil(10.0 * speed), 1) / 10.0
+
+
+def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
+    """Distances of cells to obstacles (R, H, W), m, and which robots touch one (R,)."""
+    assert o.costmap is not None
+    cell = o.costmap.resolution
+    gaps = [cell_distance(o.costmap.cost[n] >= LETHAL, cell) - np.float32(0.5 * cell) for n in rows]
+    column, line = np.floor((o.pose[rows, :2] - o.costmap.origin[rows]) / cell).astype(np.int64).T
+    high, wide = o.costmap.cost.shape[1:]
+    here = o.costmap.cost[rows, np.clip(line, 0, high - 1), np.clip(column, 0, wide - 1)]
+    return np.stack(gaps), (here >= INSCRIBED) & (here < NO_INFORMATION)
+
+
+def _filled(of: Splines, bins: Array) -> Array:
+    """The start speeds with splines that are nearest to these (R,)."""
+    filled = np.flatnonzero(np.diff(of.first))
+    if not len(filled):
+        return bins
+    nearest: Array = filled[np.argmin(np.abs(bins[:, None] - filled), axis=1)]
+    return nearest

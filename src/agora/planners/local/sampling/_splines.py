@@ -1,0 +1,174 @@
+"""The splines of SocNavBench's sampling planner: from the robot to waypoints, at several speeds, as fast as limits allow.
+
+With s the share of the final time T that has gone by, p(s) = a s^3 + b s^2 + c s runs from 0 to 1 and the place is x(p), y(p), of
+third order too (commit 2724ea85, ``Spline3rdOrder``). They begin at the origin along the x axis and end at the waypoint with its
+heading, standing.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import TWO, ZERO, sincos
+from agora.core.state import Array, Doubles, Floats, Ints
+from agora.planners.local.sampling._grid import waypoints
+
+CHECKS = 80
+"""Places on a spline at which its speeds are compared with the limits: the original's, which are 0.05 s apart."""
+
+_THREE, _SIX, _TINY = np.float32(3.0), np.float32(6.0), np.float32(1e-12)
+_BACKWARDS = np.float32(-1e-5)
+_NEVER = np.float32(np.inf)
+
+
+class Catalogue(NamedTuple):
+    """The settings from which splines are made.
+
+    Attributes:
+        waypoints: as for `agora.planners.local.sampling._grid.waypoints`.
+        headings: as for `agora.planners.local.sampling._grid.waypoints`.
+        height: as for `agora.planners.local.sampling._grid.waypoints`.
+        tilt: as for `agora.planners.local.sampling._grid.waypoints`.
+        half_view: as for `agora.planners.local.sampling._grid.waypoints`.
+        speeds: number of start speeds, from 0 to ``max_speed``.
+        max_speed: largest speed, m/s.
+        max_omega: largest turning rate, rad/s.
+        turning_radius: turning radius, m.
+        least_time: shortest time of a spline, s.
+        most_time: longest time of a spline, s.
+    """
+
+    waypoints: int
+    headings: int
+    height: float
+    tilt: float
+    half_view: float
+    speeds: int
+    max_speed: float
+    max_omega: float
+    turning_radius: float
+    least_time: float
+    most_time: float
+
+
+class Splines(NamedTuple):
+    """All splines that a robot can drive, by start speed.
+
+    Attributes:
+        first: (B + 1,) first spline of each start speed.
+        x: (S, 3) coefficients of third, second and first order, x, m.
+        y: (S, 3) coefficients of third, second and first order, y, m.
+        p: (S, 3) coefficients of third, second and first order, way along the spline.
+        time: (S,) final times, s.
+        waypoint: (S,) numbers of the waypoints.
+    """
+
+    first: NDArray[np.int64]
+    x: Floats
+    y: Floats
+    p: Floats
+    time: Floats
+    waypoint: Ints
+
+
+@hidden
+def place(a, b, c, s):
+    """A cubic without a constant term, and its derivative."""
+    return ((a * s + b) * s + c) * s, (_THREE * a * s + TWO * b) * s + c
+
+
+@hidden
+def along(x, y, p, s):
+    """The place, the direction (not of length 1) and the twist times the final time, where a share s of the time has gone by."""
+    way, pace = place(p[0], p[1], p[2], s)
+    px, dx = place(x[0], x[1], x[2], way)
+    py, dy = place(y[0], y[1], y[2], way)
+    ddx, ddy = _SIX * x[0] * way + TWO * x[1], _SIX * y[0] * way + TWO * y[1]
+    square = dx * dx + dy * dy
+    return px, py, dx, dy, math.sqrt(square) * pace, (dx * ddy - dy * ddx) / max(square, _TINY) * pace
+
+
+@hidden
+def _fit(goal, speed, horizon, x, y, p):
+    """Write the coefficients of the spline to ``goal`` (3,) that begins with ``speed`` where it takes the time ``horizon``.
+
+    The factors f1 = f2 = speed + distance are the original's; where the final time then becomes another, so does the start speed.
+    """
+    factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
+    sine, cosine = sincos(goal[2])
+    ahead, aside = factor * cosine, factor * sine
+    x[0], x[1], x[2] = ahead - TWO * goal[0] + factor, _THREE * goal[0] - ahead - TWO * factor, factor
+    y[0], y[1], y[2] = aside - TWO * goal[1], _THREE * goal[1] - aside, ZERO
+    begin = horizon * speed / factor
+    p[0], p[1], p[2] = begin - TWO, _THREE - TWO * begin, begin
+    return factor
+
+
+@lean_kernel
+def _times(goals, speeds, limits, x, y, p, time, start, first, last):
+    """Write the splines from speeds ``first <= i < last`` to all goals: coefficients (B, K, 3), times, start speeds (B, K).
+
+    The time is infinite where a spline would back up, or cannot be driven in time or within the turning radius.
+    """
+    max_speed, max_omega, bend, least, most = limits
+    for i in range(first, last):
+        for k in range(goals.shape[0]):
+            time[i, k], start[i, k] = _NEVER, ZERO
+            if math.sqrt(goals[k, 0] * goals[k, 0] + goals[k, 1] * goals[k, 1]) > most * max_speed:
+                continue
+            factor = _fit(goals[k], speeds[i], most, x[i, k], y[i, k], p[i, k])
+            fastest, slowest, turn, within = ZERO, ZERO, ZERO, True
+            for j in range(CHECKS):
+                _, _, _, _, v, w = along(x[i, k], y[i, k], p[i, k], np.float32(j) / np.float32(CHECKS - 1))
+                fastest, slowest, turn = max(fastest, v), min(slowest, v), max(turn, abs(w))
+                within &= abs(w) * bend <= abs(v) + _TINY
+            needed = max(max(fastest / max_speed, turn / max_omega), least)
+            if within and needed <= most and slowest >= _BACKWARDS:
+                time[i, k], start[i, k] = needed, factor * p[i, k, 2] / needed
+
+
+@functools.lru_cache(maxsize=32)
+def splines(of: Catalogue) -> Splines:
+    """Return the splines of a catalogue, each waypoint once at a start speed: of the lowest speed that it was fitted for."""
+    goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
+    speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)
+    shape = (of.speeds, len(goals))
+    x, y, p = (np.zeros((*shape, 3), np.float32) for _ in range(3))
+    time, start = (np.empty(shape, np.float32) for _ in range(2))
+    limits = tuple(np.float32(v) for v in (of.max_speed, of.max_omega, of.turning_radius, of.least_time, of.most_time))
+    _times(goals, speeds, limits, x, y, p, time, start, 0, of.speeds)
+    bins = np.where(np.isfinite(time), bin_of(start, of.max_speed, of.speeds), of.speeds)
+    chosen = [_once(bins, one) for one in range(of.speeds)]
+    first = np.concatenate(([0], np.cumsum([len(which) for which in chosen]))).astype(np.int64)
+    order = np.concatenate(chosen)
+    x, y, p = (np.ascontiguousarray(part.reshape(-1, 3)[order]) for part in (x, y, p))
+    return Splines(first, x, y, p, time.ravel()[order], (order % len(goals)).astype(np.int32))
+
+
+def bin_of(speed: Array, max_speed: float, count: int) -> NDArray[np.int64]:
+    """Return the number of the start speed that is nearest to each speed, m/s; of two the lower."""
+    spacing = max_speed / (count - 1)
+    found: NDArray[np.int64] = np.clip(np.ceil(np.asarray(speed, np.float64) / spacing - 0.5), 0, count - 1).astype(np.int64)
+    return found
+
+
+def _once(bins: Array, one: int) -> Array:
+    """Flat numbers of the splines in a bin, in order, without those to a waypoint that an earlier one has."""
+    found = np.flatnonzero(bins == one)
+    _, earliest = np.unique(found % bins.shape[1], return_index=True)
+    ordered: Array = found[np.sort(earliest)]
+    return ordered
+
+
+def end_of(x: Floats, y: Floats) -> Doubles:
+    """Return where splines with coefficients (..., 3) end, and their headings there (..., 3) in the frame of their start."""
+    a, b = x.astype(np.float64), y.astype(np.float64)
+    dx, dy = (3.0 * one[..., 0] + 2.0 * one[..., 1] + one[..., 2] for one in (a, b))
+    heading = np.reshape([math.atan2(v, u) for u, v in zip(dx.ravel(), dy.ravel(), strict=True)], dx.shape)
+    return np.stack((a.sum(-1), b.sum(-1), heading), -1)

@@ -1,0 +1,224 @@
+"""The social force window planner: a window of velocities, scored by the social work that they do.
+
+N. Perez-Higueras and others, Service Robotics Lab, Pablo de Olavide University: robotics-upo/social_force_window_planner 0b373dd
+(ROS 2), with the forces of robotics-upo/lightsfm of the same time (7562599). Names, terms and weights are those of the package;
+the numbers are those of its ``config/local_planner.yaml``, which is the preset `social_force_window_upo`.
+
+Samples are even shares of the largest speed and of the largest turning rate. Each is rolled out with the robot's acceleration.
+At each step the social force of the robot acts on each person, and theirs on it. The sum of the sizes of these forces, and of that
+of walls on the robot, is the social work. It is added to the distance left to a point on the path, the angle to it, the speed that
+is missing and the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
+
+Where it differs:
+- Limits that are not given are the robot's, but for the turning rate. There are twice as many speeds and turning rates: with those
+  upstream a robot of 2 m/s circles before a corridor of 1 m (``n_linvels``, ``n_angvels``).
+- The point on the path is somewhat farther than the fastest sample gets. Upstream that one overshoots, and the robot drives 0.6 m/s
+  of its 0.8. The squared distance counts in units of the point's distance along the path, which is 1 m upstream. No wall is before
+  the point: then a nearer one is taken. Upstream it is the last point within the distance, behind a wall too (``wp_tolerance``).
+- People go where a predictor says. The force of the robot in the sample pushes them off that way, and the push decays as in
+  lightsfm. Upstream each sample simulates everybody, who then also avoid each other and the walls, and brake once they have
+  walked on for a second. The predictor `crowd_rollout` has them avoid each other (``prediction``).
+- The velocity of the robot enters the force in the map's frame. Upstream takes that of the robot's frame, as if it headed along
+  x. All forces of a step are those after it; upstream some are those before it.
+- Contact with people is with both radii, on the expected way, also between steps. It costs more than all else, the more the faster
+  the robot is; who is in contact already may only go away. Upstream a sample is discarded that ends a step with its centre within
+  the robot's radius of a person, and where all are, the robot stops.
+- The force of walls is the mean over wall cells of the local costmap within ``max_obstacle_dist`` on the disc within the outline;
+  upstream it is that over the points of the scan (the mean until lightsfm of April 2025, the sum since).
+- The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` act. Upstream reads them and does not pass them
+  on; those that act there are lightsfm's, the defaults here.
+- Costs of the costmap are those under the centre, as upstream for a round robot. The outline must be free at poses at most 0.1 m
+  apart, above 0.25 m/s with half a cell to spare. A robot that could leave the window in ``sim_time`` is slower.
+- Standing is a sample; upstream it turns on the spot instead.
+- Near the goal it slows down when it must turn to it, and in time to stop there. The turn to the goal's heading is the library's.
+- A car-like robot's samples turn as its turning radius allows. A robot that can move sideways does not.
+
+Narrow places: as upstream it never drives back, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m ahead, and
+`heavy` does not turn round in a lane of 2 m.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Floats, frozen
+from agora.costmap.walls import room
+from agora.costmap.window import Window, disc_inside
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._expected import discs, needs_of
+from agora.planners._limits import own
+from agora.planners._rollouts.poses import scene_of
+from agora.planners.local.social_force_window._plan import Law, Parameters, Scratch, plan
+from agora.ranges import Distance, Length, NotNegative, Positive, Speed, TopSpeed, Within, check_fields
+from agora.registry import Named, Plug
+
+_LOCAL = threading.local()
+_WALLS = 128  # the nearest that count
+_SPACING = 0.1  # of the poses at which the outline must be free, m
+_FASTEST = 20.0  # up to which they are that near, m/s
+_BEYOND = 1.1
+_RELAXATION = 0.5  # lightsfm, s
+
+_TUNABLE: dict[str, Span] = {
+    "sim_time": Span(0.8, 3.0),
+    "max_trans_vel": Span(0.3, 2.0),
+    "sfm_people_weight": Span(0.3, 30.0, log=True),
+    "sfm_obstacle_weight": Span(0.1, 30.0, log=True),
+    "social_weight": Span(0.1, 20.0, log=True),
+    "costmap_weight": Span(0.1, 20.0, log=True),
+    "velocity_weight": Span(0.1, 10.0, log=True),
+    "angle_weight": Span(0.1, 10.0, log=True),
+    "distance_weight": Span(0.1, 10.0, log=True),
+}
+
+
+@dataclass(frozen=True)
+class SocialForceWindow:
+    """Roll out a window of velocities among people who give way, and drive the one of least cost, social work included.
+
+    Limits apply together with the robot's, which alone count where one is None.
+
+    Attributes:
+        window: local costmap; people and robots are known as discs and need not be in it.
+        prediction: predictor of the pedestrians; other robots go on at their velocity and do not give way.
+        n_linvels: number of speeds above 0 that are tried.
+        n_angvels: number of turning rates to each side that are tried with each.
+        max_trans_vel: largest speed, m/s.
+        min_trans_vel: least speed of the twist near the goal, m/s.
+        max_rot_vel: largest turning rate, rad/s.
+        min_rot_vel: least turning rate of the twist near the goal, rad/s.
+        max_trans_acc: acceleration limit along x, m/s2.
+        max_rot_acc: acceleration limit of the turning rate, rad/s2.
+        xy_goal_tolerance: distance to the goal within which it stands, m.
+        goal_distance: distance to the goal within which it tries one twist towards it first, m.
+        wp_tolerance: distance along the path of the point to head for, m; None for a tenth more than the fastest sample drives.
+        sim_time: length of the roll-outs, s.
+        sim_granularity: step of the social forces, s.
+        max_obstacle_dist: distance of walls beyond which they exert no force, m.
+        sfm_goal_weight: weight of a person's pull to their own way: their push off it decays by this over 0.5 s.
+        sfm_obstacle_weight: weight of the force of walls on the robot, m/s2.
+        sfm_obstacle_sigma: distance over which it falls to 1/e, m.
+        sfm_people_weight: weight of the social force, m/s2.
+        importance: lambda of the social force (`agora.pedestrians.moussaid`).
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
+        social_weight: weight of the social work, the sum over the steps of a roll-out.
+        costmap_weight: weight of the mean cost on the way, where 255 is 1.
+        velocity_weight: weight of the share of the largest speed that is missing at the end.
+        angle_weight: weight of the angle to the point at the end, where opposite is 1.
+        distance_weight: weight of the squared distance to the point at the end, where its distance along the path is 1.
+    """
+
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    n_linvels: Annotated[int, Within(1, 100)] = 8
+    n_angvels: Annotated[int, Within(1, 100)] = 8
+    max_trans_vel: TopSpeed | None = None
+    min_trans_vel: Speed = 0.08
+    max_rot_vel: Positive | None = 1.57
+    min_rot_vel: Speed = 0.52
+    max_trans_acc: Positive | None = None
+    max_rot_acc: Positive | None = None
+    xy_goal_tolerance: Distance = 0.1
+    goal_distance: Length = 1.5
+    wp_tolerance: Length | None = None
+    sim_time: Annotated[float, Within(0.1, 10.0)] = 1.5
+    sim_granularity: Annotated[float, Within(0.02, 10.0)] = 0.25
+    max_obstacle_dist: Distance = 3.0
+    sfm_goal_weight: NotNegative = 2.0
+    sfm_obstacle_weight: NotNegative = 10.0
+    sfm_obstacle_sigma: Positive = 0.2
+    sfm_people_weight: NotNegative = 2.1
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    social_weight: NotNegative = 2.0
+    costmap_weight: NotNegative = 2.0
+    velocity_weight: NotNegative = 0.8
+    angle_weight: NotNegative = 0.6
+    distance_weight: NotNegative = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", "pedestrians", "robots", self.window)),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.max_trans_vel)),
+            requires=self.prediction.part.declares.requires,
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), why a robot stands, and the memory, which is the predictor's."""
+        o, rows = observation, len(observation.pose)
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
+        steps = max(round(self.sim_time / self.sim_granularity), 1)
+        dt = self.sim_time / steps
+        seen, foreseen = discs(self.prediction.part, o, steps, dt, memory)
+        if o.path.shape[1] > 0:
+            known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
+            fastest = self._fastest(o)
+            span = fastest * np.float32(self.sim_time * _BEYOND) if self.wp_tolerance is None else np.full(rows, self.wp_tolerance)
+            fine = np.maximum(np.ceil(np.minimum(fastest, _FASTEST) * (dt / _SPACING)), 1.0).astype(np.int64)
+            people = 0 if o.pedestrians is None else o.pedestrians.present.shape[1]
+            inner = disc_inside(self.window.corners(o.footprint, o.radius))
+            reach = (
+                frozen(o.radius),
+                frozen(inner.astype(np.float32)),
+                frozen(fastest),
+                frozen(np.maximum(span, _SPACING).astype(np.float32)),
+            )
+            samples = (self.n_linvels, self.n_angvels, np.float32(dt), frozen(fine))
+            scratch = self._scratch(o, steps * int(fine.max()), seen.present.shape[1])
+            plan(self._parameters(o), scene_of(o, self.window), *reach, *samples, known, people, scratch, twists, reasons, 0, rows)
+        return Answer(twists, foreseen, {"reason": reasons})
+
+    def _fastest(self, o: Observation) -> Floats:
+        """The largest speeds (N,) of samples, m/s: the robot's, the planner's, and that at which it just stays in the window."""
+        corners = self.window.corners(o.footprint, o.radius)
+        reach = np.hypot(corners[..., 0], corners[..., 1]).max(1)
+        free = np.maximum(0.5 * self.window.size - reach - 2.0 * self.window.resolution, 0.0)
+        most: Floats = np.minimum(np.minimum(o.limits.max_vx, own(self.max_trans_vel)), free / self.sim_time).astype(np.float32)
+        return most
+
+    def _parameters(self, o: Observation) -> Parameters:
+        """The kernel's parameters."""
+        f = np.float32
+        return Parameters(
+            *(f(o.dt), f(self.min_trans_vel), own(self.max_rot_vel), f(self.min_rot_vel)),
+            *(own(self.max_trans_acc), own(self.max_rot_acc), f(self.xy_goal_tolerance), f(self.goal_distance)),
+            *(f(self.sfm_people_weight), f(self.sfm_obstacle_weight), f(self.max_obstacle_dist)),
+            *(f(1.0 / self.sfm_obstacle_sigma), f(self.sfm_goal_weight / _RELAXATION)),
+            Law(f(self.importance), f(self.gamma), f(self.n), f(self.n_prime), f(np.inf)),
+            *(f(self.social_weight), f(self.costmap_weight), f(self.velocity_weight)),
+            *(f(self.angle_weight), f(self.distance_weight)),
+        )
+
+    def _scratch(self, o: Observation, poses: int, slots: int) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None
+        samples = (self.n_linvels + 1) * (2 * self.n_angvels + 1)
+        key = (samples, poses, max(slots, 1), room(max(o.costmap.cost.shape[1:])))
+        if getattr(_LOCAL, "key", None) != key:
+            lanes = np.empty((14, samples), np.float32)
+            walls = (np.empty(key[3], np.int64), np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32))
+            wanted, away = np.empty((2, samples), np.float32), np.empty((key[2], 4, samples), np.float32)
+            _LOCAL.scratch = Scratch(wanted, *lanes, np.empty((poses, 4, samples), np.float32), away, *walls)  # type: ignore[call-arg]
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch

@@ -1,0 +1,339 @@
+"""Ways round obstacles: how bands are told apart, and how new ones are found.
+
+Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88, 2017;
+Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
+teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
+
+A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from
+it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions): for an
+endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a sum over obstacles:
+a factor times the logarithm of the distance plus i times this angle. It may be chosen, as may be upstream; it knows obstacles where
+they are now, and counts how often a way goes about them. Discs between which the robot does not fit are one obstacle.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, atan2, wrap
+from agora.planners._bands.band import lay
+from agora.planners._bands.discs import MOMENT, MOMENTS
+
+_FAR = np.float32(3e38)
+_TINY = np.float32(1e-9)
+_SHORT, _APART = np.float64(3.0), np.float64(0.05)
+_CYCLE = 4096
+_HORIZON = np.float32(MOMENTS) * MOMENT
+PATHS = 200
+
+
+@hidden
+def segment_distance(x, y, ax, ay, bx, by):
+    """Distance from a point to the segment from a to b."""
+    dx, dy = bx - ax, by - ay
+    t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+    ox, oy = ax + t * dx - x, ay + t * dy - y
+    return math.sqrt(ox * ox + oy * oy)
+
+
+@lean
+def obstacles(still, standing, moving, movers, goal, width, order, out):
+    """Write one point for each obstacle: of discs less than ``width`` m apart the one nearest to the line from robot to goal.
+
+    Args:
+        still: (S, 3), ``standing`` of them.
+        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them.
+        goal: x and y.
+        width: gap between discs below which they are one obstacle, m.
+        order: (S,) int32, room.
+        out: (S + Q, 4) position, and velocity up to the last moment for which it is expected.
+
+    Returns:
+        How many obstacles.
+    """
+    for i in range(standing):
+        order[i] = i
+    count, done = 0, 0
+    while done < standing:
+        nearest, end = _FAR, done + 1
+        while done < end:
+            i = order[done]
+            far = segment_distance(still[i, 0], still[i, 1], ZERO, ZERO, goal[0], goal[1]) - still[i, 2]
+            if far < nearest:
+                nearest = far
+                out[count, 0], out[count, 1], out[count, 2], out[count, 3] = still[i, 0], still[i, 1], ZERO, ZERO
+            for k in range(end, standing):
+                j = order[k]
+                dx, dy, apart = still[j, 0] - still[i, 0], still[j, 1] - still[i, 1], still[i, 2] + still[j, 2] + width
+                if dx * dx + dy * dy < apart * apart:
+                    order[k], order[end] = order[end], j
+                    end += 1
+            done += 1
+        count += 1
+    for q in range(movers):
+        far = moving.shape[1] - 2
+        off_x, off_y = (moving[q, far], moving[q, far + 1]) if far > 3 else (ZERO, ZERO)
+        out[count, 0], out[count, 1] = moving[q, 0], moving[q, 1]
+        out[count, 2], out[count, 3] = moving[q, 2] + off_x / _HORIZON, moving[q, 3] + off_y / _HORIZON
+        count += 1
+    return count
+
+
+@lean
+def sweep(band, n, obstacle):
+    """The angle that a band sweeps about an obstacle (x, y, vx, vy), as seen from it, in turns; positive counter-clockwise."""
+    time, total = ZERO, ZERO
+    before = atan2(band[0, 1] - obstacle[1], band[0, 0] - obstacle[0])
+    for i in range(1, n):
+        time += band[i - 1, 3]
+        x, y = band[i, 0] - obstacle[0] - time * obstacle[2], band[i, 1] - obstacle[1] - time * obstacle[3]
+        angle = atan2(y, x)
+        total += wrap(angle - before)
+        before = angle
+    return total / TWO_PI
+
+
+@lean
+def product(band, n, places, count, prescaler):
+    """The H-signature of a band in two dimensions, real and imaginary part, in float64.
+
+    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, the angle along the way,
+    with A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); those nearer than 0.05 m are left
+    out of the product. P is to the right of the start and Q to the left of the end, as far as these are apart; for ends less than
+    3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
+    """
+    most = max(count - 1, 5)
+    scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
+    start_x, start_y = np.float64(band[0, 0]), np.float64(band[0, 1])
+    end_x, end_y = np.float64(band[n - 1, 0]), np.float64(band[n - 1, 1])
+    dx, dy = end_x - start_x, end_y - start_y
+    px, py, qx, qy = start_x + dy, start_y - dx, end_x - dy, end_y + dx
+    if dx * dx + dy * dy < _SHORT * _SHORT:
+        px, py, qx, qy = start_x, start_y - _SHORT, start_x + _SHORT, start_y + _SHORT
+    real, imaginary = np.float64(0.0), np.float64(0.0)
+    for q in range(count):
+        x, y = np.float64(places[q, 0]), np.float64(places[q, 1])
+        a, b = scale * ((x - px) * (x - qx) - (y - py) * (y - qy)), scale * ((x - px) * (y - qy) + (y - py) * (x - qx))
+        for j in range(count):
+            u, v = x - np.float64(places[j, 0]), y - np.float64(places[j, 1])
+            if j != q and u * u + v * v >= _APART * _APART:
+                a, b = (a * u + b * v) / (u * u + v * v), (b * u - a * v) / (u * u + v * v)
+        angle = np.float64(0.0)
+        before = math.atan2(start_y - y, start_x - x)
+        for i in range(1, n):
+            now = math.atan2(np.float64(band[i, 1]) - y, np.float64(band[i, 0]) - x)
+            turn = now - before
+            angle += turn - 2.0 * math.pi * np.floor(turn / (2.0 * math.pi) + 0.5)
+            before = now
+        nearer = (start_x - x) * (start_x - x) + (start_y - y) * (start_y - y)
+        long = 0.5 * math.log(((end_x - x) * (end_x - x) + (end_y - y) * (end_y - y)) / nearer)
+        real, imaginary = real + a * long - b * angle, imaginary + a * angle + b * long
+    return real, imaginary
+
+
+@lean
+def classify(band, n, places, count, signatures, known, rule):
+    """Return the number of the ``known`` classes that a band is of, ``known`` for a new one, -1 for a band round an obstacle.
+
+    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than the threshold
+    do not count. With products, where neither part differs by more than the threshold; a band through an obstacle's middle is of
+    none. The band's signature is written behind the known ones.
+
+    Args:
+        band: (n, 4).
+        n: number of its poses.
+        places: (K, 4), ``count`` of them.
+        signatures: (C + 1, K) float64, K at least 2.
+        known: number of the known signatures.
+        rule: threshold, in turns for sides; prescaler of products, 0 for sides.
+    """
+    own, (threshold, prescaler) = signatures[known], rule
+    if prescaler > ZERO:
+        own[0], own[1] = product(band, n, places, count, prescaler)
+        if not abs(own[0]) + abs(own[1]) < _FAR:
+            return -1
+        for c in range(known):
+            if abs(own[0] - signatures[c, 0]) <= threshold and abs(own[1] - signatures[c, 1]) <= threshold:
+                return c
+        return known
+    for q in range(count):
+        own[q] = sweep(band, n, places[q])
+        if abs(own[q]) > ONE:
+            return -1
+    for c in range(known):
+        same = True
+        for q in range(count):
+            other = signatures[c, q]
+            same &= abs(own[q]) < threshold or abs(other) < threshold or (own[q] > ZERO) == (other > ZERO)
+        if same:
+            return c
+    return known
+
+
+@hidden
+def _radical_inverse(number, base):
+    """Element ``number`` of van der Corput's sequence: the digits mirrored at the point."""
+    value, share = ZERO, ONE / np.float32(base)
+    while number > 0:
+        value += share * np.float32(number % base)
+        number //= base
+        share /= np.float32(base)
+    return value
+
+
+@lean
+def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
+    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the way to the goal, the
+    goal.
+
+    Every call takes the next points of the sequence.
+
+    Args:
+        goal_x: x of the goal from the robot, m.
+        goal_y: y of the goal from the robot, m.
+        width: width of the area, m.
+        scale: length of the area, in distances to the goal.
+        tick: number of the call.
+        samples: number of points.
+        nodes: out, (samples + 2, 2).
+    """
+    nodes[0, 0], nodes[0, 1] = ZERO, ZERO
+    far = max(math.sqrt(goal_x * goal_x + goal_y * goal_y), _TINY)
+    first = (tick % _CYCLE) * ((samples + 1) // 2)
+    for k in range(samples):
+        number = first + k // 2 + 1
+        along = (HALF + scale * (_radical_inverse(number, 2) - HALF)) * far
+        across = HALF * width * _radical_inverse(number, 3)
+        across = -across if k % 2 == 1 else across
+        nodes[k + 1, 0] = (along * goal_x - across * goal_y) / far
+        nodes[k + 1, 1] = (along * goal_y + across * goal_x) / far
+    nodes[samples + 1, 0], nodes[samples + 1, 1] = goal_x, goal_y
+
+
+@lean
+def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
+    """Write the joined pairs of nodes: those that lead towards the goal, ``clear`` m from every disc.
+
+    Args:
+        nodes: (many, 2).
+        many: number of nodes.
+        still: (S, 3), ``standing`` of them.
+        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, where they are now.
+        clear: distance from every disc, m.
+        threshold: least cosine of the angle to the way to the goal.
+        edges: out, (many, many) bool.
+    """
+    goal_x, goal_y = nodes[many - 1, 0], nodes[many - 1, 1]
+    far = max(math.sqrt(goal_x * goal_x + goal_y * goal_y), _TINY)
+    for i in range(many):
+        for j in range(many):
+            edges[i, j] = False
+            ax, ay, bx, by = nodes[i, 0], nodes[i, 1], nodes[j, 0], nodes[j, 1]
+            dx, dy = bx - ax, by - ay
+            long = math.sqrt(dx * dx + dy * dy)
+            if i == many - 1 or j == 0 or (dx * goal_x + dy * goal_y) <= threshold * long * far:
+                continue
+            free = True
+            for q in range(standing):
+                if segment_distance(still[q, 0], still[q, 1], ax, ay, bx, by) <= clear + still[q, 2]:
+                    free = False
+                    break
+            for q in range(movers if free else 0):
+                if segment_distance(moving[q, 0], moving[q, 1], ax, ay, bx, by) <= clear + moving[q, 4]:
+                    free = False
+                    break
+            edges[i, j] = free
+
+
+@lean
+def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, most, roadmap, signatures):
+    """Add bands along paths of the roadmap that are of classes not yet known, depth first, until there are ``most``.
+
+    No more than 200 paths are looked at.
+
+    Args:
+        nodes: (many, 2).
+        many: number of nodes.
+        edges: (many, many).
+        ends: headings of the robot and of the goal.
+        guess: speed and turning rate of a first guess, least number of steps.
+        places: (K, 4), ``count`` of them.
+        rule: as in `classify`.
+        bands: (C, M, 4), ``known`` of them.
+        counts: (C,) numbers of their poses.
+        most: largest number of bands, up to C.
+        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try.
+        signatures: (C + 1, K).
+
+    Returns:
+        How many bands there are then.
+    """
+    path, following, visited = roadmap[0], roadmap[1], roadmap[2]
+    visited[:many] = 0
+    depth, tried = 0, 0
+    path[0], following[0], visited[0] = 0, many - 1, 1
+    while depth >= 0 and known < most and tried < PATHS:
+        here, to = path[depth], following[depth]
+        if to < 0:
+            visited[here] = 0
+            depth -= 1
+            continue
+        following[depth] = to - 1
+        if not edges[here, to] or visited[to] == 1:
+            continue
+        if to == many - 1:
+            tried += 1
+            path[depth + 1] = to
+            known += _laid(nodes, path, depth + 2, ends, guess, places, count, rule, bands, counts, known, signatures)
+            continue
+        depth += 1
+        path[depth], following[depth], visited[to] = to, many - 1, 1
+    return known
+
+
+@hidden
+def _laid(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
+    """Lay a band along a path of the roadmap behind those that are known; return 1 if it is of a new class, else 0."""
+    band = bands[known]
+    route = bands[known + 1]
+    for k in range(length):
+        route[k, 0], route[k, 1] = nodes[path[k], 0], nodes[path[k], 1]
+    counts[known] = lay(route, length, ends[0], ends[1], guess[0], guess[1], guess[2], band)
+    return 1 if classify(band, counts[known], places, count, signatures, known, rule) == known else 0
+
+
+@lean
+def detours(band, n, best, best_n, tolerance, long, ratio):
+    """Return whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
+
+    Args:
+        band: (n, 4).
+        n: number of its poses.
+        best: (best_n, 4).
+        best_n: number of its poses.
+        tolerance: angle between the directions, rad.
+        long: distance at which the directions are measured, m.
+        ratio: ratio of the durations.
+    """
+    found, direction = _sets_out(band, n, long)
+    best_found, best_direction = _sets_out(best, best_n, long)
+    if not best_found:
+        return False
+    time, best_time = ZERO, ZERO
+    for i in range(n - 1):
+        time += band[i, 3]
+    for i in range(best_n - 1):
+        best_time += best[i, 3]
+    return not found or abs(wrap(direction - best_direction)) > tolerance or time > ratio * max(best_time, ONE)
+
+
+@hidden
+def _sets_out(band, n, long):
+    """Return whether a band leads ``long`` m away, and the direction of its first pose that does."""
+    for i in range(n):
+        if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > long * long:
+            return True, atan2(band[i, 1], band[i, 0])
+    return False, ZERO

@@ -1,0 +1,324 @@
+"""The timed elastic band as a local planner.
+
+Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
+2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
+2017; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
+are kept. Limits are soft, as there: a band may be faster than its limits, the command is not.
+
+Where it differs:
+- Pedestrians and other robots are discs, no cells of the costmap; those that stand are standing obstacles, the others are where a
+  predictor expects them, by default at constant velocity. Edges
+  of what is lethal or unknown in the costmap are points 0.15 m apart.
+- The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
+  (upstream means to do so, but compares numbers so that it hardly ever does).
+- People and robots count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it
+  than it is, so that a robot that somebody touches can leave. In contact with a wall it stops.
+- The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
+- Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
+  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are less close, 0.12 m
+  apart as the package's are at its own 0.4 m/s: poses that are closer are pushed back before a narrow place one by one, and the
+  robot stays there. The package's own limits and times are the preset `teb_ros`.
+- A robot that cannot drive backwards has the weight 100,000 on driving forwards, where the package advises 1000: with less, the
+  band backs away from a wall that the robot must turn from, and the robot stands. Limits of acceleration below the package's 0.5
+  weigh as much in shares of themselves.
+- A robot that can move sideways does so at up to half its speed ahead, no faster altogether than ahead, and has the weight 1 on
+  motion aside, as the package advises. As fast sideways as ahead, some stand before a lane as wide as twice ``min_obstacle_dist``.
+- Inside a polygon the distance to its edge is negative. `agora.planners._bands.discs` describes what is done about points of the
+  path for which no pose is left.
+- A point that stands for a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m beside the body.
+  Without it bands for a robot of 0.62 m lead through people.
+- Between walls that are nearer to each other than twice ``min_obstacle_dist``, half the width of the lane is wanted
+  (``min_lane_dist``). With the package's distance the poses of the band are pushed out of the lane, back to its mouth, and the
+  robot stays there.
+- A band has at most 100 poses (``max_samples``; 500 upstream).
+- Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `_homotopy` says.
+- The solver stops where less than 1e-5 of the cost is to be won.
+
+Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. A loaded
+pallet truck mostly does not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
+``inflation_dist`` it does in 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in one of 12
+starts at its 2 m/s, and does not come through in another.
+
+Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
+costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.costmap.window import Window
+from agora.errors import InputError, nearest
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._bands.costs import TebWeights
+from agora.planners._bands.discs import MOMENT, MOMENTS
+from agora.planners._bands.shape import KINDS
+from agora.planners._expected import discs, needs_of
+from agora.planners._limits import own
+from agora.planners.local.teb.plan import plan
+from agora.planners.local.teb.scene import DT_REF, parameters_of, recalled, scene_of, scratch_of
+from agora.ranges import Count, Deviation, Distance, Duration, Number, Speed, Within
+from agora.registry import Named, Plug
+
+_ARCS = 1000.0
+_MAY_BE_NEGATIVE = (
+    *("window", "prediction", "footprint_model", "h_signature"),
+    *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
+)
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.2, 2.0),
+    "max_vel_x_backwards": Span(0.05, 0.5),
+    "max_vel_theta": Span(0.2, 3.0),
+    "max_global_plan_lookahead_dist": Span(1.0, 4.0),
+    "min_obstacle_dist": Span(0.2, 0.8),
+    "inflation_dist": Span(0.2, 1.2),
+    "dynamic_obstacle_inflation_dist": Span(0.2, 1.2),
+    "weight_obstacle": Span(5.0, 500.0, log=True),
+    "weight_dynamic_obstacle": Span(5.0, 500.0, log=True),
+    "weight_inflation": Span(0.01, 10.0, log=True),
+    "weight_kinematics_forward_drive": Span(0.1, 1000.0, log=True),
+    "weight_optimaltime": Span(0.1, 10.0, log=True),
+}
+
+
+@dataclass(frozen=True)
+class Teb:
+    """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
+
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
+
+    Attributes:
+        window: local costmap; pedestrians and robots are known as discs and need not be in it.
+        prediction: predictor of the pedestrians' ways, by name; robots are expected to go on as they do.
+        footprint_model: footprint of the distances to obstacles: the robot's centre ("point"), the disc about it ("circular"), the
+            outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
+            both ends of that line ("two_circles").
+        max_vel_x: largest speed ahead, m/s.
+        max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
+            robot.
+        max_vel_y: largest speed sideways, m/s; None for half of that ahead. With 0 a robot is driven as if it could not move so.
+        max_vel_theta: largest turning rate, rad/s.
+        acc_lim_x: acceleration limit, m/s2.
+        acc_lim_y: acceleration limit sideways, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
+        dt_ref: time between poses, s; None for 0.3 s, less where a robot covers more than 0.3 m in that time, sideways and ahead
+            together, and more where it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s weighs as much as one of 0.3
+            s, so that a finer band is in no less of a hurry.
+        dt_hysteresis: deviation of that time that is allowed, s; None for a third of it.
+        min_samples: least number of steps of a band.
+        max_samples: largest number of poses of a band.
+        max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
+        global_plan_viapoint_sep: distance between points of the path that the band is to come by, m; not above 0 for none.
+        via_points_ordered: whether it is to come by them in their order.
+        force_reinit_new_goal_dist: jump of the local goal beyond which the band starts afresh, m.
+        force_reinit_new_goal_angular: turn of the local goal beyond which the band starts afresh, rad.
+        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which are
+            the package's 5.
+        feasibility_check_lookahead_distance: distance from which on poses are not checked, m; -1 for none.
+        xy_goal_tolerance: distance to the goal within which it stops, m.
+        yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
+        free_goal_vel: whether the band may end at any speed, not at rest.
+        min_obstacle_dist: wanted distance to obstacles, m.
+        min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
+            for the package's, which does not know how large a point is.
+        min_lane_dist: least distance between the body and the walls of a lane that is wanted, m. Between walls that are nearer to
+            each other than twice ``min_obstacle_dist``, half the width of the lane is wanted. None for the package's, which
+            wants ``min_obstacle_dist`` there too.
+        inflation_dist: distance within which standing obstacles cost a little, m.
+        dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
+        include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
+        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
+        obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
+        obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
+        no_inner_iterations: inner iterations of the solver.
+        no_outer_iterations: outer iterations of the solver; the band is resized before each.
+        penalty_epsilon: margin to limits, in their units.
+        weight_max_vel_x: weight of the squared residual of the speed.
+        weight_max_vel_y: weight of the squared residual of the speed sideways.
+        weight_max_vel_theta: weight of the squared residual of the turning rate.
+        weight_acc_lim_x: weight of the squared residual of the acceleration.
+        weight_acc_lim_y: weight of the squared residual of the acceleration sideways.
+        weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
+        weight_kinematics_nh: weight of the squared residual of motion aside; None for 1000, and 1 for a robot that may move so.
+        weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
+        weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
+        weight_optimaltime: weight of the squared time.
+        weight_shortest_path: weight of the squared length.
+        weight_viapoint: weight of the squared distance to points of the path.
+        weight_obstacle: weight of the squared residual of obstacles.
+        weight_inflation: weight of the squared residual of inflated obstacles.
+        weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
+        weight_dynamic_obstacle_inflation: weight of the squared residual of inflated moving obstacles.
+        weight_prefer_rotdir: weight of the squared residual of the preferred turn.
+        weight_adapt_factor: factor of the weight of obstacles at every outer iteration.
+        shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
+        shrink_horizon_min_duration: time for which it looks less far, s.
+        oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
+        oscillation_v_eps: mean speed below which the robot swings, as a share of the largest.
+        oscillation_omega_eps: mean turning rate below which the robot swings, as a share of the largest.
+        oscillation_filter_duration: time over which these means are taken, s.
+        oscillation_recovery_min_duration: time for which one direction is preferred, s.
+        max_number_classes: number of ways round obstacles that are planned side by side; 1 for the way of the path alone, and then
+            the others of these parameters do not count.
+        selection_cost_hysteresis: factor of the driven band's cost in the choice.
+        selection_prefer_initial_plan: factor of the cost of the path's class in the choice.
+        selection_obst_cost_scale: factor of the part of obstacles in all costs in the choice.
+        switching_blocking_period: time after a change of class without another, s.
+        roadmap_graph_no_samples: number of points by which new ways are looked for in every period.
+        roadmap_graph_area_width: width of the area with these points, m.
+        roadmap_graph_area_length_scale: length of that area, in ways to the local goal.
+        h_signature: what tells classes apart: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of
+            a product ("product").
+        h_signature_prescaler: factor of these products.
+        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns; for products
+            the difference up to which two are one class.
+        obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
+        delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
+        detours_orientation_tolerance: angle from which on a direction is another, rad.
+        length_start_orientation_vector: distance at which the direction is measured, m.
+        max_ratio_detours_duration_best_duration: ratio to the driven band's duration from which on a band takes much longer.
+    """
+
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    footprint_model: Literal["point", "circular", "two_circles", "line", "polygon"] = "point"
+    max_vel_x: Speed | None = None
+    max_vel_x_backwards: Speed = 0.2
+    max_vel_y: Speed | None = None
+    max_vel_theta: float | None = None
+    acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
+    acc_lim_theta: float | None = None
+    min_turning_radius: Distance = 0.0
+    dt_ref: Duration | None = None
+    dt_hysteresis: float | None = None
+    min_samples: Count = 3
+    max_samples: Count = 100
+    max_global_plan_lookahead_dist: Distance = 3.0
+    global_plan_viapoint_sep: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
+    via_points_ordered: bool = False
+    force_reinit_new_goal_dist: Distance = 1.0
+    force_reinit_new_goal_angular: float = 0.5 * math.pi
+    feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
+    feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
+    xy_goal_tolerance: Distance = 0.2
+    yaw_goal_tolerance: Deviation = 0.2
+    free_goal_vel: bool = False
+    min_obstacle_dist: Distance = 0.5
+    min_body_dist: Distance | None = 0.15
+    min_lane_dist: Distance | None = 0.0
+    inflation_dist: Distance = 0.6
+    dynamic_obstacle_inflation_dist: Distance = 0.6
+    include_dynamic_obstacles: bool = True
+    costmap_obstacles_behind_robot_dist: Distance = 1.5
+    obstacle_association_force_inclusion_factor: float = 1.5
+    obstacle_association_cutoff_factor: float = 5.0
+    no_inner_iterations: Count = 5
+    no_outer_iterations: Count = 4
+    penalty_epsilon: float = 0.05
+    weight_max_vel_x: float = 2.0
+    weight_max_vel_y: float = 2.0
+    weight_max_vel_theta: float = 1.0
+    weight_acc_lim_x: float = 1.0
+    weight_acc_lim_y: float = 1.0
+    weight_acc_lim_theta: float = 1.0
+    weight_kinematics_nh: float | None = None
+    weight_kinematics_forward_drive: float = 1.0
+    weight_kinematics_turning_radius: float = 1.0
+    weight_optimaltime: float = 1.0
+    weight_shortest_path: float = 0.0
+    weight_viapoint: float = 1.0
+    weight_obstacle: float = 50.0
+    weight_inflation: float = 0.1
+    weight_dynamic_obstacle: float = 50.0
+    weight_dynamic_obstacle_inflation: float = 0.1
+    weight_prefer_rotdir: float = 50.0
+    weight_adapt_factor: float = 2.0
+    shrink_horizon_backup: bool = True
+    shrink_horizon_min_duration: Duration = 10.0
+    oscillation_recovery: bool = True
+    oscillation_v_eps: Speed = 0.1
+    oscillation_omega_eps: float = 0.1
+    oscillation_filter_duration: Duration = 10.0
+    oscillation_recovery_min_duration: Duration = 10.0
+    max_number_classes: int = 5
+    selection_cost_hysteresis: float = 1.0
+    selection_prefer_initial_plan: float = 0.95
+    selection_obst_cost_scale: float = 100.0
+    switching_blocking_period: Duration = 0.0
+    roadmap_graph_no_samples: Number = 15
+    roadmap_graph_area_width: float = 6.0
+    roadmap_graph_area_length_scale: float = 1.0
+    h_signature: Literal["sides", "product"] = "sides"
+    h_signature_prescaler: float = 1.0
+    h_signature_threshold: float = 0.1
+    obstacle_heading_threshold: float = 0.45
+    delete_detours_backwards: bool = True
+    detours_orientation_tolerance: float = 0.5 * math.pi
+    length_start_orientation_vector: float = 0.4
+    max_ratio_detours_duration_best_duration: float = 3.0
+
+    def __post_init__(self) -> None:
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.name not in _MAY_BE_NEGATIVE and value is not None and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
+        positive: tuple[str, ...] = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta", "dt_ref")
+        positive = (*positive, "max_global_plan_lookahead_dist", "h_signature_prescaler")
+        for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
+        for name, kinds in (("footprint_model", tuple(KINDS)), ("h_signature", ("sides", "product"))):
+            if (value := getattr(self, name)) not in kinds:
+                raise InputError(f"{name}: {nearest(str(value), kinds)}, is {value!r}")
+        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or DT_REF):
+            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or DT_REF}, is {self.dt_hysteresis}")
+        if not 1 <= self.max_number_classes <= 32:
+            raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
+        if self.roadmap_graph_no_samples + 2 > self.max_samples:
+            raise InputError(f"roadmap_graph_no_samples: must be at most max_samples - 2, is {self.roadmap_graph_no_samples}")
+        if not 3 <= self.min_samples < self.max_samples:
+            raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", self.window, "pedestrians", "robots")),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            turns_at_goal=True,
+            top_speed=float(own(self.max_vel_x)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        recall = recalled(self, memory, len(o.pose), o.dt)
+        about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
+        if o.path.shape[1] > 0:
+            plan(parameters_of(self, o.dt), scene_of(self, o, about), recall, scratch_of(self, o), twists, reasons, 0, len(twists))
+        return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
+
+    @property
+    def weights(self) -> TebWeights:
+        """Weights of the residuals, and the thresholds that belong to them; for a robot that cannot move sideways."""
+        named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
+        given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
+        weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
+        return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))

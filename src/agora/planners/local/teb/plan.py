@@ -1,0 +1,325 @@
+"""The timed elastic band planner, one row after the other: local path, discs, bands, choice, check, command.
+
+Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agora.core.jit import lean_kernel, spliced
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
+from agora.planners._bands.band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
+from agora.planners._bands.checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
+from agora.planners._bands.costs import Bounds, TebWeights, measure
+from agora.planners._bands.discs import associate, attach, cluster, gather
+from agora.planners._bands.shape import Shape
+from agora.planners._bands.solver import optimise
+from agora.planners.local.teb._homotopy import classify, connect, detours, explore, obstacles, scatter
+
+_DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
+_SLOWEST = np.float32(0.01)
+_MARGIN = np.float32(0.85)
+_STANDING, _EVERYBODY = np.float32(1e-3), np.float32(-1.0)
+_QUARTER = np.float32(0.25)
+_MANY_TROUBLES = 9
+_NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
+_IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.NOT_CONVERGED)
+
+
+@spliced
+def bounds_of(p, scene, n, turn):
+    """Return the limits and the present motion of a row's robot."""
+    return Bounds(
+        min(p.max_vel_x, scene.max_x[n]),
+        max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
+        min(p.max_vel_y, scene.max_y[n]),
+        min(p.max_vel_theta, scene.max_theta[n]),
+        min(p.acc_lim_x, scene.acc_x[n]),
+        min(p.acc_lim_y, scene.acc_y[n]),
+        min(p.acc_lim_theta, scene.acc_theta[n]),
+        max(p.min_turning_radius, scene.turning_radius[n]),
+        scene.twist[n, 0],
+        scene.twist[n, 1],
+        scene.twist[n, 2],
+        np.float32(turn),
+        np.float32(p.free_goal),
+    )
+
+
+@spliced
+def weights_at(scene, n):
+    """Return the weights for a row's robot."""
+    w = scene.weights[n]
+    return TebWeights(
+        *(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]),
+        *(w[11], w[12], w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20]),
+    )
+
+
+@spliced
+def everybody(p, scene, n, scratch, standing):
+    """Write all discs about the robot, those that stand too, as moving ones for the check of a band; return how many."""
+    x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.lookahead + p.cutoff
+    movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
+    return movers
+
+
+@spliced
+def _discs(p, scene, n, scratch):
+    """Write the discs about the robot; return how many stand and how many move."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    sine, cosine = sincos(scene.pose[n, 2])
+    left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
+    still, blocks, sums = scratch.still, scratch.blocks, scratch.sums
+    standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
+    slowest = _STANDING if p.dynamic else np.float32(3e38)
+    reach = p.lookahead + p.cutoff
+    movers, standing = gather(scene.discs, n, x, y, slowest, reach, scratch.moving, still, standing)
+    return standing, movers
+
+
+@spliced
+def recalled_bands(p, scene, n, recall, scratch, goal):
+    """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    kept = 0
+    for c in range(recall.counts.shape[1]):
+        count = recall.counts[n, c]
+        if count == 0:
+            break
+        band = scratch.bands[kept]
+        for i in range(count):
+            band[i, 0], band[i, 1] = recall.bands[n, c, i, 0] - x, recall.bands[n, c, i, 1] - y
+            band[i, 2], band[i, 3] = recall.bands[n, c, i, 2], recall.bands[n, c, i, 3]
+        dx, dy = goal[0] - band[count - 1, 0], goal[1] - band[count - 1, 1]
+        turned = abs(wrap(goal[2] - band[count - 1, 2]))
+        if dx * dx + dy * dy >= p.reinit_distance * p.reinit_distance or turned >= p.reinit_angle:
+            break
+        scratch.counts[kept] = follow(band, count, scene.pose[n, 2], goal[0], goal[1], goal[2], p.min_samples)
+        kept += 1
+    return kept
+
+
+@spliced
+def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
+    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius, least distance in lanes); return its poses,
+    and its cost in two parts.
+    """
+    more, total, discs = ONE, ZERO, ZERO
+    weights, bounds, shape, radius, lane = robot
+    near, trig, clear = scratch.near, scratch.work.trig, (weights.min_obstacle_dist + weights.epsilon, lane)
+    for _ in range(p.outer):
+        count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
+        measure(band, count, bounds, scratch.work)
+        still, moving = scratch.still, scratch.moving
+        associate(band, count, shape, still, standing, moving, movers, radius, p.force, p.cutoff, clear, trig, near)
+        attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, near)
+        total, discs = optimise(band, count, weights, bounds, shape, near, more, p.inner, scratch.work)
+        more *= p.adapt
+    return count, total, discs
+
+
+@spliced
+def store(p, scene, n, recall, scratch, kept):
+    """Remember the bands."""
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    recall.counts[n, :] = 0
+    for c in range(kept):
+        count = scratch.counts[c]
+        recall.counts[n, c] = count
+        for i in range(count):
+            recall.bands[n, c, i, 0], recall.bands[n, c, i, 1] = scratch.bands[c, i, 0] + x, scratch.bands[c, i, 1] + y
+            recall.bands[n, c, i, 2], recall.bands[n, c, i, 3] = scratch.bands[c, i, 2], scratch.bands[c, i, 3]
+
+
+@spliced
+def local_goal(p, scene, n, recall, scratch, standing):
+    """Write the path to plan for, which ends before an obstacle on its end.
+
+    Returns:
+        How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
+    """
+    x, y = scene.pose[n, 0], scene.pose[n, 1]
+    path, count = scene.path[n], scene.path_count[n]
+    leg, share = nearest_leg(path, count, recall.leg[n], x, y)
+    recall.leg[n] = leg
+    half = _MARGIN * HALF * scene.resolution * np.float32(scene.cost.shape[1])
+    spacing = max(SPACING, p.lookahead / np.float32(scratch.route.shape[0] - 3))
+    route = scratch.route
+    points, ends, direction = local_path(path, count, leg, share, x, y, p.lookahead, half, spacing, route)
+    if not ends and p.shrinks and recall.trouble[n, 1] > 0:
+        reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
+        points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
+    near_by = points > 1
+    while points > 1 and blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
+        points, ends = points - 1, False
+        direction = atan2(route[points, 1] - route[points - 1, 1], route[points, 0] - route[points - 1, 0])
+    heading = scene.goal[n, 2] if ends else direction
+    return points, near_by, (route[points - 1, 0], route[points - 1, 1], heading)
+
+
+@spliced
+def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
+    """Drop remembered bands that are no class of their own, and add those of the path and of the roadmap.
+
+    Returns:
+        How many bands there are, and which is of the path's class.
+    """
+    bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
+    width = TWO * scene.inscribed[n]
+    count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
+    known, rule = np.int64(0), (p.signature_threshold, p.signature_prescaler)
+    for c in range(kept):
+        found = classify(bands[c], counts[c], places, count, signatures, known, rule)
+        if c > 0 and (
+            found != known
+            or p.drops_detours
+            and detours(bands[c], counts[c], bands[0], counts[0], p.detour_angle, p.detour_length, p.detour_ratio)
+        ):
+            continue
+        for i in range(counts[c]):
+            put(bands[known], i, bands[c, i])
+        counts[known] = counts[c]
+        known += 1
+    heading = scene.pose[n, 2]
+    counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
+    initial = classify(bands[known], counts[known], places, count, signatures, known, rule)
+    if known == 0 or (initial == known and known < p.classes):
+        initial = known
+        known += 1
+    if goal[0] * goal[0] + goal[1] * goal[1] < p.xy_tolerance * p.xy_tolerance:
+        return known, initial
+    many, still, moving = p.samples + 2, scratch.still, scratch.moving
+    scatter(goal[0], goal[1], p.area_width, p.area_scale, tick, p.samples, scratch.nodes)
+    clear = p.clear
+    connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
+    ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
+    nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
+    known = explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, p.classes, roadmap, signatures)
+    return known, initial
+
+
+@spliced
+def _choose(p, scene, n, recall, scratch, kept, driven, movers):
+    """Put the band of least cost that is feasible first; return `FREE`, or the kind of obstacle that the best one hits.
+
+    Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another. For a while
+    after another one was the best, the one that is driven counts as the best.
+    """
+    bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
+    for k in range(kept):
+        best = -1
+        for c in range(kept):
+            if costs[c] < _DEAREST and (best < 0 or costs[c] < costs[best]):
+                best = c
+        if best < 0:
+            break
+        if driven and k == 0 and best != 0:
+            if recall.switching[n] > 0 and costs[0] < _DEAREST:
+                best = 0
+            else:
+                recall.switching[n] = p.switching_periods + 1
+        found = feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
+        if found == FREE:
+            for i in range(max(counts[0], counts[best])):
+                for j in range(4):
+                    bands[0, i, j], bands[best, i, j] = bands[best, i, j], bands[0, i, j]
+            counts[0], counts[best] = counts[best], counts[0]
+            return FREE
+        reason = found if k == 0 else reason
+        if driven and k == 0 and best == 0 and found != DISC:
+            break
+        costs[best] = _OUT
+    return reason
+
+
+@spliced
+def begun(p, scene, n, recall):
+    """Return the robot's limits now, and whether it is to drive: it has a path, can move, and has not arrived."""
+    prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
+    b = bounds_of(p, scene, n, recall.turning[n, 1])
+    dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
+    turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
+    arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
+    drives = not (scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived)
+    if drives:
+        recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
+    else:
+        recall.counts[n, :] = 0
+    return b, drives
+
+
+@spliced
+def ended(p, scene, n, recall, scratch, b, hit, kept):
+    """Return the twist of the first band, kept for the next period with others, or that of standing; and why the robot stands."""
+    still = (ZERO, ZERO, ZERO)
+    if hit != FREE:
+        recall.counts[n, :] = 0
+        if hit != DISC:
+            recall.trouble[n, 0] += 1
+            recall.trouble[n, 1] = p.shrink_periods
+        note(b, recall.history[n], recall.turning[n], still)
+        return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
+    recall.trouble[n, 0] = 0
+    store(p, scene, n, recall, scratch, kept)
+    twist = command(scratch.bands[0], b)
+    note(b, recall.history[n], recall.turning[n], twist)
+    return twist, _NONE
+
+
+@spliced
+def _row(p, scene, n, recall, scratch):
+    """The twist of one row, and why it stands."""
+    still = (ZERO, ZERO, ZERO)
+    b, drives = begun(p, scene, n, recall)
+    if not drives:
+        return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
+    standing, movers = _discs(p, scene, n, scratch)
+    points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
+    if points < 2:
+        recall.counts[n, :] = 0
+        return still, _BLOCKED if near_by else _NO_PATH
+    kept = recalled_bands(p, scene, n, recall, scratch, goal)
+    driven, initial = kept > 0, 0
+    if p.classes > 1:
+        kept, initial = _classes(p, scene, n, recall.turning[n, 0], scratch, b, points, goal, kept, standing, movers)
+    elif kept == 0:
+        kept = 1
+        heading = scene.pose[n, 2]
+        band = scratch.bands[0]
+        scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
+    shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
+    robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
+    times = (scene.dt_ref[n], scene.dt_hysteresis[n])
+    for c in range(kept):
+        band = scratch.bands[c]
+        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
+        favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
+        scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
+    hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
+    recall.switching[n] = max(recall.switching[n] - 1, 0)
+    return ended(p, scene, n, recall, scratch, b, hit, kept)
+
+
+@lean_kernel
+def plan(p, scene, recall, scratch, twists, reasons, first, last):
+    """Plan the rows ``first <= n < last``.
+
+    Args:
+        p: `agora.planners.local.teb.scene.Parameters`.
+        scene: `agora.planners.local.teb.scene.Observed`.
+        recall: `agora.planners.local.teb.scene.Recall`, changed in place.
+        scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.
+        twists: out, (N, 3).
+        reasons: out, (N,) numbers of `agora.core.recording.Reason`.
+        first: first row.
+        last: row behind the last.
+    """
+    for n in range(first, last):
+        mark, count = recall.path[n], np.float32(scene.path_count[n])
+        if count > ZERO and (mark[0] != scene.path[n, 0, 0] or mark[1] != scene.path[n, 0, 1] or mark[2] != count):
+            mark[0], mark[1], mark[2] = scene.path[n, 0, 0], scene.path[n, 0, 1], count
+            recall.leg[n] = 0
+        (twists[n, 0], twists[n, 1], twists[n, 2]), reasons[n] = _row(p, scene, n, recall, scratch)

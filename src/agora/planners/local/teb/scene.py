@@ -1,0 +1,411 @@
+"""A timed elastic band planner's fields, an observation and the memory, as its kernels read them."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Floats, Ints, frozen
+from agora.costmap.window import disc_inside
+from agora.interfaces import Memory, Observation
+from agora.planners._bands.costs import STEP, WIDTH, Near, SolverMemory, TebWeights
+from agora.planners._bands.discs import BLOCK, MOMENT, MOMENTS
+from agora.planners._bands.shape import KINDS, points_of
+from agora.planners._expected import Discs
+from agora.planners._limits import own
+from agora.world.tracks import onward
+
+if TYPE_CHECKING:
+    from agora.planners.local.teb._planner import Teb
+
+_LOCAL = threading.local()
+DT_REF = 0.3
+_LONGEST, _CHECKED = np.float32(1.0), np.float32(1.5)  # s
+_LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
+_GAIN = np.float32(0.5)  # m/s2, rad/s2: the package's limits
+_ONLY = 100_000.0
+
+
+class Parameters(NamedTuple):
+    """The fields of `Teb` that the loop reads, as float32 and, where they are times, as numbers of control periods."""
+
+    max_vel_x: np.float32
+    max_vel_x_backwards: np.float32
+    max_vel_y: np.float32
+    max_vel_theta: np.float32
+    acc_lim_x: np.float32
+    acc_lim_y: np.float32
+    acc_lim_theta: np.float32
+    min_turning_radius: np.float32
+    shape: int
+    min_samples: int
+    max_samples: int
+    lookahead: np.float32
+    free_goal: bool
+    via_separation: np.float32
+    via_ordered: bool
+    reinit_distance: np.float32
+    reinit_angle: np.float32
+    checked_distance: np.float32
+    xy_tolerance: np.float32
+    yaw_tolerance: np.float32
+    dynamic: bool
+    behind: np.float32
+    force: np.float32
+    cutoff: np.float32
+    inner: int
+    outer: int
+    adapt: np.float32
+    shrinks: bool
+    shrink_periods: int
+    unsticks: bool
+    oscillation_v: np.float32
+    oscillation_omega: np.float32
+    oscillation_periods: int
+    classes: int
+    hysteresis: np.float32
+    prefer_initial: np.float32
+    obstacle_scale: np.float32
+    switching_periods: int
+    samples: int
+    area_width: np.float32
+    area_scale: np.float32
+    signature_threshold: np.float32
+    signature_prescaler: np.float32
+    heading_threshold: np.float32
+    drops_detours: bool
+    detour_angle: np.float32
+    detour_length: np.float32
+    detour_ratio: np.float32
+    clear: np.float32
+
+
+class Observed(NamedTuple):
+    """The arrays of an observation, and settings of each row.
+
+    ``discs`` are pedestrians and robots; where they are expected is given less where they would be at the velocity of now.
+    """
+
+    pose: Floats
+    twist: Floats
+    goal: Floats
+    radius: Floats
+    inscribed: Floats
+    shape_x: Floats
+    shape_y: Floats
+    shape_radius: Floats
+    lane: Floats
+    weights: Floats
+    footprint_x: Floats
+    footprint_y: Floats
+    min_x: Floats
+    max_x: Floats
+    max_y: Floats
+    max_theta: Floats
+    acc_x: Floats
+    acc_y: Floats
+    acc_theta: Floats
+    turning_radius: Floats
+    dt_ref: Floats
+    dt_hysteresis: Floats
+    checked: Ints
+    path: Floats
+    path_count: Ints
+    cost: Array
+    origin: Floats
+    resolution: np.float32
+    discs: Discs
+
+
+class Recall(NamedTuple):
+    """The memory of the rows; all zero is the start of an episode.
+
+    Attributes:
+        bands: (N, C, M, 4) bands in the map's frame, the one that was driven first.
+        counts: (N, C) numbers of their poses, 0 for none.
+        path: (N, 3) first point of the path and its number of points: another path starts afresh.
+        leg: (N,) leg of the path that the robot has come to.
+        trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
+        switching: (N,) periods for which no other class is driven.
+        history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
+        turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
+    """
+
+    bands: Floats
+    counts: Array
+    path: Floats
+    leg: Ints
+    trouble: Ints
+    switching: Ints
+    history: Floats
+    turning: Ints
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread.
+
+    Attributes:
+        route: (A, 2) local path, m.
+        bands: (C + 1, M, 4) bands; the last is room.
+        counts: (C + 1,) numbers of their poses.
+        costs: (C,) costs of the bands.
+        blocks: room for `agora.planners._bands.discs.cluster`.
+        sums: room for `agora.planners._bands.discs.cluster`.
+        still: (S, 3) standing discs.
+        moving: (Q, 5 + 2 T) moving discs.
+        near: discs near each pose, for the solver.
+        work: working memory of the solver.
+        order: room for `_homotopy`.
+        places: room for `_homotopy`.
+        signatures: room for `_homotopy`.
+        nodes: room for `_homotopy`.
+        edges: room for `_homotopy`.
+        roadmap: room for `_homotopy`.
+    """
+
+    route: Floats
+    bands: Floats
+    counts: Array
+    costs: Floats
+    blocks: Ints
+    sums: Ints
+    still: Floats
+    moving: Floats
+    near: Near
+    work: SolverMemory
+    order: Ints
+    places: Floats
+    signatures: Floats
+    nodes: Floats
+    edges: Bools
+    roadmap: Ints
+
+
+def parameters_of(teb: Teb, dt: float) -> Parameters:
+    """The kernel's parameters."""
+    f = np.float32
+    return Parameters(
+        max_vel_x=own(teb.max_vel_x),
+        max_vel_x_backwards=f(teb.max_vel_x_backwards),
+        max_vel_y=own(teb.max_vel_y),
+        max_vel_theta=own(teb.max_vel_theta),
+        acc_lim_x=own(teb.acc_lim_x),
+        acc_lim_y=own(teb.acc_lim_y),
+        acc_lim_theta=own(teb.acc_lim_theta),
+        min_turning_radius=f(teb.min_turning_radius),
+        shape=KINDS[teb.footprint_model],
+        min_samples=teb.min_samples,
+        max_samples=teb.max_samples,
+        lookahead=f(teb.max_global_plan_lookahead_dist),
+        free_goal=teb.free_goal_vel,
+        via_separation=f(teb.global_plan_viapoint_sep if teb.weight_viapoint > 0 else 0.0),
+        via_ordered=teb.via_points_ordered,
+        reinit_distance=f(teb.force_reinit_new_goal_dist),
+        reinit_angle=f(teb.force_reinit_new_goal_angular),
+        checked_distance=f(teb.feasibility_check_lookahead_distance),
+        xy_tolerance=f(teb.xy_goal_tolerance),
+        yaw_tolerance=f(teb.yaw_goal_tolerance),
+        dynamic=teb.include_dynamic_obstacles,
+        behind=f(teb.costmap_obstacles_behind_robot_dist),
+        force=f(teb.min_obstacle_dist * teb.obstacle_association_force_inclusion_factor),
+        cutoff=f(teb.min_obstacle_dist * teb.obstacle_association_cutoff_factor),
+        inner=teb.no_inner_iterations,
+        outer=teb.no_outer_iterations,
+        adapt=f(teb.weight_adapt_factor),
+        shrinks=teb.shrink_horizon_backup,
+        shrink_periods=round(teb.shrink_horizon_min_duration / dt),
+        unsticks=teb.oscillation_recovery,
+        oscillation_v=f(teb.oscillation_v_eps),
+        oscillation_omega=f(teb.oscillation_omega_eps),
+        oscillation_periods=max(round(teb.oscillation_recovery_min_duration / dt), 1),
+        classes=teb.max_number_classes,
+        hysteresis=f(teb.selection_cost_hysteresis),
+        prefer_initial=f(teb.selection_prefer_initial_plan),
+        obstacle_scale=f(teb.selection_obst_cost_scale),
+        switching_periods=math.floor(teb.switching_blocking_period / dt + 1e-6),
+        samples=teb.roadmap_graph_no_samples,
+        area_width=f(teb.roadmap_graph_area_width),
+        area_scale=f(teb.roadmap_graph_area_length_scale),
+        signature_threshold=f(teb.h_signature_threshold),
+        signature_prescaler=f(teb.h_signature_prescaler if teb.h_signature == "product" else 0.0),
+        heading_threshold=f(teb.obstacle_heading_threshold),
+        drops_detours=teb.delete_detours_backwards,
+        detour_angle=f(teb.detours_orientation_tolerance),
+        detour_length=f(teb.length_start_orientation_vector),
+        detour_ratio=f(teb.max_ratio_detours_duration_best_duration),
+        clear=f(teb.min_obstacle_dist),
+    )
+
+
+def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
+    """Return the weights of each row, (N, W) in the order of `TebWeights`.
+
+    A limit of acceleration below the package's weighs as much in shares of itteb.
+
+    Args:
+        o: the observation.
+        hurry: (N,) factors of the weight on time.
+    """
+    m, rows = o.limits, np.tile(np.array(teb.weights, np.float32), (len(o.pose), 1))
+    column = dict(zip(TebWeights._fields, rows.T, strict=True))
+    sideways = _sideways(teb, o)
+    for axis, own_limit, limit in (
+        ("x", teb.acc_lim_x, m.max_ax),
+        ("y", teb.acc_lim_y, m.max_ay),
+        ("theta", teb.acc_lim_theta, m.max_alpha),
+    ):
+        column[f"acc_lim_{axis}"] *= np.square(_GAIN / np.clip(np.minimum(own(own_limit), limit), _TINY, _GAIN))
+    column["optimaltime"] *= hurry
+    if teb.weight_kinematics_nh is None:
+        column["kinematics_nh"][sideways > 0] = 1.0
+    blind = np.minimum(np.float32(teb.max_vel_x_backwards), -m.min_vx) <= 0.0
+    column["kinematics_forward_drive"][blind] = max(teb.weight_kinematics_forward_drive, _ONLY)
+    return rows
+
+
+def _sideways(teb: Teb, o: Observation) -> Floats:
+    """Largest speeds sideways (N,), m/s."""
+    usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
+    most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
+    return most
+
+
+def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
+    """Return the settings of each row that follow the robots' speeds, (N,) each.
+
+    Returns:
+        Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.
+    """
+    rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
+    times = np.full(rows, given, np.float32)
+    if teb.dt_ref is None:
+        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways(teb, o))
+        speed = np.maximum(speed, _TINY).astype(np.float32)
+        times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
+    hysteresis = times / np.float32(3.0) if teb.dt_hysteresis is None else np.full(rows, teb.dt_hysteresis, np.float32)
+    poses = teb.feasibility_check_no_poses
+    checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
+    return times, hysteresis, np.square(np.maximum(given / times, np.float32(1.0))), checked.astype(np.int32)
+
+
+def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
+    """The least distances (N,) from the shape that are wanted to the walls of a lane, m; a robot that is a point has a body.
+
+    Args:
+        teb: the planner.
+        inscribed: (N,) radii of the largest discs in the robots, m.
+        reach: (N,) radii about their shapes, m.
+    """
+    if teb.min_lane_dist is None:
+        return np.full_like(reach, np.inf)
+    body = np.maximum(inscribed - reach, np.float32(0.0)) if teb.footprint_model == "point" else np.float32(0.0)
+    return np.full_like(reach, teb.min_lane_dist) + body
+
+
+def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
+    """The arrays that the kernel reads."""
+    assert o.path is not None and o.path_count is not None and o.costmap is not None
+    m = o.limits
+    on = onward(about.position, about.velocity, MOMENTS, float(MOMENT))
+    outlines = teb.window.corners(o.footprint, o.radius)
+    corners = np.moveaxis(outlines, 2, 0)
+    times, hysteresis, hurry, checked = steps(teb, o)
+    inscribed = disc_inside(outlines)
+    points, reach = points_of(teb.footprint_model, outlines, np.asarray(o.radius, np.float32))
+    if teb.footprint_model == "point" and teb.min_body_dist is not None:
+        reach = np.maximum(inscribed + np.float32(teb.min_body_dist - teb.min_obstacle_dist), np.float32(0.0))
+    return Observed(
+        pose=frozen(o.pose),
+        twist=frozen(o.twist),
+        goal=frozen(o.goal),
+        radius=frozen(o.radius),
+        inscribed=frozen(inscribed),
+        shape_x=frozen(np.ascontiguousarray(points[..., 0])),
+        shape_y=frozen(np.ascontiguousarray(points[..., 1])),
+        shape_radius=frozen(reach),
+        lane=frozen(_lanes(teb, inscribed, reach)),
+        weights=frozen(weights_of(teb, o, hurry)),
+        footprint_x=frozen(corners[0]),
+        footprint_y=frozen(corners[1]),
+        min_x=frozen(m.min_vx),
+        max_x=frozen(m.max_vx),
+        max_y=frozen(_sideways(teb, o)),
+        max_theta=frozen(m.max_omega),
+        acc_x=frozen(m.max_ax),
+        acc_y=frozen(m.max_ay),
+        acc_theta=frozen(m.max_alpha),
+        turning_radius=frozen(m.turning_radius),
+        dt_ref=frozen(times),
+        dt_hysteresis=frozen(hysteresis),
+        checked=frozen(checked),
+        path=frozen(o.path),
+        path_count=frozen(o.path_count),
+        cost=frozen(o.costmap.cost),
+        origin=frozen(o.costmap.origin),
+        resolution=np.float32(o.costmap.resolution),
+        discs=Discs(
+            *(frozen(about.position), frozen(about.velocity), frozen(about.radius)),
+            *(frozen(about.present), frozen(about.expected - on)),
+        ),
+    )
+
+
+def recalled(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
+    """A copy of the memory; zeros at the start of an episode."""
+    if memory:
+        return Recall(*(memory[name].copy() for name in Recall._fields))
+    classes, long = teb.max_number_classes, max(round(teb.oscillation_filter_duration / dt), 1)
+    return Recall(
+        np.zeros((count, classes, teb.max_samples, 4), np.float32),
+        np.zeros((count, classes), np.int64),
+        np.zeros((count, 3), np.float32),
+        np.zeros(count, np.int32),
+        np.zeros((count, 2), np.int32),
+        np.zeros(count, np.int32),
+        np.zeros((count, long, 2), np.float32),
+        np.zeros((count, 3), np.int32),
+    )
+
+
+def scratch_of(teb: Teb, o: Observation) -> Scratch:
+    """Working memory of this thread, kept for the next call."""
+    assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
+    slots = o.pedestrians.radius.shape[1] + o.robots.radius.shape[1]
+    cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])
+    reach = teb.min_obstacle_dist * teb.obstacle_association_force_inclusion_factor + float(np.max(o.radius))
+    near = math.ceil(2.0 * reach / (BLOCK * cell) + 2.0) ** 2 + 2 + slots
+    classes, most, many = teb.max_number_classes, teb.max_samples, teb.roadmap_graph_no_samples + 2
+    key = (classes, most, many, slots, side, near)
+    if getattr(_LOCAL, "key", None) != key:
+        f, i, long, blocks = np.float32, np.int32, np.int64, side // BLOCK + 3
+        discs, rows = blocks * blocks + slots, 4 * most
+        _LOCAL.scratch = Scratch(
+            *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, long), np.empty(classes, f)),
+            *(
+                np.empty((blocks, blocks), i),
+                np.empty((blocks, blocks, 2), i),
+                np.empty((discs, 3), f),
+                np.empty((slots, 5 + 2 * MOMENTS), f),
+            ),
+            Near(
+                *(np.empty((most * near, 4), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
+                *(np.empty((most + 1, 2), f), np.empty(most + 1, i)),
+            ),
+            SolverMemory(
+                *(
+                    np.empty((most, 2), f),
+                    np.empty((most, STEP), f),
+                    np.empty((rows, WIDTH + 1), f),
+                    np.empty((rows, WIDTH + 1), f),
+                ),
+                *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
+            ),
+            *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), np.float64)),
+            *(np.empty((many, 2), f), np.empty((many, many), np.bool_), np.empty((3, many), i)),
+        )
+        _LOCAL.key = key
+    scratch: Scratch = _LOCAL.scratch
+    return scratch

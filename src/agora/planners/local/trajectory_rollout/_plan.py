@@ -1,0 +1,420 @@
+"""The kernel of `agora.planners.local.trajectory_rollout`: its samples, their scores, turns in place and the escape, for rows."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel, spliced
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
+from agora.core.state import Bools, Floats, Ints
+from agora.costmap.inflation import NO_INFORMATION
+from agora.planners._rollouts.grids import WALL, cell_of, clear, distance_at, flood, footprint_cost, open_under, pruned, seed, trace
+from agora.planners._rollouts.poses import (
+    BLOCKED,
+    GOES_ON,
+    NO_PATH,
+    is_another,
+    least_of,
+    obstacle_cost,
+    stop_and_turn,
+    why_none,
+    write_poses,
+)
+
+_HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
+_FAR = np.float32(1e30)
+ASIDE = np.float32(0.1)  # of the two curves that go aside: m/s ahead and to the side
+_EPSILON = np.float32(1e-4)
+_STANDS = np.float32(1e-3)  # m/s
+_UNKNOWN = np.uint8(NO_INFORMATION)
+_ESCAPING = np.int8(Reason.ESCAPING)
+
+
+class Parameters(NamedTuple):
+    """The fields of `TrajectoryRollout` that the loop reads, as float32; limits are those of the planner alone."""
+
+    period: np.float32
+    granularity: np.float32
+    angular_granularity: np.float32
+    vx_samples: int
+    vth_samples: int
+    use_dwa: bool
+    path_scale: np.float32
+    goal_scale: np.float32
+    obstacle_scale: np.float32
+    obstacle_length: np.float32
+    centre: bool
+    lookahead: np.float32
+    reset_distance: np.float32
+    escape_distance: np.float32
+    escape_angle: np.float32
+    escape: np.float32
+    escape_blindly: bool
+    y_vels: Floats
+    min_x: np.float32
+    max_x: np.float32
+    min_theta: np.float32
+    max_theta: np.float32
+    acc_x: np.float32
+    acc_y: np.float32
+    acc_theta: np.float32
+    xy_tolerance: np.float32
+    yaw_tolerance: np.float32
+    latch: bool
+    trans_stopped: np.float32
+    theta_stopped: np.float32
+    prune: bool
+
+
+class Recall(NamedTuple):
+    """The memory of the rows; all zero is the start of an episode.
+
+    Attributes:
+        turned: (N, 2) whether it has turned right, left since it moved.
+        only: (N, 2) whether only right, left is allowed.
+        strafed: (N, 2) whether it has gone right, left since it moved.
+        only_strafe: (N, 2) whether only right, left is allowed of going aside.
+        place: (N, 2) place where it last turned or went aside, m.
+        escaping: (N,) whether it backs up.
+        escape: (N, 3) pose at which that began.
+        latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
+        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        progress: (N, 2) segment and piece at which the path starts.
+    """
+
+    turned: Bools
+    only: Bools
+    strafed: Bools
+    only_strafe: Bools
+    place: Floats
+    escaping: Bools
+    escape: Floats
+    latch: Bools
+    plan: Floats
+    progress: Ints
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread: two grids, a queue, spans of a footprint, samples, their scores, poses (x, y, sine, cosine)."""
+
+    path: Ints
+    goal: Ints
+    queue: Ints
+    west: Ints
+    east: Ints
+    samples: Floats
+    scores: Floats
+    points: Floats
+
+
+@hidden
+def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
+    """Write the poses of one sample, from the present one on; return how many."""
+    speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
+    steps = np.int64(max(speed * time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
+    count = min(max(steps, 1), points.shape[0])
+    write_poses(x, y, heading, now, sample, acceleration, time / np.float32(count), count, points)
+    return count
+
+
+@spliced
+def _grid_cost(p, points, count, cost, inverse, scratch):
+    """Return the path's and the goal's part of the cost of a roll-out's last pose.
+
+    Returns:
+        That, and the number of poses until then.
+    """
+    stride = cost.shape[1] + 2
+    path, goal = np.int32(0), np.int32(0)
+    for i in range(count):
+        column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
+        if column < 0:
+            return _HIT, i
+        k = (row + 1) * stride + 1 + column
+        path, goal = scratch.path[k], scratch.goal[k]
+        if path < 0 or goal < 0 or path == WALL or goal == WALL:
+            return _NO_WAY, i + 1
+    return p.path_scale * np.float32(path) + p.goal_scale * np.float32(goal), count
+
+
+@hidden
+def _score(p, scene, n, time, scratch, sample, acceleration):
+    """The score of one sample without its obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
+
+    Returns:
+        That, and the number of poses until then; they are in ``scratch.points``.
+    """
+    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
+    now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
+    count = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, scratch.points)
+    return _grid_cost(p, scratch.points, count, scene.cost[n], scene.inverse, scratch)
+
+
+@hidden
+def _with_obstacles(p, scene, n, scratch, score, count, scale):
+    """Return the score of `_score` with the sample's obstacles times ``scale``; `_HIT` where the footprint meets one."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
+    return _HIT if worst < ZERO else (score + scale * worst if score >= ZERO else score)
+
+
+@spliced
+def _prepare(p, scene, n, progress, scratch, reach):
+    """Run the waves from local path and local goal; return whether there is a path, and how far its end is, m."""
+    cost, inverse, path, points = scene.cost[n], scene.inverse, scene.path[n], scene.path_count[n]
+    x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
+    u, v = x - origin_x, y - origin_y
+    column, row = cell_of(u, v, inverse, cost)
+    stride = cost.shape[1] + 2
+    if p.prune:
+        progress[0], progress[1] = pruned(path, points, progress[0], progress[1], x, y, ONE / inverse)
+    horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
+    wanted = clear(cost, column, row, reach, scratch.goal)
+    for k in range(scratch.goal.size):
+        scratch.path[k] = scratch.goal[k]
+    sine, cosine = sincos(scene.pose[n, 2])
+    corners_x, corners_y, west, east = scene.footprint_x[n], scene.footprint_y[n], scratch.west, scratch.east
+    opened = open_under(scratch.path, cost, reach, column, row, corners_x, corners_y, u, v, sine, cosine, inverse, west, east)
+    start, piece, queue = progress[0], progress[1], scratch.queue
+    length, left_over, goal, end_x, end_y, _ = trace(
+        path, points, start, piece, x, y, horizon, origin_x, origin_y, inverse, cost, scratch.path, queue, wanted + opened
+    )
+    if length == 0:
+        return False, ZERO
+    flood(scratch.path, stride, queue, length, left_over)
+    length, left_over = seed(scratch.goal, stride, queue, np.int64(0), wanted, goal[0], goal[1])
+    flood(scratch.goal, stride, queue, length, left_over)
+    return True, math.sqrt((end_x - x) * (end_x - x) + (end_y - y) * (end_y - y))
+
+
+@hidden
+def _even(low, high, count, i):
+    """Sample ``i`` of ``count`` from ``low`` to ``high``."""
+    return low + np.float32(i) * (high - low) / np.float32(count - 1)
+
+
+@spliced
+def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
+    """Try the curves ahead; return the best and its score, `_HIT` for none.
+
+    Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
+    """
+    samples, scores = scratch.samples, scratch.scores
+    count = np.int64(0)
+    for i in range(p.vx_samples):
+        for j in range(p.vth_samples):
+            samples[count, 0], samples[count, 1] = _even(slowest, fastest, p.vx_samples, i), ZERO
+            samples[count, 2] = ZERO if j == 0 else _even(rightmost, leftmost, p.vth_samples, j - 1)
+            count += 1
+    for side in range(2 if scene.max_y[n] >= ASIDE else 0):
+        samples[count, 0], samples[count, 1], samples[count, 2] = ASIDE, ASIDE if side == 0 else -ASIDE, ZERO
+        count += 1
+    for i in range(count):
+        sample = (samples[i, 0], samples[i, 1], samples[i, 2])
+        scores[i] = _HIT
+        if abs(sample[2]) * scene.turning_radius[n] <= abs(sample[0]) + _EPSILON:
+            scores[i], _ = _score(p, scene, n, time, scratch, sample, acceleration)
+    best, chosen, number = _HIT, (ZERO, ZERO, ZERO), -1
+    while True:
+        least = least_of(scores, count)
+        if least < 0 or (best >= ZERO and scores[least] > best):
+            return chosen, best
+        scores[least] = _HIT
+        sample = (samples[least, 0], samples[least, 1], samples[least, 2])
+        score, poses = _score(p, scene, n, time, scratch, sample, acceleration)
+        score = _with_obstacles(p, scene, n, scratch, score, poses, scale)
+        if score >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
+            best, chosen, number = score, sample, least
+
+
+@hidden
+def _nose(p, scene, n, points, count):
+    """Column and row of the nose at the end of a roll-out of ``count`` poses; column -1 off the window."""
+    x, y, sine, cosine = points[count - 1, 0], points[count - 1, 1], points[count - 1, 2], points[count - 1, 3]
+    return cell_of(x + p.lookahead * cosine, y + p.lookahead * sine, scene.inverse, scene.cost[n])
+
+
+@spliced
+def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
+    """Try to turn in place, to where the nose is nearest to the local goal; return the best of all so far and its score."""
+    step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
+    slowest = min(p.min_theta, max_theta)
+    nearest = _FAR
+    for j in range(p.vth_samples):
+        asked = _even(rightmost, leftmost, p.vth_samples, j)
+        if abs(asked) <= step or only[1 if asked < ZERO else 0]:
+            continue
+        sample = (ZERO, ZERO, max(asked, slowest) if asked > ZERO else min(asked, -slowest))
+        score, count = _score(p, scene, n, time, scratch, sample, acceleration)
+        if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
+            continue
+        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+        if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
+            continue
+        column, row = _nose(p, scene, n, scratch.points, count)
+        away = distance_at(scratch.goal, scene.cost[n], column, row) if column >= 0 else _FAR
+        if away < nearest:
+            nearest, best, chosen = away, score, sample
+    return chosen, best
+
+
+@spliced
+def _strafes(p, scene, n, time, scratch, only, acceleration, scale):
+    """Try to go aside; return the best and its score, `_HIT` for none."""
+    best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
+    for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
+        sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
+        score, count = _score(p, scene, n, time, scratch, sample, acceleration)
+        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+        if score < ZERO or (best >= ZERO and score > best) or sample[1] == ZERO or only[0 if sample[1] > ZERO else 1]:
+            continue
+        column, row = _nose(p, scene, n, scratch.points, count)
+        away = distance_at(scratch.goal, scene.cost[n], column, row) if column >= 0 else _FAR
+        if away < nearest:
+            nearest, best, chosen = away, score, sample
+    return chosen, best
+
+
+@hidden
+def remember(recall, n, pose, command, reset_distance):
+    """Note to which side the robot turned or went on the spot, until it has left the place.
+
+    Turning to one side twice forbids the other; going aside and back forbids the first.
+    """
+    if not command[0] > ZERO:
+        recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
+        if command[2] != ZERO:
+            side = 0 if command[2] < ZERO else 1
+            recall.only[n, side] = recall.only[n, side] or recall.turned[n, side]
+            recall.turned[n, side] = True
+        elif command[1] != ZERO:
+            side = 0 if command[1] < ZERO else 1
+            recall.only_strafe[n, side] = recall.only_strafe[n, side] or recall.strafed[n, 1 - side]
+            recall.strafed[n, side] = True
+    forget(recall, n, pose, reset_distance)
+
+
+@hidden
+def forget(recall, n, pose, reset_distance):
+    """Allow all turns again once the robot has left the place where it turned."""
+    dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
+    if dx * dx + dy * dy > reset_distance * reset_distance:
+        recall.turned[n, :], recall.only[n, :], recall.strafed[n, :], recall.only_strafe[n, :] = False, False, False, False
+
+
+@hidden
+def _ends_escape(p, recall, n, pose):
+    """Allow curves ahead again once the robot has backed up far enough, or turned."""
+    dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
+    if dx * dx + dy * dy > p.escape_distance * p.escape_distance or abs(wrap(pose[2] - recall.escape[n, 2])) > p.escape_angle:
+        recall.escaping[n] = False
+
+
+@hidden
+def _comes_free(scene, n, scratch, count):
+    """Return whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no
+    other.
+    """
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    free = False
+    for i in range(count):
+        x, y, sine, cosine = scratch.points[i, 0], scratch.points[i, 1], scratch.points[i, 2], scratch.points[i, 3]
+        was, free = free, footprint_cost(scene.cost[n], corners_x, corners_y, ONE, x, y, sine, cosine, scene.inverse) >= 0
+        if free != was and (was or i == 0):
+            return False
+    return free
+
+
+@spliced
+def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
+    """Return the twist of the best sample, zero where there is no path or no way; and the reason where it is neither curve nor
+    turn.
+    """
+    still = (ZERO, ZERO, ZERO)
+    pose, now = scene.pose[n], scene.twist[n]
+    reached = p.period if p.use_dwa else time
+    swiftest = max(high_x, -p.escape, abs(now[0]), math.sqrt(now[0] * now[0] + now[1] * now[1]), scene.max_y[n])
+    reach = np.int32(np.ceil((swiftest * time + p.lookahead) * scene.inverse)) + 1
+    found, away = _prepare(p, scene, n, recall.progress[n], scratch, reach)
+    if not found:
+        return still, NO_PATH
+    fastest = max(min(min(high_x, away / time), now[0] + acceleration[0] * reached), low_x)
+    slowest = max(low_x, now[0] - acceleration[0] * reached)
+    leftmost = min(max_theta, now[2] + acceleration[2] * reached)
+    rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
+    scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
+    best, chosen = _HIT, still
+    if not recall.escaping[n]:
+        chosen, best = _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
+    if scene.turning_radius[n] == ZERO:
+        only = recall.only[n]
+        chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best)
+    elif chosen[0] < _STANDS and now[0] < _STANDS:  # to go on standing brings a car nowhere
+        best = _HIT
+    if best < ZERO:
+        chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
+    if best >= ZERO:
+        remember(recall, n, pose, chosen, p.reset_distance)
+        _ends_escape(p, recall, n, pose)
+        return chosen, GOES_ON
+    back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
+    score, count = _score(p, scene, n, time, scratch, back, acceleration)
+    score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+    forget(recall, n, pose, p.reset_distance)
+    may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
+    if not recall.escaping[n] and may:
+        recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
+        recall.escaping[n] = True
+    _ends_escape(p, recall, n, pose)
+    if may and back[0] < ZERO:
+        return back, _ESCAPING
+    return still, why_none(scene, n)
+
+
+@lean_kernel
+def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
+    """Plan the rows ``first <= n < last``.
+
+    Args:
+        p: `Parameters`.
+        scene: `agora.planners._rollouts.poses.Observed`.
+        horizon: (N,) length of the roll-outs, s.
+        recall: `Recall`, changed in place.
+        scratch: `Scratch`, of one thread.
+        twists: out, (N, 3).
+        reasons: out, (N,) int8, `agora.core.recording.Reason`.
+        first: first row.
+        last: row behind the last.
+    """
+    for n in range(first, last):
+        twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
+        pose, latch, mark, count = scene.pose[n], recall.latch[n], recall.plan[n], scene.path_count[n]
+        if is_another(mark, scene.path[n], count):
+            latch[:], recall.progress[n, :] = False, 0
+        column, row = cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])
+        if count <= 0:
+            continue
+        reasons[n] = BLOCKED
+        if column < 0 or scene.cost[n, row, column] == _UNKNOWN:
+            continue
+        low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
+        low_x, max_theta = min(low_x, high_x), min(p.max_theta, scene.max_theta[n])
+        acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
+        if latch[0] or dx * dx + dy * dy <= p.xy_tolerance * p.xy_tolerance:
+            latch[0] = p.latch
+            command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
+            now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
+            x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]
+            poses = roll_out(p, horizon[n], x, y, pose[2], now, command, acceleration, scratch.points)
+            corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+            if obstacle_cost(scratch.points, poses, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, False) < ZERO:
+                continue
+            reasons[n] = GOES_ON
+        else:
+            command, reasons[n] = _drive(p, scene, n, horizon[n], recall, scratch, acceleration, low_x, high_x, max_theta)
+        twists[n, 0], twists[n, 1], twists[n, 2] = command

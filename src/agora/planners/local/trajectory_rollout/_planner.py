@@ -1,0 +1,286 @@
+"""Trajectory roll-out as ROS drives it: the older of the navigation stack's two planners, and the "DWA" of the BARN challenge.
+
+Gerkey, Konolige, "Planning and control in unstructured terrain", ICRA Workshop on Path Planning on Costmaps, 2008; samples,
+critics, escape and defaults are those of TrajectoryPlannerROS (package base_local_planner, ROS navigation, noetic-devel 9ad6441),
+whose parameter names are kept; the defaults are those of its BaseLocalPlanner.cfg, which win over the others when it starts.
+
+Every step it tries
+1. curves ahead: ``vx_samples`` speeds, each straight on and with ``vtheta_samples`` - 1 turning rates, from the rightmost on, the
+   leftmost left out; for robots that can also two that go aside a little;
+2. turning in place, if no curve is better where the robot stands: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
+   the local goal, and not to the side that it has just turned away from, until it has moved;
+3. going aside (``y_vels``), for robots that can;
+4. backing up straight at ``escape_vel``, where there is room or the robot comes free by it, until it has moved
+   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no curves ahead.
+A sample costs path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist grows to the
+sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre on the way. It is
+discarded where the outline meets an obstacle, or the centre comes to a cell without a way to path and goal: a centre within the
+inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's recovery behaviours begin.
+
+Where it differs:
+- The local goal, the pieces of paths, the cutting off of what lies behind, and car-like robots: as in `agora.planners.local.dwa`.
+- ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
+- On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
+- Upstream it backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
+- The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in
+  `agora.planners.local.dwa`; the presets of the package do as upstream.
+- At the goal it asks only whether the footprint is free.
+- A car that stands is not to go on standing because no curve ahead is better: it backs up. Upstream has no cars.
+- Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
+  fastest would leave the window.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from agora.core.recording import Reason
+from agora.core.state import Floats
+from agora.costmap.inflation import FREE
+from agora.costmap.window import Window, disc_inside
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners._limits import own
+from agora.planners._rollouts.poses import horizon, scene_of
+from agora.planners.local.trajectory_rollout._plan import ASIDE, Parameters, Recall, Scratch, plan
+from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
+
+_LOCAL = threading.local()
+
+
+_TUNABLE: dict[str, Span] = {
+    "max_vel_x": Span(0.3, 2.0),
+    "max_vel_theta": Span(0.5, 3.0),
+    "min_in_place_vel_theta": Span(0.1, 1.0),
+    "escape_vel": Span(-0.5, -0.05),
+    "sim_time": Span(0.8, 3.0),
+    "path_distance_bias": Span(0.1, 30.0, log=True),
+    "goal_distance_bias": Span(0.1, 30.0, log=True),
+    "occdist_scale": Span(1e-4, 1.0, log=True),
+    "heading_lookahead": Span(0.1, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class TrajectoryRollout:
+    """Sample twists, roll them out, score them on the local costmap, drive the best; back up where there is none.
+
+    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
+    touch a lethal or unknown cell.
+
+    Attributes:
+        window: local costmap.
+        acc_lim_x: acceleration limit along x, m/s2.
+        acc_lim_y: acceleration limit along y, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        max_vel_x: largest speed of curves ahead, m/s.
+        min_vel_x: lowest speed of curves ahead, m/s.
+        max_vel_theta: largest turning rate, rad/s.
+        min_in_place_vel_theta: slowest turn in place, rad/s.
+        escape_vel: velocity of backing up, m/s, negative.
+        escape_blindly: whether it backs up whatever is behind.
+        y_vels: speeds of going aside, m/s; only robots that can.
+        xy_goal_tolerance: distance to the goal within which it brakes and turns in place, m.
+        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
+        latch_xy_goal_tolerance: whether it goes on doing so where it slides out again, until the path changes.
+        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
+        sim_granularity: largest step of a roll-out, m.
+        angular_sim_granularity: largest step of a roll-out, rad (upstream counts the rad in one second).
+        vx_samples: samples of the speed.
+        vtheta_samples: samples of the turning rate.
+        path_distance_bias: scale of the distance to the path.
+        goal_distance_bias: scale of the distance to the goal.
+        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter and then forgets it: a member
+            counts that is never set, so that its biases are most likely per cell, whatever the parameter says.
+        occdist_scale: scale of the largest cost under the footprint on the way.
+        occdist_length: as in `agora.planners.local.dwa`; 0 is upstream.
+        occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
+        heading_lookahead: distance before the centre of the nose that turns to the local goal, m.
+        oscillation_reset_dist: distance to move before it may turn to the other side again, m.
+        escape_reset_dist: distance to back up, m.
+        escape_reset_theta: angle to turn in backing up, rad.
+        dwa: samples are what can be reached in one period; else in the whole ``sim_time``.
+        prune_plan: whether to cut off what lies behind.
+    """
+
+    window: Window = field(default_factory=Window)
+    acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
+    acc_lim_theta: float | None = None
+    max_vel_x: Speed | None = None
+    min_vel_x: Speed = 0.0
+    max_vel_theta: float | None = None
+    min_in_place_vel_theta: float = 0.4
+    escape_vel: Velocity = -0.1
+    escape_blindly: bool = False
+    y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
+    xy_goal_tolerance: Distance = 0.1
+    yaw_goal_tolerance: Deviation = 0.05
+    latch_xy_goal_tolerance: bool = False
+    sim_time: Duration = 1.7
+    sim_granularity: float = 0.025
+    angular_sim_granularity: float = 0.025
+    vx_samples: Count = 20
+    vtheta_samples: Count = 20
+    path_distance_bias: float = 0.6
+    goal_distance_bias: float = 0.8
+    meter_scoring: bool = False
+    occdist_scale: float = 0.2
+    occdist_length: Distance = 2.5
+    occdist_at: Literal["outline", "centre"] = "centre"
+    heading_lookahead: Distance = 0.325
+    oscillation_reset_dist: Distance = 0.05
+    escape_reset_dist: Distance = 0.1
+    escape_reset_theta: float = math.pi / 2
+    dwa: bool = False
+    prune_plan: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise InputError(f"{name}: must be positive, is {value}")
+        for name in ("vx_samples", "vtheta_samples"):
+            if getattr(self, name) < 2:
+                raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.name != "escape_vel" and isinstance(value, int | float) and not value >= 0:
+                raise InputError(f"{one.name}: must not be negative, is {value}")
+        if self.occdist_at not in ("outline", "centre"):
+            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
+        if not self.escape_vel <= 0:
+            raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("path", self.window),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.max_vel_x)),
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), and the memory: turns, escape, goal latch, progress on the path, and why a robot stands."""
+        o = observation
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        recall = _recalled(memory, len(o.pose))
+        twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
+        if o.path.shape[1] > 0:
+            given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
+            plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return Answer(twists, recall._asdict(), {"reason": reasons})
+
+    def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
+        """Return what `act` does with settings of each robot's own in place of fields, which are the largest there may be.
+
+        The window's costs beyond a robot's inflation radius count as 0. A cost is a whole number, so that its last cells may lie up
+        to a thousandth of a metre beyond.
+
+        Args:
+            observation: as for `act`.
+            memory: as for `act`.
+            settings: (N,) each, ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``, ``path_distance_bias``,
+                ``goal_distance_bias``, and ``inflation_radius``, which is that of the window.
+        """
+        o, s = observation, settings
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        rows, recall = len(o.pose), _recalled(memory, len(o.pose))
+        twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
+        if o.path.shape[1] > 0:
+            inscribed = disc_inside(self.window.corners(o.footprint, o.radius))
+            least = np.floor(252.0 * np.exp(self.window.cost_scaling * np.minimum(inscribed - s["inflation_radius"], 0.0)))
+            cost = np.where(o.costmap.cost < least[:, None, None], np.uint8(FREE), o.costmap.cost)
+            scene = scene_of(dataclasses.replace(o, costmap=dataclasses.replace(o.costmap, cost=cost)), self.window)
+            speed = np.minimum(o.limits.max_vx, s["max_vel_x"]).astype(np.float32)
+            longest = horizon(self.sim_time, speed, self.window, self.heading_lookahead)
+            shared, scratch, cell = self._parameters(o), self._scratch(o), o.costmap.resolution if self.meter_scoring else 1.0
+            for n in range(rows):
+                own_ones = shared._replace(
+                    vx_samples=int(s["vx_samples"][n]),
+                    vth_samples=int(s["vtheta_samples"][n]),
+                    max_x=np.float32(s["max_vel_x"][n]),
+                    max_theta=np.float32(s["max_vel_theta"][n]),
+                    path_scale=np.float32(cell * s["path_distance_bias"][n]),
+                    goal_scale=np.float32(cell * s["goal_distance_bias"][n]),
+                )
+                plan(own_ones, scene, longest, recall, scratch, twists, reasons, n, n + 1)
+        return Answer(twists, recall._asdict(), {"reason": reasons})
+
+    def horizon(self, o: Observation) -> Floats:
+        """For how long each robot (N,) rolls out, s."""
+        speed = np.minimum(o.limits.max_vx, own(self.max_vel_x))
+        return horizon(self.sim_time, speed, self.window, self.heading_lookahead)
+
+    def _parameters(self, o: Observation) -> Parameters:
+        """The kernel's parameters."""
+        assert o.costmap is not None
+        cell = o.costmap.resolution if self.meter_scoring else 1.0
+        f = np.float32
+        return Parameters(
+            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
+            *(self.vx_samples, self.vtheta_samples, self.dwa),
+            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
+            *(f(self.occdist_scale), f(self.occdist_length)),
+            self.occdist_at == "centre",
+            f(self.heading_lookahead),
+            *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),
+            self.escape_blindly,
+            np.array(self.y_vels, np.float32),
+            *(f(self.min_vel_x), own(self.max_vel_x), f(self.min_in_place_vel_theta), own(self.max_vel_theta)),
+            *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
+            *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance)),
+            latch=self.latch_xy_goal_tolerance,
+            trans_stopped=f(0.01),
+            theta_stopped=f(0.01),
+            prune=self.prune_plan,
+        )
+
+    def _scratch(self, o: Observation) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        assert o.costmap is not None
+        rows, columns = o.costmap.cost.shape[1:]
+        cells = (rows + 2) * (columns + 2)
+        limits = ((o.limits.max_vx, self.max_vel_x), (o.limits.max_omega, self.max_vel_theta))
+        speed, turn = (float(min(np.max(most), own(its))) for most, its in limits)
+        fastest = max(speed, -self.escape_vel, *(abs(v) for v in self.y_vels), math.hypot(ASIDE, ASIDE))
+        poses = 2 + math.ceil(max(fastest * self.sim_time / self.sim_granularity, turn / self.angular_sim_granularity))
+        count = self.vx_samples * self.vtheta_samples + 2
+        key = (cells, rows, count, poses)
+        if getattr(_LOCAL, "key", None) != key:
+            path, goal, queue = (np.empty(cells, np.int32) for _ in range(3))
+            west, east = np.empty(rows, np.int32), np.empty(rows, np.int32)
+            samples, scores = np.empty((count, 3), np.float32), np.empty(count, np.float32)
+            _LOCAL.scratch = Scratch(path, goal, queue, west, east, samples, scores, np.empty((poses, 4), np.float32))
+            _LOCAL.key = key
+        scratch: Scratch = _LOCAL.scratch
+        return scratch
+
+
+def _recalled(memory: Memory, count: int) -> Recall:
+    """A copy of the memory; zeros at the start of an episode."""
+    if memory:
+        return Recall(*(memory[name].copy() for name in Recall._fields))
+    return Recall(
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 2), np.float32),
+        np.zeros(count, np.bool_),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.bool_),
+        np.zeros((count, 3), np.float32),
+        np.zeros((count, 2), np.int32),
+    )

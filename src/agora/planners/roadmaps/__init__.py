@@ -1,1 +1,0 @@
-"""A roadmap of poses of a legged robot: one file each part."""

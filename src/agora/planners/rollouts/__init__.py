@@ -1,1 +1,0 @@
-"""Parts of planners that score roll-outs on the local costmap."""
