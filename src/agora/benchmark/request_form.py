@@ -103,9 +103,13 @@ class RequestForm:
         Raises:
             InputError: it cannot be read.
         """
-        suite, contestants = read_benchmark(self.suite)
-        suite = with_seed(suite.part(self.stages, self.episodes), self.seed).under(self._simulator())
-        return suite.compared() if self.counterfactual else suite, contestants
+        whole, contestants = read_benchmark(self.suite)
+        return self._part(whole), contestants
+
+    def _part(self, whole: Suite) -> Suite:
+        """The part of a suite that is asked for, with the seed and the simulator."""
+        suite = with_seed(whole.part(self.stages, self.episodes), self.seed).under(self._simulator())
+        return suite.compared() if self.counterfactual else suite
 
     def folder(self, suite: Suite) -> Path:
         """The folder of the results of a suite."""
@@ -121,7 +125,8 @@ class RequestForm:
         Raises:
             InputError: there is no suite, planner or channel of a name, or a file is wrong.
         """
-        suite, contestants = self.chosen()
+        whole, contestants = read_benchmark(self.suite)
+        suite = self._part(whole)
         texts = self.planners or (() if contestants else tuple(runnable()[0]))
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
@@ -137,8 +142,7 @@ class RequestForm:
             controls = tuple(name for name in planners if name not in asked)
         recordable(self.record)
         planners = planners or contestants
-        counts = {stage.name: stage.count for stage in read_benchmark(self.suite)[0].stages}
-        whole = counts if counts != {stage.name: stage.count for stage in suite.stages} else {}
+        planned, counts = ({stage.name: stage.count for stage in one.stages} for one in (whole, suite))
         request = Request(
             suite,
             planners,
@@ -146,7 +150,7 @@ class RequestForm:
             self._options(),
             pedestrians=self.pedestrians,
             resume=self.resume,
-            whole=whole,
+            whole=planned if planned != counts else {},
             controls=controls,
         )
         return extended_request(request) if self.add else request
