@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark import tracks
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import bootstrap
+from agora.benchmark.results import recording_shards
+from agora.benchmark.results.run_folder import RunFolder
 from agora.metrics.quantities.groups import inside_groups
+from agora.reporting.statistics import bootstrap
 
 
 def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
@@ -24,7 +24,7 @@ def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
     suite = RunFolder.read(folder).record.outline.name
     found: dict[tuple[str, str], dict[tuple[str, int], np.ndarray]] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")):
-        for key, recording in tracks.read_recordings(shard).items():
+        for key, recording in recording_shards.read_recordings(shard).items():
             _, stage, episode, planner, _ = key.split("/")
             inside = inside_groups(recording) if suite.startswith("taga") else np.zeros(1, np.bool_)
             end = int(np.argmax(inside)) + 1 if inside.any() else len(recording.time)

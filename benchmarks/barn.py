@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark.kept import recordings
-from agora.benchmark.store import read_rows
+from agora.benchmark.results.recordings import recordings
+from agora.benchmark.results.store import read_rows
 from agora.core.recording import Outcome
 from agora.datasets.barn import read_world, world_numbers
 from agora.datasets.catalogue import data_folder

@@ -1,7 +1,7 @@
 """DynaBARN's table from folders of results of one suite: `python benchmarks/dynabarn.py results/dynabarn ...`.
 
 A line for each stage, and for each difficulty that several stages share; success with Wilson's interval, and the difference from
-the robot that drives straight on, paired by episode, with the bootstrap's (`agora.benchmark.statistics`). Both say how far other
+the robot that drives straight on, paired by episode, with the bootstrap's (`agora.reporting.statistics`). Both say how far other
 phases of the same cylinders would lead, not other worlds. Where the stages are drawn as those of another suite and its folder is
 there too, a last table has the difference: `python benchmarks/dynabarn.py results/dynabarn_shapes results/dynabarn_tree`.
 """
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import Estimate, Row, paired_difference
-from agora.benchmark.store import read_rows
-from agora.benchmark.tables import by_planner, share
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.store import Row, read_rows
+from agora.reporting.statistics import Estimate, paired_difference
+from agora.reporting.tables import by_planner, share
 
 BLIND = "go_to_goal"
 ENDS = ("reached", "pedestrian_collision", "wall_collision", "timeout")

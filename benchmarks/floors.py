@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.account import account
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import bootstrap, wilson
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.run_folder import RunFolder
 from agora.core.recording import Outcome
+from agora.reporting.statistics import bootstrap, wilson
 
 Row = Mapping[str, Any]
 DRY = "dry"
@@ -35,7 +35,7 @@ def main() -> None:
     stages: dict[str, Mapping[str, Any]] = {}
     rows: list[Row] = []
     for folder in arguments.folders:
-        found = account(folder)
+        found = audit_run(folder)
         stages |= {stage["name"]: stage["simulator"] for stage in RunFolder.read(folder).record.suite["stages"]}
         open_ones = {(planner, stage) for planner, stage, _ in found.missing}
         rows += [row for row in found.rows if (row["planner"], row["stage"]) not in open_ones]

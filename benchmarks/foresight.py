@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from agora.benchmark.statistics import bootstrap
 from agora.core.recording import Outcome
 from agora.core.state import Array, Floats, Ints
 from agora.engine.conditions import Conditions
@@ -24,6 +23,7 @@ from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.networks.ag_rl import PERIODS, STEP, AgRlNetwork
 from agora.registry import make
+from agora.reporting.statistics import bootstrap
 from agora.tasks.drawn import Drawn
 from agora.tasks.suite import load_suite
 

@@ -12,7 +12,7 @@ import datetime
 from collections import Counter
 from pathlib import Path
 
-from agora.benchmark.machine import Machine
+from agora.benchmark.provenance.machine import Machine
 from agora.planners.presets import named_planner
 from agora.testing.narrow import PLACES, narrow_places
 

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.config import parse_component
 from agora.core.state import Array, Doubles
 from agora.datasets.eth_ucy import read_scene
@@ -30,6 +29,7 @@ from agora.learning.motion import Crowd, lessons, save
 from agora.learning.walks import Walks, simulated
 from agora.predictors.constant_velocity import ConstantVelocity
 from agora.predictors.learned_motion import LearnedMotion
+from agora.reporting.statistics import Estimate
 from agora.tasks.suite import load_suite
 from agora.testing import observation
 from agora.validation.distances import mean

@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from agora.benchmark.statistics import wilson
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Floats
 from agora.episode import Conditions, Episodes
 from agora.planners.presets import named_planner
 from agora.policies.look_ahead import SIDES, wrong_side
+from agora.reporting.statistics import wilson
 from agora.tasks.suite import load_suite
 from agora.world.start import Start
 

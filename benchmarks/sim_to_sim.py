@@ -19,13 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
-from agora.benchmark.statistics import bootstrap, wilson
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.audit import audit_run
 from agora.core.recording import Outcome
 from agora.errors import AgoraError
 from agora.planners.presets import runnable
+from agora.reporting.statistics import bootstrap, wilson
 from agora.tasks.suite import load_suite
 
 Row = Mapping[str, Any]
@@ -130,7 +130,7 @@ def every(arguments: argparse.Namespace) -> None:
         for own in sorted((arguments.folder / suite).iterdir()):
             first, second = (folder_of(arguments.folder, own.name, suite, name) for name in (arguments.of, arguments.simulator))
             if all((one / "episodes").is_dir() for one in (first, second)) and not unfinished(first, second):
-                pairs = paired(account(first).rows, account(second).rows)
+                pairs = paired(audit_run(first).rows, audit_run(second).rows)
                 print(line((f"`{suite}`", f"`{own.name}`"), pairs))
                 together += pairs
                 rows += 1
@@ -140,12 +140,12 @@ def every(arguments: argparse.Namespace) -> None:
 
 def unfinished(*folders: Path) -> bool:
     """Return whether a run has not all its episodes."""
-    return any(account(folder).problems() for folder in folders)
+    return any(audit_run(folder).problems() for folder in folders)
 
 
 def pair(arguments: argparse.Namespace) -> None:
     """Print a row for each planner of two runs, then one for all."""
-    pairs = paired(account(arguments.first).rows, account(arguments.second).rows)
+    pairs = paired(audit_run(arguments.first).rows, audit_run(arguments.second).rows)
     suite = f"`{pairs[0][0]['suite']}`"
     print(HEAD.format("first"))
     for planner in sorted({one["planner"] for one, _ in pairs}):

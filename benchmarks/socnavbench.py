@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import Row, wilson
-from agora.benchmark.store import read_rows
-from agora.benchmark.tables import by_planner
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.store import Row, read_rows
+from agora.reporting.statistics import wilson
+from agora.reporting.tables import by_planner
 
 COLUMNS = {
     "path_length": "length, m",

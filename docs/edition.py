@@ -9,7 +9,7 @@ from episodes import by_stage, ranked, read_episodes
 from rows import interval, labelled, measured, share, table
 
 from agora.benchmark.informed import INFORMED
-from agora.benchmark.ranking import Pair, Ranked
+from agora.reporting.ranking import Pair, Ranked
 
 
 def edition(suite: str, name: str) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 from rows import read_rows
 
-from agora.benchmark.copies import PLACE
-from agora.benchmark.ranking import Pair, Ranked, ranking
+from agora.benchmark.results.copies import PLACE
 from agora.registry import load
+from agora.reporting.ranking import Pair, Ranked, ranking
 
 FOLDER = Path(__file__).resolve().parent / "reference" / "measured" / "episodes"
 CLEAN = "clean"

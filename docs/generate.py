@@ -22,8 +22,6 @@ from sqlalchemy import create_engine
 from standings import EDITION
 
 import agora
-from agora.benchmark.published import PublishedRow, published
-from agora.benchmark.statistics import wilson
 from agora.cli.app import app
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
@@ -68,6 +66,8 @@ from agora.perception.view import View
 from agora.planners.presets import preset_names
 from agora.policies.look_ahead import LookAhead
 from agora.registry import KINDS, Named, available, load, required
+from agora.reporting.published_numbers import PublishedRow, published_numbers
+from agora.reporting.statistics import wilson
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.share import folder
 from agora.tasks.arena_benchmark import (
@@ -394,7 +394,7 @@ def truth() -> str:
     with (HERE / "reference" / "published.csv").open(newline="", encoding="utf-8") as file:
         found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
-    for source, numbers in published().items():
+    for source, numbers in published_numbers().items():
         parts.append(f"## {numbers.title}\n")
         for line in numbers.rows:
             rows = [truth_line(line, name, found.get((source, line.planner, line.table, name), {})) for name in line.values]
@@ -641,12 +641,26 @@ ROOMS = {
         "doctor",
         "episode",
         "errors",
+        "leaderboard",
         "learning",
         "maps",
         "metrics",
         "planners.presets",
     )
-    + ("packed", "registry", "rendering", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer", "written"),
+    + (
+        "packed",
+        "registry",
+        "rendering",
+        "reporting",
+        "robots",
+        "share",
+        "tasks.generator",
+        "tasks.suite",
+        "tuning",
+        "validation",
+        "viewer",
+        "written",
+    ),
     "Nodes and programs in other languages": ("node_logic", "wire"),
     "New components": (
         "channels",

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from rows import table
 
 from agora.benchmark.control import CONTROL
-from agora.benchmark.curve_fit import POINTS
 from agora.benchmark.informed import INFORMED
-from agora.benchmark.limit_chart import ticks
-from agora.benchmark.limit_words import best, better_than, fails_first, ranked_limits, scored, told
-from agora.benchmark.limits import OUTCOMES, Limit, Limits, limits_of
+from agora.reporting.limits.chart import ticks
+from agora.reporting.limits.curve_fit import POINTS
+from agora.reporting.limits.measurement import OUTCOMES, Limit, Limits, limits_of
+from agora.reporting.limits.words import better_than, fails_first, leader_sentences, limit_text, ranked_limits, relative_area_text
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import load_suite
 from agora.viewer.figures import save
@@ -65,7 +65,7 @@ def limits_page() -> str:
                 "first 20 failures beyond the limit",
             ]
             lines = [_line(limits, one) for one in _ordered(limits, outcome)]
-            parts += [f"{' '.join(best([limits], outcome))}\n", table(head, lines)]
+            parts += [f"{' '.join(leader_sentences([limits], outcome))}\n", table(head, lines)]
     return "\n".join(parts)
 
 
@@ -79,8 +79,8 @@ def _line(limits: Limits, limit: Limit) -> list[str]:
     marks = {limits.ceiling: " (knows the future, the ceiling)", limits.floor: " (sees nobody, the floor)"}
     name, count = f"`{limit.planner}`{marks.get(limit.planner, '')}", str(len(better_than(limits, limit)))
     if limit.planner in marks:
-        return [name, told(limits, limit), "", "", fails_first(limit)]
-    return [name, told(limits, limit), scored(limit), count, fails_first(limit)]
+        return [name, limit_text(limits, limit), "", "", fails_first(limit)]
+    return [name, limit_text(limits, limit), relative_area_text(limit), count, fails_first(limit)]
 
 
 def draw_limits(found: Sequence[Limits], path: Path = PICTURE) -> Path:

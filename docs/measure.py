@@ -24,17 +24,17 @@ from limits import SUITE, draw_limits, measured_limits
 from rows import OUTCOMES, read_rows
 from standings import standings
 
-from agora.benchmark.account import account
-from agora.benchmark.arrivals import clean_share, most_often
-from agora.benchmark.clusters import by_place
-from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.informed import INFORMED
-from agora.benchmark.kept import completed, recordings
-from agora.benchmark.limits_csv import limit_lines, write_limits
-from agora.benchmark.published import compared, words
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import bootstrap, wilson
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.copies import PLACE, distinct
+from agora.benchmark.results.recordings import complete_rows, recordings
+from agora.benchmark.results.run_folder import RunFolder
 from agora.draft.edition import MARK
+from agora.reporting.clean_arrivals import clean_share, most_often
+from agora.reporting.clusters import by_place
+from agora.reporting.limits.table import limit_lines, write_limits
+from agora.reporting.published_numbers import compare_with_published, words
+from agora.reporting.statistics import bootstrap, wilson
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
@@ -54,10 +54,10 @@ COLUMNS = (
 
 def measured(folder: Path) -> list[dict[str, Any]]:
     """A row for each planner of a run that has all its episodes."""
-    run, found = RunFolder.read(folder).record, account(folder)
+    run, found = RunFolder.read(folder).record, audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    rows = distinct(completed(folder, found.rows))
+    rows = distinct(complete_rows(folder, found.rows))
     found = []
     for label, planner in run.planners.items():
         mine = [row for row in rows if row["planner"] == label]
@@ -119,7 +119,7 @@ def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
 
 def suite_of(folder: Path) -> str:
     """The name of a run's suite, and of its stage where it has one of several."""
-    outline, played = RunFolder.read(folder).record.outline, {row["stage"] for row in account(folder).rows}
+    outline, played = RunFolder.read(folder).record.outline, {row["stage"] for row in audit_run(folder).rows}
     return f"{outline.name}_{played.pop()}" if len(played) == 1 else outline.name
 
 
@@ -137,10 +137,10 @@ def write_rows(folder: Path) -> Path:
 
 def keep_outcomes(folder: Path) -> Path:
     """Keep the outcomes of a run of the suite `limits`."""
-    found = account(folder)
+    found = audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    return write_episodes(SUITE, completed(folder, found.rows))
+    return write_episodes(SUITE, complete_rows(folder, found.rows))
 
 
 def write_limit_rows(path: Path = LIMITS) -> list[Path]:
@@ -161,13 +161,13 @@ def write_standings() -> Path:
 
 def write_published(folder: Path) -> Path:
     """Write a run's numbers beside those that are published, in place of what is there of these."""
-    run, found = RunFolder.read(folder).record, account(folder)
+    run, found = RunFolder.read(folder).record, audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
     path, suite = ROWS.parent / "published.csv", run.suite
     made = {"suite_version": suite["version"], "agora": run.version, "date": day(folder)}
     there = {tuple(row[column] for column in PUBLISHED): row for row in read_rows(path)}
-    for one in compared(suite["name"], found.rows):
+    for one in compare_with_published(suite["name"], found.rows):
         key = (one.source, one.row.planner, one.row.table, one.metric.name)
         there[key] = dict(zip(PUBLISHED, key, strict=True)) | {"n": one.ours.n, **words(one), **made}
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -205,7 +205,7 @@ def main(folders: Sequence[Path]) -> None:
             made += [write_rows(folder), *draw(folder)]
             has_rows = True
             if edition:
-                made.append(write_episodes(suite_of(folder), distinct(completed(folder, account(folder).rows))))
+                made.append(write_episodes(suite_of(folder), distinct(complete_rows(folder, audit_run(folder).rows))))
     made += write_limit_rows() if has_limits else []
     made += [write_standings()] if has_limits or has_rows else []
     for path in dict.fromkeys(made):

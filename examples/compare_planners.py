@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
-from agora.benchmark.statistics import wilson
 from agora.registry import Named
+from agora.reporting.report import report
+from agora.reporting.statistics import wilson
 from agora.tasks.suite import load_suite
 
 demo = load_suite("demo")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agora import registry
-from agora.benchmark import packages
+from agora.benchmark.provenance import packages
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agora.benchmark import store, tracks
+from agora.benchmark.results import recording_shards, store
 from agora.config import build
 from agora.core.recording import Recording
 from agora.planners.presets import named_planner
@@ -95,8 +95,8 @@ def results(
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):
-        kept.update({key: of(recording) for key, recording in tracks.read_recordings(path).items()})
-    tracks.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
+        kept.update({key: of(recording) for key, recording in recording_shards.read_recordings(path).items()})
+    recording_shards.write_recordings(scratch / "kept.parquet", dict(sorted(kept.items())))
     return (scratch / "rows.parquet").read_bytes(), (scratch / "kept.parquet").read_bytes()
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agora.benchmark import kept
-from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
 from agora.benchmark.contest import read_contest
-from agora.benchmark.exchange import write_mcap_files
+from agora.benchmark.exports.mcap import write_mcap_files
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.recordings import recordings
 from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
@@ -114,9 +114,9 @@ def read_episode(place: Path) -> None:
 
 
 def read_run(place: Path) -> None:
-    found = account(place / "run")
+    found = audit_run(place / "run")
     found.problems()
-    kept.recordings(place / "run", [row["key"] for row in found.rows])
+    recordings(place / "run", [row["key"] for row in found.rows])
 
 
 SHARE, BAG = folder("configs"), Path(__file__).parent / "datasets" / "bags" / "two_robots.bag"

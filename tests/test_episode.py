@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from agora.benchmark.tracks import read_recordings, write_recordings
+from agora.benchmark.results.recording_shards import read_recordings, write_recordings
 from agora.core.compiling import seconds_compiling
 from agora.core.recording import Outcome
 from agora.draft.periods import Periods

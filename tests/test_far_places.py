@@ -10,8 +10,8 @@ import pytest
 from pyarrow import parquet
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.copies import PLACE, START
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results.copies import PLACE, START
 from agora.config import build
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, write_scenario
 from agora.draft.stage import Stage

@@ -55,7 +55,7 @@ def test_a_run_is_asked_for_measured_and_read_again(tmp_path):
     kept = agora.recordings(tmp_path / "run")
     assert agora.report(tmp_path / "run") == tmp_path / "run" / "report.html"
     assert events and set(kept) == set(agora.recordings(tmp_path / "run", list(kept)))
-    from agora.benchmark.store import read_rows
+    from agora.benchmark.results.store import read_rows
 
     rows = {row["key"]: row for row in read_rows(tmp_path / "run" / "episodes")} or {}
     key, recording = next(iter(kept.items()))

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from agora.benchmark.packages import packages
+from agora.benchmark.provenance.packages import packages
 from tests.environments import ROOT, Environment
 
 
@@ -68,7 +68,7 @@ def test_the_wheel_lists_what_it_brings(user):
 
 def test_the_wheel_s_code_has_the_digest_of_the_checkout_s_so_that_runs_of_both_are_one(user):
     environment, away = user
-    code = "from agora.benchmark.packages import packages; print(packages()['agora-nav'])"
+    code = "from agora.benchmark.provenance.packages import packages; print(packages()['agora-nav'])"
     assert environment.run("python", "-c", code, where=away).strip() == packages()["agora-nav"]
 
 

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agora.benchmark.bench import bench
-    from agora.benchmark.form import RequestForm
-    from agora.benchmark.kept import recordings, report
+    from agora.benchmark.request_form import RequestForm
+    from agora.benchmark.results.recordings import recordings
     from agora.engine.conditions import Conditions
     from agora.episode import Episodes
     from agora.errors import AgoraError
     from agora.learning.env import AgoraVectorEnv
     from agora.metrics.registered import measure
     from agora.registry import make
+    from agora.reporting.report import report
     from agora.tasks.suite import load_suite
 
 __version__ = "0.1.0"
@@ -41,13 +42,13 @@ _HOMES = {
     "AgoraVectorEnv": "agora.learning.env",
     "Conditions": "agora.engine.conditions",
     "Episodes": "agora.episode",
-    "RequestForm": "agora.benchmark.form",
+    "RequestForm": "agora.benchmark.request_form",
     "bench": "agora.benchmark.bench",
     "load_suite": "agora.tasks.suite",
     "make": "agora.registry",
     "measure": "agora.metrics.registered",
-    "recordings": "agora.benchmark.kept",
-    "report": "agora.benchmark.kept",
+    "recordings": "agora.benchmark.results.recordings",
+    "report": "agora.reporting.report",
 }
 
 

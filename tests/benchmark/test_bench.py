@@ -18,13 +18,13 @@ import pytest
 from tests.naughty import Naughty
 from tests.suites import plane, planners, results, suite, write_world
 
-from agora.benchmark import store, tracks
-from agora.benchmark.begun import alone
 from agora.benchmark.bench import jobs_for, run_all
 from agora.benchmark.executors.processes import Processes
+from agora.benchmark.provenance.resumption import exclusive_access
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import episodes_kept
-from agora.benchmark.store import PARTS
+from agora.benchmark.results import recording_shards, store
+from agora.benchmark.results.run_folder import episodes_kept
+from agora.benchmark.results.store import PARTS
 from agora.cli.stopping import stoppable
 from agora.config import dump, load
 from agora.errors import InputError, PlacementError, ResultsError, StoppedError
@@ -186,7 +186,7 @@ def test_a_run_is_resumed_only_as_it_was_begun(tmp_path):
 def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
     small = plane(episodes=1)
     run_all(Request(small, CIRCLE, tmp_path, Options(workers=0)))
-    monkeypatch.setattr("agora.benchmark.machine._cpu", lambda: "another processor")
+    monkeypatch.setattr("agora.benchmark.provenance.machine._cpu", lambda: "another processor")
     for _ in range(2):
         run_all(Request(small, CIRCLE, tmp_path, Options(workers=0), resume=True))
     run = load(tmp_path / "run.yaml", dict)
@@ -195,7 +195,7 @@ def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
 
 
 def test_two_runs_are_not_at_work_in_one_folder(tmp_path):
-    with alone(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
+    with exclusive_access(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
         run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))
     assert list(tmp_path.iterdir()) == []
     assert len(run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))) == 1
@@ -282,7 +282,7 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
     rows = run_all(Request(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep)))
     failed = [row["key"] for row in rows if row["outcome"] != "reached"]
     assert 0 < len(failed) < 6
-    kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in tracks.read_recordings(shard)]
+    kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in recording_shards.read_recordings(shard)]
     assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "code.txt", "run.yaml"])
 

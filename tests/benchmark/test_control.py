@@ -8,11 +8,11 @@ import pytest
 
 from agora.benchmark.bench import describe, run_all
 from agora.benchmark.control import CONTROL, with_control
-from agora.benchmark.form import RequestForm
-from agora.benchmark.kept import report
 from agora.benchmark.request import Request
+from agora.benchmark.request_form import RequestForm
 from agora.planners.presets import named_planner
 from agora.registry import Named
+from agora.reporting.report import report
 from agora.tasks.suite import load_suite
 
 

@@ -13,26 +13,27 @@ import pytest
 from typer.testing import CliRunner
 
 from agora import share
-from agora.benchmark import editions, planner_code
+from agora.benchmark import editions
 from agora.benchmark.bench import bench
 from agora.benchmark.editions import draw
-from agora.benchmark.entry import Entry
-from agora.benchmark.kept import report
-from agora.benchmark.leaderboard import write
-from agora.benchmark.merged import merged
-from agora.benchmark.planner_code import CHANGED, NOT_DRAWN, after_draw, digest_of
+from agora.benchmark.provenance import planner_code
+from agora.benchmark.provenance.planner_code import CHANGED, NOT_DRAWN, after_draw, digest_of
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.submission import submit
-from agora.benchmark.verification import Sample, check
+from agora.benchmark.results.run_folder import RunFolder
 from agora.cli.app import app
 from agora.cli.results import finish
 from agora.config import dump, load, parse
 from agora.draft.edition import Edition
 from agora.errors import InputError
+from agora.leaderboard.entry import Entry
+from agora.leaderboard.page import write
+from agora.leaderboard.submission import submit
+from agora.leaderboard.verification import Sample, check
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
 from agora.registry import Named
+from agora.reporting.merged_runs import merged
+from agora.reporting.report import report
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 SMALL = """

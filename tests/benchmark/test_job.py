@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
-from agora.benchmark import store
 from agora.benchmark.job import Job, RunPlan, key_of
+from agora.benchmark.results import store
 from agora.episode import PLANNER, WORLD
 from agora.interfaces import Done, Finished, Progress, Watch
 from agora.metrics.planning_time import TIMING

@@ -13,13 +13,13 @@ import pytest
 from tests.naughty import Naughty
 from tests.suites import plane
 
-from agora.benchmark import store
 from agora.benchmark.bench import bench, describe, run_all
 from agora.benchmark.events import Advanced, GivenUp, Kept
 from agora.benchmark.executors.in_process import InProcess
-from agora.benchmark.form import RequestForm
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results import store
+from agora.benchmark.results.run_folder import RunFolder
 from agora.benchmark.stop_token import StopToken
 from agora.config import build, plain
 from agora.errors import InputError, ResultsError, StoppedError

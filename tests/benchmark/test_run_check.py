@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 import tests.cheats
-from tests.benchmark.entries import HERE
 from tests.installed import installed
 from tests.naughty import Naughty
 from tests.suites import planners, suite, write_world
 from typer.testing import CliRunner
 
 import agora.episode
-from agora.benchmark import store, tracks
 from agora.benchmark.bench import run_all
-from agora.benchmark.request import Request
+from agora.benchmark.request import Options, Request
+from agora.benchmark.results import recording_shards, store
+from agora.benchmark.results.run_folder import RunFolder
 from agora.benchmark.run_check import check_run
-from agora.benchmark.run_folder import RunFolder
 from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces.metric import Metric
@@ -27,6 +26,7 @@ from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.tasks.suite import load_suite
 
+HERE = Options(workers=0)
 TRICKS = ("teleports", "moves_people", "clears_contacts", "rewrites_commands", "patches_metrics", "patches_recorder")
 
 
@@ -96,8 +96,8 @@ def test_the_command_names_a_row_and_a_recording_that_were_changed_and_exits_wit
     changed = [{**row, "jerk_max": row["jerk_max"] * (1 + (row["key"] == f"{key}/0"))} for row in store.read_rows(rows)]
     rows.write_bytes(store.encode_rows(changed, mark))
     tracked = folder / "trajectories" / rows.name
-    kept = tracks.read_recordings(tracked)
-    tracks.write_recordings(tracked, {k: dataclasses.replace(one, goal=one.goal + 0.5) for k, one in kept.items()}, mark)
+    kept = recording_shards.read_recordings(tracked)
+    recording_shards.write_recordings(tracked, {k: dataclasses.replace(one, goal=one.goal + 0.5) for k, one in kept.items()}, mark)
     answer = CliRunner().invoke(app, ["play", str(folder), "--check"])
     assert answer.exit_code == 1
     assert f"episodes/{rows.name}: {key}/0: jerk_max is " in answer.output

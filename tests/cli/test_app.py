@@ -17,7 +17,7 @@ from tests.naughty import Naughty
 from tests.suites import suite, write_world
 
 from agora import __version__
-from agora.benchmark.store import read_rows
+from agora.benchmark.results.store import read_rows
 from agora.cli.app import main
 from agora.config import dump
 from agora.registry import Named, ready
@@ -86,7 +86,7 @@ def test_help_names_every_command_and_the_version_is_told(agora):
 
 
 def test_a_planner_that_fails_is_told_with_its_line_and_ends_with_code_1(agora, small, monkeypatch):
-    importlib.import_module("agora.benchmark.form")  # which would keep what it is given here, were it imported meanwhile
+    importlib.import_module("agora.benchmark.request_form")  # which would keep what it is given here, were it imported meanwhile
     blind = Naughty("raises", after=2, beyond=-99.0)
     monkeypatch.setattr("agora.benchmark.control.named_planner", lambda text, inter: (text, Named(text, blind)))
     code, said, _ = agora("run", small, "--planner", "mine", "--picture", "there.png")

@@ -9,7 +9,7 @@ from tests.joystick import StandIn
 from tests.small_sets import played_socnavbench
 from typer.testing import CliRunner
 
-from agora.benchmark.store import read_rows
+from agora.benchmark.results.store import read_rows
 from agora.cli.app import app
 from agora.errors import AgoraError
 

@@ -10,7 +10,7 @@ from tests.tasks.test_arena_tools import FILE as OLD
 from typer.testing import CliRunner
 
 from agora.benchmark.contest import read_contest
-from agora.benchmark.store import read_rows
+from agora.benchmark.results.store import read_rows
 from agora.cli.app import app
 from agora.datasets.arena import import_arena
 from agora.draft.scenario import read_scenario

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from tests.small_sets import arena_folder, arena_time
 
-from agora.benchmark.kept import recordings, report
-from agora.benchmark.played import write_played
+from agora.benchmark.external_results import write_played
+from agora.benchmark.results.recordings import recordings
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
 from agora.metrics.registered import metrics
+from agora.reporting.report import report
 
 
 @pytest.fixture

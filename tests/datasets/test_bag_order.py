@@ -11,7 +11,7 @@ from tests.robot_bags import bag_at
 from tests.suites import fingerprint
 from typer.testing import CliRunner
 
-from agora.benchmark.exchange import write_mcap_files
+from agora.benchmark.exports.mcap import write_mcap_files
 from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets.bagfile import Bag

@@ -9,7 +9,7 @@ import pytest
 from rosbags.typesys import get_types_from_msg
 from tests.robot_bags import bag_at, header, of, pose, store
 
-from agora.benchmark.exchange import write_mcap_files
+from agora.benchmark.exports.mcap import write_mcap_files
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
 from agora.metrics.registered import metrics

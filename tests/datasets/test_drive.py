@@ -7,9 +7,9 @@ import pytest
 from tests.robot_bags import bag_at, of, turn
 from typer.testing import CliRunner
 
-from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.played import write_played
-from agora.benchmark.rows import EndedEpisode
+from agora.benchmark.exports.mcap import write_mcap_files
+from agora.benchmark.external_results import write_played
+from agora.benchmark.results.rows import EndedEpisode
 from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all

@@ -22,12 +22,12 @@ from tests.recordings import crowded, rounded
 from tests.suites import fingerprint, planners, results
 from typer.testing import CliRunner
 
-from agora.benchmark import store
 from agora.benchmark.bench import run_all
-from agora.benchmark.copies import PLACE, START
-from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.played import write_played
+from agora.benchmark.exports.mcap import write_mcap_files
+from agora.benchmark.external_results import write_played
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results import store
+from agora.benchmark.results.copies import PLACE, START
 from agora.cli.app import app
 from agora.core.declared import declared
 from agora.core.recording import Closing, Contact, ContactKind, Recording

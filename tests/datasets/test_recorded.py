@@ -12,8 +12,8 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from tests.suites import fingerprint
 
-from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.played import write_played
+from agora.benchmark.exports.mcap import write_mcap_files
+from agora.benchmark.external_results import write_played
 from agora.datasets.bagfile import Bag
 from agora.datasets.messages import from_episode
 from agora.datasets.recorded import Unsaid, read_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.benchmark.played import write_played
+from agora.benchmark.external_results import write_played
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError

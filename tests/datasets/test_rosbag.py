@@ -19,13 +19,12 @@ from tests.played import recordings, small_suite
 from tests.suites import fingerprint, heard, planners
 from typer.testing import CliRunner
 
-from agora.benchmark import store
-from agora.benchmark.copies import PLACE, START
+from agora.benchmark.external_results import write_played
 from agora.benchmark.job import Job, RunPlan
-from agora.benchmark.kept import recordings as kept_recordings
-from agora.benchmark.kept import report
-from agora.benchmark.played import write_played
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results import store
+from agora.benchmark.results.copies import PLACE, START
+from agora.benchmark.results.recordings import recordings as kept_recordings
+from agora.benchmark.results.run_folder import RunFolder
 from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets import rosbag
@@ -34,6 +33,7 @@ from agora.datasets.messages import from_episode
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import InputError, ResultsError
+from agora.reporting.report import report
 
 BAG = Path(__file__).parent / "bags" / "two_robots.bag"
 EARLIER = Path(__file__).parent / "bags" / "earlier.bag"

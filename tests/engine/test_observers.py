@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.starts import DISC, people, start
 
-from agora.benchmark import tracks
+from agora.benchmark.results import recording_shards
 from agora.core.recording import Recording
 from agora.engine.observers import recordable
 from agora.episode import Batch, Conditions, Episodes
@@ -147,8 +147,8 @@ def test_a_sensor_is_read_at_the_sensor_period_and_recorded_where_asked_for(tmp_
         turns = np.array([reading["turn"][r] for _, reading in seen[:calls]])
         assert turns == pytest.approx(recording.pose[:-1, 2] - 0.3, abs=1e-6)
         assert abs(turns[-1]) < abs(turns[0])
-    tracks.write_recordings(tmp_path / "x.parquet", {"a": recordings[0], "b": replace(recordings[1], sensors={})})
-    back = tracks.read_recordings(tmp_path / "x.parquet")
+    recording_shards.write_recordings(tmp_path / "x.parquet", {"a": recordings[0], "b": replace(recordings[1], sensors={})})
+    back = recording_shards.read_recordings(tmp_path / "x.parquet")
     assert (back["a"].sensors["scan"]["ranges"] == recordings[0].sensors["scan"]["ranges"]).all() and back["b"].sensors == {}
     told = message.decode(message.encode(recordings[0]), Recording)
     assert (told.sensors["scan"]["ranges"] == recordings[0].sensors["scan"]["ranges"]).all()

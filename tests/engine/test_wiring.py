@@ -14,7 +14,7 @@ import pytest
 from tests.starts import DISC, people, start
 from tests.test_docs import ROOT, blocks
 
-from agora.benchmark import tracks
+from agora.benchmark.results import recording_shards
 from agora.channels.pedestrians import KnownPedestrians
 from agora.channels.scan import Scan
 from agora.core.recording import Recording
@@ -143,8 +143,8 @@ def test_what_channels_read_is_recorded_in_their_own_types_and_keeps_them_in_fil
     assert kinds["forecast", "there"] == kinds["pedestrians", "present"] == np.bool_
     assert kinds["painting", "image"] == kinds["costmap", "cost"] == np.uint8
     assert kinds["pedestrians", "id"] == kinds["path", "path_count"] == np.int32 and kinds["scan", "ranges"] == np.float32
-    tracks.write_recordings(tmp_path / "x.parquet", {"a": recording, "b": replace(recording, sensors={})})
-    back = tracks.read_recordings(tmp_path / "x.parquet")
+    recording_shards.write_recordings(tmp_path / "x.parquet", {"a": recording, "b": replace(recording, sensors={})})
+    back = recording_shards.read_recordings(tmp_path / "x.parquet")
     assert back["b"].sensors == {}
     for other in (back["a"], decode(encode(recording), Recording)):
         for name, reading in recording.sensors.items():

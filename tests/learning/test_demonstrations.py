@@ -7,8 +7,8 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.kept import recordings
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results.recordings import recordings
 from agora.errors import InputError
 from agora.learning.demonstrations import demonstration_of, write_demonstrations_of_run
 from agora.robots.model import load_robot

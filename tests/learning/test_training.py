@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from agora.benchmark.inputs import inputs
+from agora.benchmark.provenance.inputs import inputs
 from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError

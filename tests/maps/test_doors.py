@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.engines import engine as engine_at
 
-from agora.benchmark.oracle import Timed
-from agora.benchmark.tracks import read_recordings, write_recordings
+from agora.benchmark.informed.oracle import Timed
+from agora.benchmark.results.recording_shards import read_recordings, write_recordings
 from agora.channels.scan import Scanner
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes

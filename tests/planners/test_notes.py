@@ -10,7 +10,7 @@ import pytest
 from tests.recordings import drive, rounded
 from tests.starts import DISC, people, start
 
-from agora.benchmark import tracks
+from agora.benchmark.results import recording_shards
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
@@ -95,8 +95,8 @@ def test_of_who_notes_nothing_the_record_has_reasons_alone(tmp_path):
     (made,) = played(named_planner("pure_pursuit")[1].part, [begun()])
     assert (made.reason == Reason.NONE).all() and made.speed_limit is None and made.danger is None
     assert main_reason(made) == "" and reason_share(made) == 0.0 and speed_limit_average(made) is None
-    tracks.write_recordings(tmp_path / "none.parquet", {"a": made})
-    back = tracks.read_recordings(tmp_path / "none.parquet")["a"]
+    recording_shards.write_recordings(tmp_path / "none.parquet", {"a": made})
+    back = recording_shards.read_recordings(tmp_path / "none.parquet")["a"]
     assert back.speed_limit is None and back.danger is None and (back.reason == Reason.NONE).all()
 
 
@@ -104,8 +104,8 @@ def test_notes_come_back_from_the_file_as_they_were(tmp_path):
     (made,) = played(named_planner("pure_pursuit+polite")[1].part, [begun()])
     (other,) = played(Hesitant(), [begun()])
     plain = rounded(drive(np.array([0.0, 0.7, 1.1]), np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.1, 0.4])))
-    tracks.write_recordings(tmp_path / "x.parquet", {"a": made, "b": other, "c": plain})
-    back = tracks.read_recordings(tmp_path / "x.parquet")
+    recording_shards.write_recordings(tmp_path / "x.parquet", {"a": made, "b": other, "c": plain})
+    back = recording_shards.read_recordings(tmp_path / "x.parquet")
     for name in ("reason", "speed_limit", "danger"):
         assert getattr(back["a"], name).tolist() == getattr(made, name).tolist()
         assert getattr(back["c"], name) is None

@@ -22,7 +22,7 @@ from tests.starts import people, start
 from tests.test_docs import ROOT, blocks
 from typer.testing import CliRunner
 
-from agora.benchmark.store import read_rows
+from agora.benchmark.results.store import read_rows
 from agora.cli.app import app
 from agora.core.recording import Outcome, Reason, Recording
 from agora.costmap.window import Window

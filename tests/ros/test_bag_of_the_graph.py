@@ -20,17 +20,17 @@ from tests.played import small_suite
 from tests.ros.conftest import Graph, wait_until
 from tests.suites import heard, planners, results
 
-from agora.benchmark import store
 from agora.benchmark.bench import run_all
-from agora.benchmark.copies import PLACE, START
-from agora.benchmark.kept import report
-from agora.benchmark.played import write_played
+from agora.benchmark.external_results import write_played
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results import store
+from agora.benchmark.results.copies import PLACE, START
 from agora.config import dump
 from agora.core.recording import Recording
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
+from agora.reporting.report import report
 from agora.tasks.suite import load_suite
 from agora_msgs.srv import PlayEpisode, SetGoal
 

@@ -17,8 +17,8 @@ from tests.played import recordings, small_suite
 from tests.ros.bags import write_bag
 from tests.suites import fingerprint, heard
 
-from agora.benchmark import tracks
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results import recording_shards
+from agora.benchmark.results.run_folder import RunFolder
 from agora.cli.stopping import stoppable
 from agora.config import dump
 from agora.errors import InputError, StoppedError
@@ -63,7 +63,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
     assert again.returncode == 0 and asked == [0, 1, 1], again.stderr
     kept = {}
     for shard in (tmp_path / "run" / "trajectories").iterdir():
-        kept |= tracks.read_recordings(shard)
+        kept |= recording_shards.read_recordings(shard)
     for episode in range(2):
         for robot, ours in enumerate(recordings(suite, "helbing", episode, "go_to_goal")):
             assert fingerprint(kept[f"small/helbing/{episode}/ros/{robot}"]) == fingerprint(heard(ours))

@@ -19,8 +19,8 @@ from tests.played import recordings, small_suite
 from tests.ros.bags import said_by_the_graph
 from tests.suites import fingerprint, heard
 
-from agora.benchmark.played import write_played
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.external_results import write_played
+from agora.benchmark.results.run_folder import RunFolder
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode

@@ -10,9 +10,9 @@ import pyarrow.parquet
 import pytest
 from fastapi.testclient import TestClient
 
-from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.run_folder import RunFolder
 from agora.registry import KINDS, available
 from agora.web import catalogue
 from agora.web.app import create_app
@@ -92,7 +92,7 @@ def test_rows_come_by_the_page_and_all_pages_are_the_rows_of_the_run(client, fin
     names = [column["name"] for column in first["columns"]]
     assert names[:4] == ["planner", "stage", "episode", "outcome"]
     rows = [dict(zip(names, row, strict=True)) for row in first["rows"] + second["rows"]]
-    for row, kept in zip(rows, sorted(account(played).rows, key=lambda one: one["key"]), strict=True):
+    for row, kept in zip(rows, sorted(audit_run(played).rows, key=lambda one: one["key"]), strict=True):
         assert {name: value for name, value in row.items() if value is not None} == {k: v for k, v in kept.items() if v is not None}
     assert {"name": "time_to_goal", "unit": "s"} in first["columns"]
 

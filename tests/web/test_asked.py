@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from agora.benchmark.account import account
-from agora.benchmark.merged import merged
+from agora.benchmark.results.audit import audit_run
+from agora.reporting.merged_runs import merged
 from agora.web.app import create_app
 from agora.web.database import opened
 from agora.web.queue import RunQueue
@@ -42,7 +42,7 @@ def served(settings):
 
 
 def rows(place):
-    return {row["key"]: {k: v for k, v in row.items() if "planning" not in k} for row in account(place).rows}
+    return {row["key"]: {k: v for k, v in row.items() if "planning" not in k} for row in audit_run(place).rows}
 
 
 def finished(settings, queue, id):
@@ -104,7 +104,7 @@ def test_a_run_drives_with_a_trained_policy_as_it_was(served, settings):
     id = client.post("/api/runs", json=form).json()["id"]
     shutil.rmtree(settings.runs / "1-abc123")
     finished(settings, queue, id)
-    assert [row["planner"] for row in account(settings.runs / id).rows] == [name]
+    assert [row["planner"] for row in audit_run(settings.runs / id).rows] == [name]
 
 
 def test_a_run_of_an_own_scenario_is_that_of_its_file(served, settings):

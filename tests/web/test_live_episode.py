@@ -8,12 +8,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
-from agora.benchmark.merged import merged
-from agora.benchmark.statistics import paired_values
+from agora.benchmark.request_form import RequestForm
 from agora.core.state import SOCIAL_STATES
 from agora.interfaces import Observation
 from agora.learning.demonstrations import write_demonstrations_of_run
+from agora.reporting.merged_runs import merged
+from agora.reporting.statistics import paired_values
 from agora.robots.model import load_robot
 from agora.web.app import create_app
 from agora.web.database import opened

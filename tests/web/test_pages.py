@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.audit import audit_run
 from tests.web.browsing import PATIENCE, check_access, need_pages
 
 LISTS = ("results", "training", "leaderboard", "planners", "robots", "policies")
@@ -116,7 +116,7 @@ def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_
     form = RequestForm("demo", ("go_to_goal", "pure_pursuit"), episodes=1, output=tmp_path / "terminal", workers=0)
     run_all(form.request())
     runs = sorted((folder / "runs").iterdir())
-    shown, typed = ({row["key"]: dict(row) for row in account(place).rows} for place in (runs[-1], tmp_path / "terminal"))
+    shown, typed = ({row["key"]: dict(row) for row in audit_run(place).rows} for place in (runs[-1], tmp_path / "terminal"))
     timed = {name for row in typed.values() for name in row if "planning" in name}
     assert {k: {n: v for n, v in row.items() if n not in timed} for k, row in shown.items()} == {
         k: {n: v for n, v in row.items() if n not in timed} for k, row in typed.items()

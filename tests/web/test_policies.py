@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from agora.benchmark.account import account
+from agora.benchmark.results.audit import audit_run
 from agora.errors import InputError
 from agora.planners.presets import named_planner
 from agora.policies.policy import load_policy
@@ -57,7 +57,7 @@ def test_a_policy_that_was_brought_drives_and_its_rows_call_it_by_its_name(clien
         queue = RunQueue(engine)
         worked_on(settings, lambda: queue.run(run["id"]).state not in ("queued", "running"))
         assert queue.run(run["id"]).state == "finished", queue.run(run["id"]).message
-    one, two = account(settings.runs / run["id"]).rows
+    one, two = audit_run(settings.runs / run["id"]).rows
     assert {one["planner"], two["planner"]} == {"mine", "policy:file=hall"}
     assert client.get("/api/own-policies/mine/file").content == HALL
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from agora.benchmark.account import account
+from agora.benchmark.results.audit import audit_run
 from agora.errors import InputError
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -78,7 +78,7 @@ def test_an_own_suite_runs_from_the_page_and_from_the_command_line_with_the_same
     words = ["bench", "suites/both.yaml", "--planner", "go_to_goal", "--no-control", "--output", tmp_path / "typed"]
     subprocess.run([Path(sys.executable).with_name("agora"), *words], cwd=settings.folder, check=True, capture_output=True)
     shown, typed = (
-        {row["key"]: {k: v for k, v in row.items() if "planning" not in k} for row in account(place).rows}
+        {row["key"]: {k: v for k, v in row.items() if "planning" not in k} for row in audit_run(place).rows}
         for place in (settings.runs / run["id"], tmp_path / "typed")
     )
     assert shown == typed and sorted(shown) == [f"both/{name}/go_to_goal/0" for name in ("drawn/0", "own/0", "own/1")]

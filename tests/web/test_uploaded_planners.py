@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.audit import audit_run
 from agora.planners.contained.confine import lack
 from agora.web.app import create_app
 from agora.web.database import opened
@@ -67,7 +67,7 @@ def test_a_planner_that_was_brought_drives_with_the_rows_of_the_command_line_eve
         queue = RunQueue(engine)
         worked_on(allowed, lambda: queue.run(run).state not in ("queued", "running"))
         assert (queue.run(run).state, queue.run(run).message) == ("finished", "")
-    rows = {row["planner"]: row for row in account(allowed.runs / run).rows}
+    rows = {row["planner"]: row for row in audit_run(allowed.runs / run).rows}
     assert set(rows) == {"mine", "own|mine:speed=0.5+polite"}
     kept = allowed.runs / run / "asked" / "planners" / "mine.py"
     assert kept.read_text() == CODE
@@ -193,7 +193,7 @@ def test_code_that_fails_in_a_run_fails_in_its_rows_and_the_worker_goes_on(clien
         queue = RunQueue(engine)
         worked_on(allowed, lambda: queue.run(run).state not in ("queued", "running"))
         assert queue.run(run).state == "finished", queue.run(run).message
-    failed = {row["planner"]: row["failure"] for row in account(allowed.runs / run).rows if row["outcome"] == "planner_failed"}
+    failed = {row["planner"]: row["failure"] for row in audit_run(allowed.runs / run).rows if row["outcome"] == "planner_failed"}
     assert set(failed) == set(bodies)
     for name, words in {"ends": "exit code 3", "eats": "MemoryError", "turns": "expected three finite numbers"}.items():
         assert words in failed[name], failed

@@ -10,10 +10,10 @@ from datetime import timedelta
 
 import pytest
 
-from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Kept
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError, StoppedError
 from agora.web.benches import form_of
 from agora.web.database import opened
@@ -32,7 +32,7 @@ def wait_until(holds) -> None:
 
 def is_kept(folder) -> bool:
     """Return whether a row is on the disk."""
-    return RunFolder.is_at(folder) and len(account(folder).rows) > 0
+    return RunFolder.is_at(folder) and len(audit_run(folder).rows) > 0
 
 
 def worked_on(settings, holds) -> None:
@@ -101,7 +101,7 @@ def test_a_run_from_the_queue_has_the_rows_of_the_same_request_elsewhere(setting
     ended = queue.run(run.id)
     assert (ended.done, ended.total, ended.message) == (3, 3, "")
     elsewhere = run_all(form_of(FORM, tmp_path / "elsewhere").request())
-    here = sorted(account(settings.runs / run.id).rows, key=lambda row: row["key"])
+    here = sorted(audit_run(settings.runs / run.id).rows, key=lambda row: row["key"])
     assert [list(row) for row in here] == [list(row) for row in elsewhere]
     for mine, other in zip(here, elsewhere, strict=True):
         assert {k: v for k, v in mine.items() if "planning" not in k} == {k: v for k, v in other.items() if "planning" not in k}
@@ -128,10 +128,10 @@ def test_a_run_whose_rows_find_no_room_says_so_keeps_what_is_finished_and_goes_o
     monkeypatch.undo()
     message = queue.run(run.id).message
     assert "disk of the server is full (No space left on device)" in message and "go on with the run" in message
-    assert len(account(settings.runs / run.id).rows) == 1
+    assert len(audit_run(settings.runs / run.id).rows) == 1
     queue.resume(run.id)
     worked_on(settings, lambda: queue.run(run.id).state == "finished")
-    assert len(account(settings.runs / run.id).rows) == 4
+    assert len(audit_run(settings.runs / run.id).rows) == 4
 
 
 def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings, queue, monkeypatch):
@@ -171,10 +171,10 @@ def test_a_worker_that_is_to_end_puts_its_run_back_and_another_goes_on_with_it(s
     run = queue.put("long", LONG)
     worked_on(settings, lambda: is_kept(settings.runs / run.id))
     assert queue.run(run.id).state == "queued"
-    assert len(account(settings.runs / run.id).rows) == 1
+    assert len(audit_run(settings.runs / run.id).rows) == 1
     holding()
     worked_on(settings, lambda: queue.run(run.id).state == "finished")
-    assert len(account(settings.runs / run.id).rows) == 4
+    assert len(audit_run(settings.runs / run.id).rows) == 4
 
 
 def test_a_cancelled_run_keeps_what_is_finished_and_goes_on_when_asked(settings, queue, holding):
@@ -190,7 +190,7 @@ def test_a_cancelled_run_keeps_what_is_finished_and_goes_on_when_asked(settings,
     queue.resume(run.id)
     holding()
     worked_on(settings, lambda: queue.run(run.id).state == "finished")
-    assert len(account(settings.runs / run.id).rows) == 4
+    assert len(audit_run(settings.runs / run.id).rows) == 4
 
 
 def test_a_worker_that_is_killed_loses_no_row(settings, queue, monkeypatch):
@@ -198,10 +198,10 @@ def test_a_worker_that_is_killed_loses_no_row(settings, queue, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", HELD, str(settings.folder)]) as worker:
         wait_until(lambda: is_kept(settings.runs / run.id))
         os.kill(worker.pid, signal.SIGKILL)
-    (kept,) = account(settings.runs / run.id).rows
+    (kept,) = audit_run(settings.runs / run.id).rows
     monkeypatch.setattr("agora.web.queue.SILENT", timedelta(0))
     worked_on(settings, lambda: queue.run(run.id).state == "finished")
-    rows = account(settings.runs / run.id).rows
+    rows = audit_run(settings.runs / run.id).rows
     assert len(rows) == 4
     assert dict(kept) in [dict(row) for row in rows]
 

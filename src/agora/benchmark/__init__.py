@@ -1,1 +1,1 @@
-"""Run a suite, store results, statistics, report."""
+"""Running a suite under planners: requests, jobs and executors, and the results that a run leaves in its folder."""

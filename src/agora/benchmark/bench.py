@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from agora import __version__
-from agora.benchmark import store
 from agora.benchmark.conductor import conduct
-from agora.benchmark.entrant import name_of
 from agora.benchmark.events import GivenUp, Kept, RunEvent
-from agora.benchmark.facts import blind, unaware
 from agora.benchmark.informed import Informed
-from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
-from agora.benchmark.open_run import OpenRun, opened
-from agora.benchmark.packages import manifest, packages
-from agora.benchmark.planner_code import after_draw
-from agora.benchmark.record import RunRecord
+from agora.benchmark.knowledge import blind, unaware
+from agora.benchmark.labels import name_of
+from agora.benchmark.provenance.inputs import ReadsFiles, inputs, unread
+from agora.benchmark.provenance.packages import manifest, packages
+from agora.benchmark.provenance.planner_code import after_draw
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import episodes_kept
+from agora.benchmark.results import store
+from agora.benchmark.results.open_run import OpenRun, open_run
+from agora.benchmark.results.run_folder import episodes_kept
+from agora.benchmark.results.run_record import RunRecord
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.engine.conditions import Conditions
@@ -95,7 +95,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     record, before = describe(request), describe(request.before) if request.begun else None
     episodes, again = request.episodes, request.repeats
     code = manifest(suite, planners, metrics())
-    with opened(request.folder, record, code, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
+    with open_run(request.folder, record, code, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
         plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token=token)

@@ -8,9 +8,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from agora.benchmark import store
 from agora.benchmark.events import Advanced, GivenUp, Kept, RunEvent
 from agora.benchmark.job import Job, RunPlan
+from agora.benchmark.results import store
 from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from agora.benchmark.entry import Knows
 from agora.benchmark.informed import INFORMED, Informed, informed
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.knowledge import Knowledge
+from agora.benchmark.results.run_folder import RunFolder
 from agora.perception.perception import LEVELS
 from agora.planners.presets import named_planner
 from agora.registry import Named
@@ -74,5 +74,5 @@ def _is_blind(planner: Named) -> bool:
     """Return whether a planner reads nothing that shows people: no pedestrians, no sensor, no costmap."""
     if isinstance(planner.part, Informed):
         return False
-    knows = Knows.of(planner, LEVELS)
+    knows = Knowledge.of(planner, LEVELS)
     return knows.pedestrians == "none" and set(knows.channels) <= {"path"}

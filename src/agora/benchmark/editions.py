@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from agora.benchmark.planner_code import digest_of
+from agora.benchmark.provenance.planner_code import digest_of
 from agora.config import plain
 from agora.draft.edition import MARK, Edition
 from agora.errors import InputError

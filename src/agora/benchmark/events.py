@@ -28,7 +28,7 @@ class Kept:
         stage: name of the stage.
         planner: label of the planner.
         episodes: numbers of the episodes.
-        shard: name of the files that hold them (`agora.benchmark.store`).
+        shard: name of the files that hold them (`agora.benchmark.results.store`).
     """
 
     stage: str

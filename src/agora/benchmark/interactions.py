@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.benchmark.account import account
-from agora.benchmark.kept import recordings
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.recordings import recordings
+from agora.benchmark.results.run_folder import RunFolder
 from agora.tasks.cards.card import situation_of
 
 
@@ -18,7 +18,7 @@ def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
     """
     suite = RunFolder.read(folder).suite()
     cards = {stage.name for stage in suite.stages if stage.world.name == "card"}
-    rows = {str(row["key"]): row for row in account(folder).rows if row["stage"] in cards}
+    rows = {str(row["key"]): row for row in audit_run(folder).rows if row["stage"] in cards}
     counted: dict[tuple[str, str], tuple[int, int]] = {}
     for key, recording in recordings(folder, rows).items():
         stage, planner, episode = str(rows[key]["stage"]), str(rows[key]["planner"]), int(rows[key]["episode"])

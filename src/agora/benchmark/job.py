@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from agora.benchmark import store
-from agora.benchmark.copies import PLACE, START
+from agora.benchmark.defaults import THREADS, TRAJECTORIES
 from agora.benchmark.informed import Foreseen, Informed
-from agora.benchmark.inputs import inputs
-from agora.benchmark.packages import packages
-from agora.benchmark.rows import EndedEpisode, ShardRows
+from agora.benchmark.provenance.inputs import inputs
+from agora.benchmark.provenance.packages import packages
+from agora.benchmark.results import store
+from agora.benchmark.results.copies import PLACE, START
+from agora.benchmark.results.rows import EndedEpisode, ShardRows
+from agora.benchmark.results.store import Keep
 from agora.benchmark.stop_token import StopToken
-from agora.benchmark.store import Keep
 from agora.core import float_mode
 from agora.core.recording import Recording
 from agora.core.untrusted_calls import Signalled
@@ -83,7 +84,7 @@ class RunPlan:
         slots: pedestrian slots a world, 0 for the least.
         trajectories: choice of the recordings that are kept.
         pedestrians: level of perception of planners by label; the stage's own where a label is missing.
-        run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
+        run: mark of the run's shards (`agora.benchmark.results.run_record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
         own: whether rows have Agora's own metrics alone, and no other package is imported where the worlds are.
         token: asks the process of the benchmark to stop.
@@ -92,9 +93,9 @@ class RunPlan:
     suite: Suite
     planners: dict[str, Named]
     worlds: int = 0
-    threads: int = 1
+    threads: int = THREADS
     slots: int = 0
-    trajectories: Keep = "all"
+    trajectories: Keep = TRAJECTORIES
     pedestrians: dict[str, Level] = field(default_factory=dict)
     run: str = ""
     record: tuple[str, ...] = ()
@@ -135,11 +136,11 @@ class RunPlan:
         return replace(self, planners={label: part for label, part in self.planners.items() if label == planner})
 
     def files(self) -> Mapping[str, str]:
-        """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
+        """Digests of the files that enter the episodes, by name (`agora.benchmark.provenance.inputs`)."""
         return inputs(self.suite, self.planners)
 
     def packages(self) -> Mapping[str, str]:
-        """Versions of the packages that components and metrics come from, by name (`agora.benchmark.packages`)."""
+        """Versions of the packages that components and metrics come from, by name (`agora.benchmark.provenance.packages`)."""
         return packages(self.suite, self.planners, metrics())
 
     def carrying(self, job: Job) -> Job:
@@ -227,7 +228,11 @@ def _play(
     try:
         episodes = _episodes(plan, job, planner, conditions, starts, watch)
         rows = plan.shard(watch)
-        ended = episodes if not plan.suite.stage(job.stage).counterfactual else compared(episodes, conditions, watch)
+        ended = (
+            episodes
+            if not plan.suite.stage(job.stage).counterfactual
+            else with_undisturbed_pedestrians(episodes, conditions, watch)
+        )
         for index, recordings in ended:
             rows.add(plan.ended(job, job.episodes[index], starts[job.episodes[index]], recordings))
             yield _Ended(len(rows.episodes))
@@ -270,7 +275,7 @@ def _episodes(
     )
 
 
-def compared(
+def with_undisturbed_pedestrians(
     episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED
 ) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark import shard, store, tracks
-from agora.benchmark.job import Job, RunPlan, compared, key_of
+from agora.benchmark.job import Job, RunPlan, key_of, with_undisturbed_pedestrians
+from agora.benchmark.results import recording_shards, shard, store
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
 from agora.episode import Conditions, Episodes
@@ -117,7 +117,7 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
         raise InputError(f"no commands of {lost[0]!r}")
     conditions = replace(Conditions.of(plan.suite.stage(job.stage)), perception=plan.told(job))
     episodes = Episodes(list(starts.values()), _Recorded([drives[key] for key in keys]), conditions, threads=plan.threads)
-    ended = episodes if not plan.suite.stage(job.stage).counterfactual else compared(episodes, conditions)
+    ended = episodes if not plan.suite.stage(job.stage).counterfactual else with_undisturbed_pedestrians(episodes, conditions)
     measures = [metric for metric in metrics(own=plan.own) if metric.name not in TIMING]
     numbers = list(starts)
     for index, recordings in ended:
@@ -128,7 +128,9 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
 
 def same(one: Recording, other: Recording) -> bool:
     """Return whether two recordings are the same to the bit, but for the map, readings of sensors and the words of a failure."""
-    ours, theirs = (tracks.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other))
+    ours, theirs = (
+        recording_shards.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other)
+    )
     return ours == theirs and bool(one.failure) == bool(other.failure)
 
 

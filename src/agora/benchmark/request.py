@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agora.benchmark.entrant import at_levels
+from agora.benchmark.defaults import BATCH, THREADS, TRAJECTORIES, WORKERS
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.executors.outside import External, Outside
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.store import Keep
+from agora.benchmark.labels import at_levels
+from agora.benchmark.results.store import Keep
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import LEVELS, Level
@@ -42,12 +43,12 @@ class Options:
         InputError: a number is too small, or ``trajectories`` is no such word.
     """
 
-    workers: int = 2
-    batch: int = 64
+    workers: int = WORKERS
+    batch: int = BATCH
     worlds: int = 0
-    threads: int = 1
+    threads: int = THREADS
     slots: int = 0
-    trajectories: Keep = "all"
+    trajectories: Keep = TRAJECTORIES
     record: tuple[str, ...] = ()
     deadline: float = DEADLINE
     executor: Executor | None = None

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from agora import __version__
-from agora.benchmark import tracks
-from agora.benchmark.entry import Difference, differences
-from agora.benchmark.exchange import KeptRun
-from agora.benchmark.inputs import difference, inputs
 from agora.benchmark.job import Job, RunPlan
+from agora.benchmark.provenance.inputs import difference, inputs
 from agora.benchmark.redrive import Drive, redrive, same
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results import recording_shards
+from agora.benchmark.results.differences import Difference, differences
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.selection import RunSelection
 from agora.errors import InputError
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -53,7 +53,7 @@ def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
         ResultsError: the folder holds no run, or a recording cannot be read. UnknownNameError: there is no episode of a key.
         InputError: the run was not played by Agora's own benchmark, is of another version, or a file of the suite has changed.
     """
-    kept = KeptRun.of(folder, keys)
+    kept = RunSelection.of(folder, keys)
     suite = _suite_of(kept.run)
     places = {part: _places(kept.run, part) for part in ("episodes", "trajectories")}
     groups: dict[tuple[str, str], list[list[dict[str, Any]]]] = defaultdict(list)
@@ -89,7 +89,7 @@ def _driven(
 ) -> Driven:
     """Drive the episodes of some rows again."""
     files = {path for key in rows if (path := places["trajectories"].get(key)) is not None}
-    recordings = {key: one for path in files for key, one in tracks.read_recordings(path).items() if key in rows}
+    recordings = {key: one for path in files for key, one in recording_shards.read_recordings(path).items() if key in rows}
     lost = {rows[key]["episode"] for key in rows if key not in recordings}
     whole = tuple(sorted({row["episode"] for row in rows.values()} - lost))
     level = (run.record.pedestrians or {}).get(job.planner)

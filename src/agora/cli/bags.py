@@ -60,8 +60,8 @@ def bag(
         for reason in left_out:
             typer.echo(f"left out  {reason}", err=True)
     if output is not None:
-        from agora.benchmark.kept import report
-        from agora.benchmark.played import write_played
+        from agora.benchmark.external_results import write_played
+        from agora.reporting.report import report
 
         rows = write_played(output, episodes)
         typer.echo(f"rows    {len(rows)}")

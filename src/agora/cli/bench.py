@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agora.benchmark.defaults import BATCH, THREADS, TRAJECTORIES, WORKERS
 from agora.cli.given import refuse
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName, VideoCount
 from agora.cli.results import finish, follow, wanted_videos
 
 if TYPE_CHECKING:
-    from agora.benchmark.form import RequestForm
+    from agora.benchmark.request_form import RequestForm
 
 _QUICK = 12
 """Episodes of a stage that ``--quick`` runs."""
@@ -45,17 +46,17 @@ def bench(
     workers: Annotated[
         int,
         typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or crashes ends the run."),
-    ] = 2,
+    ] = WORKERS,
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")
     ] = "",
-    threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
-    batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
+    threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = THREADS,
+    batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = BATCH,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     add: Annotated[
         bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes, and its rows stay.")
     ] = False,
-    trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
+    trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = TRAJECTORIES,
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
@@ -127,7 +128,7 @@ def bench(
 def _played(form: RequestForm) -> Path:
     """Run the request in this process and its workers, and return the folder of the results."""
     from agora.benchmark.bench import bench as events_of
-    from agora.benchmark.run_folder import episodes_kept
+    from agora.benchmark.results.run_folder import episodes_kept
     from agora.cli.stopping import stoppable
 
     form.prepare()
@@ -142,7 +143,7 @@ def _played(form: RequestForm) -> Path:
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
     """Return the command that runs the episode of a row again; empty for a contest's planners, which no command can name."""
-    from agora.benchmark.entrant import name_of
+    from agora.benchmark.labels import name_of
 
     if not form.planners and form.chosen()[1]:
         return ""
@@ -157,7 +158,7 @@ def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
 
 def _form(**fields: Any) -> RequestForm:
     """Return the request; the error about a field names its option."""
-    from agora.benchmark.form import RequestForm
+    from agora.benchmark.request_form import RequestForm
     from agora.errors import InputError
 
     try:

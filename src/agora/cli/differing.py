@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agora.benchmark.entry import Difference
+    from agora.benchmark.results.differences import Difference
 
 LINES = 10
 """Most lines that are printed."""

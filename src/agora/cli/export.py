@@ -31,7 +31,7 @@ def mcap(
     key: Keys = None,
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
-    from agora.benchmark.exchange import write_mcap_files
+    from agora.benchmark.exports.mcap import write_mcap_files
     from agora.errors import InputError
 
     unread: list[str] = []
@@ -50,7 +50,7 @@ def socnavbench(
     key: Keys = None,
 ) -> None:
     """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
-    from agora.benchmark.socnavbench_files import write_socnavbench_files
+    from agora.benchmark.socnavbench.files import write_socnavbench_files
 
     for path in write_socnavbench_files(output, run, key or ()):
         typer.echo(f"episode  {path}")
@@ -64,7 +64,7 @@ def socnavdata(
     context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
 ) -> None:
     """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
-    from agora.benchmark.socnavdata_files import write_socnavdata_files
+    from agora.benchmark.exports.socnavdata import write_socnavdata_files
 
     for path in write_socnavdata_files(output, run, key or (), context):
         typer.echo(f"trajectory  {path}")
@@ -89,7 +89,7 @@ def rosbag(
     key: Keys = None,
 ) -> None:
     """Write episodes as bags of ROS 1, without ROS: for RViz, rqt and rosbag, and for agora bag."""
-    from agora.benchmark.bag_files import write_bags
+    from agora.benchmark.exports.rosbag import write_bags
 
     with _bar("rosbag") as progress:
         written = write_bags(output, run, key or (), progress)
@@ -103,7 +103,7 @@ def csv_(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file (.csv).")],
 ) -> None:
     """Write the rows of a run as one CSV file: a line for each episode and robot, with every metric, for a spreadsheet."""
-    from agora.benchmark.rows_csv import write_csv
+    from agora.benchmark.exports.rows_csv import write_csv
 
     typer.echo(f"csv  {write_csv(output, run)}")
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.benchmark.defaults import WORKERS
 from agora.cli.differing import LINES, lines
 from agora.cli.given import refuse
 
 if TYPE_CHECKING:
-    from agora.benchmark.entry import Check
+    from agora.leaderboard.entry import Check
 
 
 def submit(
@@ -32,15 +33,15 @@ def submit(
     seed: Annotated[
         int | None, typer.Option(help="With --check: of the draw; by default one that nobody can foresee.", min=0)
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = 2,
+    workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = WORKERS,
     connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address that an entry names.")] = False,
 ) -> None:
     """Make entries of the leaderboard from a finished run, or check entries: drive their commands, and some episodes, again.
 
     A check exits with 1 where something did not come out again, and with 2 where the entry cannot be run here as it was made.
     """
-    from agora.benchmark.submission import Words
-    from agora.benchmark.submission import submit as make
+    from agora.leaderboard.submission import Words
+    from agora.leaderboard.submission import submit as make
 
     if not check:
         refuse("without --check", "episodes", "seed", "workers", "connect")
@@ -58,10 +59,10 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
     """Check one entry, print the result, and return whether all agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from agora.benchmark.posted import read_entry
     from agora.benchmark.request import Options
-    from agora.benchmark.verification import Sample, one_cpu_only
-    from agora.benchmark.verification import check as verify
+    from agora.leaderboard.entry_folder import read_entry
+    from agora.leaderboard.verification import Sample, one_cpu_only
+    from agora.leaderboard.verification import check as verify
 
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), disable=not sys.stderr.isatty(), transient=True
@@ -88,7 +89,7 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
 
 def _say(folder: Path, check: Check) -> None:
     """Print the result of a check."""
-    from agora.benchmark.verification import missed
+    from agora.leaderboard.verification import missed
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
     if check.agrees:
@@ -115,6 +116,6 @@ def leaderboard(
     alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora's source.")] = False,
 ) -> None:
     """Write all entries as one page that needs no network: a table for each suite, with intervals, ranks, filters and replays."""
-    from agora.benchmark.leaderboard import write
+    from agora.leaderboard.page import write
 
     typer.echo(f"page  {write(folder or [], output, with_own=not alone)}")

@@ -9,7 +9,7 @@ from agora.cli.given import given, refuse
 from agora.errors import InputError
 
 if TYPE_CHECKING:
-    from agora.benchmark.form import RequestForm
+    from agora.benchmark.request_form import RequestForm
 
 
 def run_outside(form: RequestForm, ros_launch: str) -> Path | None:

@@ -55,12 +55,12 @@ def _agrees(run: Path, keys: Sequence[str]) -> bool:
 
 def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
     """Play recorded episodes of a run."""
-    from agora.benchmark.exchange import KeptRun
-    from agora.benchmark.failures import titles
-    from agora.benchmark.kept import recordings
-    from agora.benchmark.run_folder import RunFolder
+    from agora.benchmark.results.recordings import recordings
+    from agora.benchmark.results.run_folder import RunFolder
+    from agora.benchmark.results.selection import RunSelection
     from agora.cli.results import file_name, write_videos
     from agora.errors import ResultsError
+    from agora.reporting.failures import titles
     from agora.viewer.live import check_screen
     from agora.viewer.live import play as show
     from agora.viewer.replay import write_replay
@@ -68,7 +68,7 @@ def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
 
     if live:
         check_screen()
-    groups = KeptRun.of(run, keys).groups
+    groups = RunSelection.of(run, keys).groups
     kept = recordings(run, [row["key"] for group in groups for row in group])
     named: dict[str, str] = {}
     blind = RunFolder.read(run).record.blind or ()

@@ -10,7 +10,7 @@ import typer
 
 def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
     """Write the report of a run again."""
-    from agora.benchmark.kept import report as write
+    from agora.reporting.report import report as write
 
     typer.echo(write(folder))
 
@@ -25,11 +25,11 @@ def compare(
     ] = None,
 ) -> None:
     """Compare runs: write one report of all, with planners paired on the episodes that are the same, and say what is not."""
-    from agora.benchmark.compare import differences, write_comparison
-    from agora.benchmark.kept import first_answers
-    from agora.benchmark.merged import merged
-    from agora.benchmark.terminal import print_rows
     from agora.errors import InputError
+    from agora.reporting.merged_runs import merged
+    from agora.reporting.report import first_answers
+    from agora.reporting.run_comparison import differences, write_comparison
+    from agora.reporting.terminal import print_rows
 
     if len(runs) < 2:
         raise InputError(f"{runs[0]}: expected at least two runs; agora report writes the page of one")
@@ -64,10 +64,10 @@ def table(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
 ) -> None:
     """Print a table for a paper: planners by metrics, with 95 % intervals, and bold where the best is fair to name."""
-    from agora.benchmark.merged import merged
-    from agora.benchmark.paper import FORMATS, paper_table
     from agora.errors import InputError, UnknownNameError
     from agora.files import write_whole
+    from agora.reporting.merged_runs import merged
+    from agora.reporting.paper_tables import FORMATS, paper_table
 
     if kind not in FORMATS:
         raise InputError(f"--format: expected latex, csv or markdown, got {kind!r}")
@@ -97,9 +97,9 @@ def figures(
     kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
 ) -> None:
     """Write figures for a paper: outcomes with intervals, the distribution of metrics, and an overview of all of these."""
-    from agora.benchmark.headline import ARENA
-    from agora.benchmark.kept import figures as write
     from agora.errors import InputError
+    from agora.reporting.headline import ARENA
+    from agora.reporting.report import figures as write
 
     if kind not in ("png", "pdf", "svg"):
         raise InputError(f"--format: expected png, pdf or svg, got {kind!r}")

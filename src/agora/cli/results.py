@@ -44,13 +44,13 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         video: number of episodes of each planner to make a video of, or ``failed``.
         again: returns the command that runs the episode of a row again; empty where there is none.
     """
-    from agora.benchmark.account import account
-    from agora.benchmark.kept import first_answers, limits, report, shown_rows
-    from agora.benchmark.run_folder import RunFolder
-    from agora.benchmark.terminal import print_limits, print_rows
+    from agora.benchmark.results.audit import audit_run
+    from agora.benchmark.results.run_folder import RunFolder
     from agora.core.recording import FAILURES
+    from agora.reporting.report import first_answers, limits, report, shown_rows
+    from agora.reporting.terminal import print_limits, print_rows
 
-    found, record = account(folder), RunFolder.read(folder).record
+    found, record = audit_run(folder), RunFolder.read(folder).record
     if found.rows:
         rows = shown_rows(found.rows, record)
         measured = limits(RunFolder.read(folder), rows)
@@ -91,9 +91,9 @@ def wanted_videos(text: str) -> str:
 
 def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[str], wanted: str) -> list[Path]:
     """Videos of kept episodes: of all that failed, or of so many of each planner; of their first robots, among the others."""
-    from agora.benchmark.failures import filmed, filmed_failures, titles
+    from agora.reporting.failures import episodes_to_film, failures_to_film, titles
 
-    chosen = filmed_failures(rows) if wanted == "failed" else filmed(rows, int(wanted))
+    chosen = failures_to_film(rows) if wanted == "failed" else episodes_to_film(rows, int(wanted))
     return write_videos(folder, chosen, titles(rows, blind))
 
 
@@ -105,7 +105,7 @@ def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping
         episodes: keys of the robots of each.
         named: titles by key.
     """
-    from agora.benchmark.kept import recordings
+    from agora.benchmark.results.recordings import recordings
     from agora.viewer.video import write_video
 
     paths = []

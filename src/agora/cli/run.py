@@ -50,13 +50,13 @@ def run(
 ) -> None:
     """Run one episode, print eight numbers, and write what is asked for; exits with 1 where planner or simulator failed."""
     from agora.benchmark.contest import read_benchmark
-    from agora.benchmark.facts import blind, unaware
-    from agora.benchmark.failures import unread
     from agora.benchmark.informed import Informed
+    from agora.benchmark.knowledge import blind, unaware
     from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
     from agora.errors import InputError
+    from agora.reporting.failures import unread_note
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -81,7 +81,7 @@ def run(
     said = list(numbers.lines(shown, lambda measure: measure(recording)))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:
-        typer.echo(why(recording).words + unread(blind(mine), unaware(mine), label, recording.outcome.label))
+        typer.echo(why(recording).words + unread_note(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):

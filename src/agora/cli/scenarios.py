@@ -213,7 +213,7 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 
 def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
     """Return the oracle's faults: nobody can get through, or the interaction of the card cannot come about."""
-    from agora.benchmark.oracle import solve
+    from agora.benchmark.informed.oracle import solve
     from agora.tasks.faults import Fault
 
     x, y = situation.area[0].mean(axis=0) if situation.area else situation.start[:2]

@@ -11,7 +11,7 @@ from agora.cli.options import VideoCount
 from agora.cli.results import finish, wanted_videos
 
 if TYPE_CHECKING:
-    from agora.benchmark.joystick import Meeting
+    from agora.benchmark.socnavbench.joystick import Meeting
     from agora.tasks.suite import Suite
 
 serve = typer.Typer(help="Worlds for planners in other processes.", no_args_is_help=True)
@@ -73,7 +73,7 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
 
     Args:
         suite: suite to play.
-        planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.joystick.Meeting`.
+        planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.socnavbench.joystick.Meeting`.
         folder: folder of the results.
         resume: go on with a run that was begun there.
     """
@@ -105,7 +105,7 @@ def with_episodes(suite: Suite, names: list[str]) -> Suite:
 
 
 def _meeting(given: dict[str, Any], where: str) -> Meeting:
-    from agora.benchmark.joystick import Meeting
+    from agora.benchmark.socnavbench.joystick import Meeting
     from agora.config import build
 
     return build(given, Meeting, where)
@@ -114,8 +114,8 @@ def _meeting(given: dict[str, Any], where: str) -> Meeting:
 def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
     """Play a suite with a joystick, and say how it goes."""
     from agora.benchmark.executors.outside import EpisodeLostError
-    from agora.benchmark.run_folder import episodes_kept
-    from agora.benchmark.socnavbench import bench_by_joystick
+    from agora.benchmark.results.run_folder import episodes_kept
+    from agora.benchmark.socnavbench.player import bench_by_joystick
     from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
 

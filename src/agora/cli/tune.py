@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from agora.benchmark.defaults import WORKERS
+
 
 def tune(
     planner: Annotated[str, typer.Argument(help="A planner or preset to begin with, NAME or NAME:key=value,key=value.")],
@@ -28,27 +30,27 @@ def tune(
     preset: Annotated[
         Path | None, typer.Option(help="File of the tuned parameters; PLANNER_tuned.yaml among Agora's presets by default.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = 2,
+    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = WORKERS,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
 ) -> None:
     """Tune a planner's parameters on a training suite, and compare the result on a suite that was held out."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from agora.benchmark.informed import refuse_informed
-    from agora.benchmark.kept import report
-    from agora.benchmark.objective import Objective
     from agora.benchmark.request import Options
-    from agora.benchmark.run_folder import episodes_kept
-    from agora.benchmark.tune import Tuning
-    from agora.benchmark.tune import tune as run
-    from agora.benchmark.tuned import Tried, Tuned, words
-    from agora.benchmark.tuned import preset as text_of
+    from agora.benchmark.results.run_folder import episodes_kept
     from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
     from agora.files import write_whole
     from agora.planners.presets import named_planner
+    from agora.reporting.report import report
     from agora.share import folder as shared
     from agora.tasks.suite import load_suite
+    from agora.tuning.objective import Objective
+    from agora.tuning.result import Tried, Tuned, estimate_text
+    from agora.tuning.result import preset_text as text_of
+    from agora.tuning.tune import Tuning
+    from agora.tuning.tune import tune as run
 
     options = Options(workers=workers)
     options.runs.prepare()  # before the planner's code is imported: workers inherit nothing that it changes
@@ -73,7 +75,8 @@ def tune(
                         tuned = event
     compared = tuned.comparisons(tuning.objective)
     for one in compared:
-        typer.echo(f"{one.name}: {words(one.before)} before, {words(one.after)} after, {words(one.difference, '+')}")
+        before, after, difference = estimate_text(one.before), estimate_text(one.after), estimate_text(one.difference, "+")
+        typer.echo(f"{one.name}: {before} before, {after} after, {difference}")
     typer.echo(f"report  {report(folder / 'held_out')}")
     if not tuned.better:
         typer.echo("no trial was better than the planner as it is; no preset is written")

@@ -1,7 +1,7 @@
 """Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
 
 ``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` says it; `declared` reads it, `empty` allocates by it,
-`agora.benchmark.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.
+`agora.benchmark.results.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Finished:
         job: name of the job.
         name: name of the shard.
         episodes: numbers of the episodes whose rows it holds.
-        files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.store.PARTS`).
+        files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.results.store.PARTS`).
     """
 
     job: str

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agora.benchmark.statistics import wilson
 from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
+from agora.reporting.statistics import wilson
 from agora.share import folder
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agora.benchmark.account import account
-from agora.benchmark.kept import recordings
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.recordings import recordings
+from agora.benchmark.results.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
 from agora.datasets.bag_order import ranks
@@ -157,7 +157,7 @@ def write_demonstrations_of_run(run: Path, folder: Path) -> list[Path]:
     """
     suite = RunFolder.read(run).suite()
     written = []
-    rows = sorted(account(run).rows, key=lambda row: row["key"])
+    rows = sorted(audit_run(run).rows, key=lambda row: row["key"])
     kept = recordings(run, [row["key"] for row in rows])
     for row in rows:
         name, stage, episode, robot = row["key"], suite.stage(row["stage"]), row["episode"], int(row["key"].rpartition("/")[2])

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark.begun import check_resumed, check_software, mark_of, write_code
-from agora.benchmark.inputs import inputs
-from agora.benchmark.machine import Machine
-from agora.benchmark.packages import check_imported, manifest, packages
+from agora.benchmark.provenance.inputs import inputs
+from agora.benchmark.provenance.machine import Machine
+from agora.benchmark.provenance.packages import check_imported, manifest, packages
+from agora.benchmark.provenance.resumption import check_resumed, check_software, mark_of, write_code
 from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome

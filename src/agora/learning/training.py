@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from agora.benchmark.begun import alone
+from agora.benchmark.provenance.resumption import exclusive_access
 from agora.benchmark.stop_token import StopToken
 from agora.config import load
 from agora.core.answers import blamed
@@ -174,7 +174,7 @@ def train(
     latest: Savable | None = None
     try:
         token.check()
-        with alone(output), closing(Run(output, training, seed, resume=resume, token=token)) as run:
+        with exclusive_access(output), closing(Run(output, training, seed, resume=resume, token=token)) as run:
             try:
                 with closing(_rounds(trainer, run)) as rounds:
                     for policy in rounds:

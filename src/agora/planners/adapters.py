@@ -59,8 +59,8 @@ def call(
     A batched call for several rows that raises, or whose arrays have the wrong shape, is repeated row by row, which is noted
     (`ASKED_AGAIN`). Rows that fail or are not active
     stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
-    not caught, and Ctrl-C is the user's (`agora.core.stranger`). Rows that have no path stand too, whatever a planner that needs
-    one says of them. Rows at a goal whose heading counts turn to it (`agora.planners._final_turn`), unless their planner does that
+    not caught, and Ctrl-C is the user's (`agora.core.untrusted_calls`). Rows that have no path stand too, whatever a planner that
+    needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners._final_turn`), unless their planner does that
     itself. Reasons are noted in any case.
 
     Args:

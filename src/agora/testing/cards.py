@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agora.benchmark.oracle import CLOSE, Solution, drive, solve
+from agora.benchmark.informed.oracle import CLOSE, Solution, drive, solve
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import ROBOT, Card

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from agora import __version__
-from agora.benchmark.begun import alone, check_resumed, write_code
-from agora.benchmark.inputs import inputs
-from agora.benchmark.packages import manifest, packages
+from agora.benchmark.provenance.inputs import inputs
+from agora.benchmark.provenance.packages import manifest, packages
+from agora.benchmark.provenance.resumption import check_resumed, exclusive_access, write_code
 from agora.benchmark.stop_token import StopToken
-from agora.benchmark.study import Study, rounded, space, with_parameters
-from agora.benchmark.tuned import changed
 from agora.config import dump, load, plain
 from agora.errors import ResultsError, StoppedError
 from agora.files import write_whole
 from agora.registry import Named
+from agora.tuning.result import changed_parameters
+from agora.tuning.search import Study, rounded, space, with_parameters
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.flow import fundamental_diagram
 from agora.validation.motion import Motion, motion
@@ -255,7 +255,7 @@ def _calibrate(
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
     described, file = calibration.describe(people), folder / "calibration.yaml"
     trials: list[CalibrationTrial] = []
-    with alone(folder):
+    with exclusive_access(folder):
         known = _known(file, described, resume)
         write_code(folder, manifest(calibration.model, calibration.beside.behaviours))
         for number in range(calibration.trials):
@@ -325,5 +325,5 @@ def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
         f"# Weights: {', '.join(f'{name} {weight:g}' for name, weight in calibration.weights.items())}.",
     ]
     part = found.model.part
-    block = part.block() if isinstance(part, Motion) else {"name": calibration.model.name, **changed(part)}
+    block = part.block() if isinstance(part, Motion) else {"name": calibration.model.name, **changed_parameters(part)}
     return "\n".join(lines) + "\n" + dump(block)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
 from agora.extras import missing
+from agora.reporting.statistics import Estimate
 from agora.validation.distances import mean
 from agora.validation.features import features
 from agora.validation.stretches import Stretch

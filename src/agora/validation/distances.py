@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
+from agora.reporting.statistics import Estimate
 from agora.seeds import Stream
 
 RESAMPLES = 200

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.core.state import Bools, Doubles
 from agora.datasets.eth_ucy import RecordedScene, read_scene
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.interfaces import Costmap, Limits, Memory, Observation, Predictor, Tracks
+from agora.reporting.statistics import Estimate
 from agora.validation.distances import mean
 from agora.validation.events import Measuring
 from agora.validation.stretches import RADIUS, SCENES, STEP

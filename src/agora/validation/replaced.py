@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
+from agora.reporting.statistics import Estimate
 from agora.seeds import Stream
 from agora.validation.crowd import SimulatedCrowd, simulate_scenes
 from agora.validation.distances import mean

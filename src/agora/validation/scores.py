@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from agora.benchmark.statistics import Estimate
 from agora.benchmark.stop_token import StopToken
 from agora.core.state import Bools, Doubles
 from agora.pedestrians.behaviours.groups import Groups
+from agora.reporting.statistics import Estimate
 from agora.seeds import Stream
 from agora.validation.classifier import Samples, judge, shown, told_apart
 from agora.validation.crowd import SimulatedCrowd, simulate_scenes

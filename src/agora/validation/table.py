@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agora.benchmark.statistics import Estimate
 from agora.errors import InputError
 from agora.files import write_whole
+from agora.reporting.statistics import Estimate
 from agora.validation.scores import COLUMNS, Score
 
 if TYPE_CHECKING:

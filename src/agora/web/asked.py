@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.inputs import inputs
-from agora.benchmark.merged import ASKED
+from agora.benchmark.provenance.inputs import inputs
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.learning.run import RECORD
+from agora.reporting.merged_runs import ASKED
 from agora.share import folder
 from agora.tasks.suite import load_suite
 from agora.tasks.suite_file import OWN

@@ -10,12 +10,12 @@ from typing import Any
 
 from agora.benchmark.bench import bench
 from agora.benchmark.events import Advanced
-from agora.benchmark.form import RequestForm
-from agora.benchmark.kept import report
 from agora.benchmark.request import Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.run_folder import RunFolder
 from agora.config import build
 from agora.errors import StoppedError
+from agora.reporting.report import report
 from agora.web.asked import home_of
 from agora.web.conduct import Conduct
 from agora.web.own import Own

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agora.benchmark.inputs import inputs
-from agora.benchmark.kept import report
-from agora.benchmark.packages import packages
-from agora.benchmark.played import write_played
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.external_results import write_played
+from agora.benchmark.provenance.inputs import inputs
+from agora.benchmark.provenance.packages import packages
+from agora.benchmark.results.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.metrics.registered import metrics
+from agora.reporting.report import report
 from agora.tasks.suite import Suite
 from agora.world.start import Start
 

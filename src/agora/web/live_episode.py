@@ -17,8 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.facts import blind
 from agora.benchmark.informed import refuse_informed
+from agora.benchmark.knowledge import blind
 from agora.core.recording import Outcome, Recording
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, in_words
@@ -44,7 +44,7 @@ class LiveForm:
         planner: planner as `agora run` takes it; of no account where a person drives.
         stage: name of the stage; the first of the suite where empty.
         episode: number of the episode in its stage.
-        seed: seed instead of the suite's, as in `agora.benchmark.form.RequestForm`.
+        seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
         drive: whether a watcher drives the robot.
         label: label of the planner; its text where empty.
     """

@@ -12,17 +12,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agora.benchmark import shard, store
-from agora.benchmark.compare import write_comparison
-from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.kept import recordings
-from agora.benchmark.merged import merged
-from agora.benchmark.paper import FORMATS, paper_table
-from agora.benchmark.rows_csv import write_csv
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.store import Shard
+from agora.benchmark.exports.mcap import write_mcap_files
+from agora.benchmark.exports.rows_csv import write_csv
+from agora.benchmark.results import shard, store
+from agora.benchmark.results.recordings import recordings
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.store import Shard
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics.registered import FEW, metrics
+from agora.reporting.merged_runs import merged
+from agora.reporting.paper_tables import FORMATS, paper_table
+from agora.reporting.run_comparison import write_comparison
 from agora.viewer.replay import write_replay
 
 FIRST = ("planner", "stage", "episode", "outcome")

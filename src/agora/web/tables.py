@@ -33,7 +33,7 @@ class Run(Base):
         kind: "bench" for episodes of a suite, "training" for a training.
         title: title that people read.
         state: state of the run.
-        form: fields that were filled in, of `agora.benchmark.form.RequestForm` or of `agora.web.trainings.TrainingForm`.
+        form: fields that were filled in, of `agora.benchmark.request_form.RequestForm` or of `agora.web.trainings.TrainingForm`.
         done: number of episodes that have ended, or of `PARTS` of a training.
         total: number of its episodes, or `PARTS`; 0 until the run has begun.
         message: reason of a failure in words, or notice of the work that takes long.

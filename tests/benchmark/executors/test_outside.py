@@ -6,14 +6,14 @@ import pytest
 from tests.played import recordings, small_suite
 from tests.suites import planners, results
 
-from agora.benchmark import store
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.outside import EpisodeLostError, Outside
-from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results import store
+from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError, ResultsError
+from agora.reporting.report import report
 
 
 def outside(suite, label, folder, play, **how):

@@ -23,21 +23,21 @@ from tests.naughty import Fickle, Naughty, Rude, Witness
 from tests.suites import plane
 from typer.testing import CliRunner
 
-from agora.benchmark import store
-from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
-from agora.benchmark.copies import START
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes, _sendable, _watched, start_server
 from agora.benchmark.job import Job, RunPlan
-from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results import store
+from agora.benchmark.results.audit import audit_run
+from agora.benchmark.results.copies import START
+from agora.benchmark.results.run_folder import RunFolder
 from agora.cli.app import app
 from agora.core import float_mode
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
+from agora.reporting.report import report
 from agora.wire.waits import Waits
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,7 +77,7 @@ def test_a_planner_that_takes_its_worker_along_fails_like_one_that_raises(tmp_pa
         re.fullmatch(r"ZeroDivisionError: on purpose \(naughty.py, line \d+, in raises: .*\)", raised[k]["failure"]) for k in GUILTY
     )
     assert all(bad[k]["duration"] == pytest.approx(0.3) for k in GUILTY)
-    assert RunFolder.read(tmp_path).interrupted() == {} and account(tmp_path).problems() == []
+    assert RunFolder.read(tmp_path).interrupted() == {} and audit_run(tmp_path).problems() == []
     again = {
         row["episode"]: row
         for row in run_all(Request(SUITE, {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}, tmp_path, resume=True))
@@ -99,7 +99,7 @@ def test_a_planner_that_raises_what_ends_a_process_fails_like_one_that_raises_an
     bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
     assert all(re.match(rf"{reason} \(naughty.py, line \d+, in {mischief}: ", bad[k]["failure"]) for k in GUILTY)
     assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
-    assert RunFolder.read(tmp_path).interrupted() == {} and account(tmp_path).problems() == []
+    assert RunFolder.read(tmp_path).interrupted() == {} and audit_run(tmp_path).problems() == []
 
 
 @pytest.mark.parametrize(("mischief", "workers"), [("forks", 0), ("forks", 1), ("forks_one_that_dies", 0)])
@@ -160,7 +160,7 @@ def test_the_process_that_workers_come_from_is_started_before_a_planner_is_impor
         raise InputError("enough")
 
     monkeypatch.setattr(Processes, "prepare", lambda self: order.append("workers"))
-    for name in ("control.named_planner", "form.runnable"):
+    for name in ("control.named_planner", "request_form.runnable"):
         monkeypatch.setattr(f"agora.benchmark.{name}", imported)
     monkeypatch.setattr("agora.planners.presets.named_planner", imported)
     CliRunner().invoke(app, words.split())

@@ -18,7 +18,7 @@ from agora.benchmark.executors import ray as on_ray
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.executors.ray import Ray, refuse_others, versions
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError
 from agora.registry import Named
 

@@ -15,12 +15,12 @@ from tests import fake_ray
 from tests.benchmark.executors.test_ray import rows_and_reasons
 from tests.suites import plane
 
-from agora.benchmark import store
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.executors.ray import Ray
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results import store
 from agora.interfaces import Done, Lost, Progress
 from agora.registry import Named
 from agora.testing import check_executor

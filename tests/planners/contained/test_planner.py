@@ -15,8 +15,8 @@ import pytest
 from tests.planners.contained.victims import WALLS, walled
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError, PlannerError
 from agora.planners.adapters import call, checked
 from agora.planners.contained import confine

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.form import RequestForm
+from agora.benchmark.request_form import RequestForm
 from agora.interfaces.observation import VIEWS, Observation
 from agora.planners.contained.confine import lack
 from agora.seeds import key_of

@@ -12,12 +12,12 @@ from tests import engines
 from tests.starts import DISC, people, plane, start
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.kept import recordings
 from agora.benchmark.request import Options, Request
-from agora.benchmark.rules import of_values
+from agora.benchmark.results.recordings import recordings
 from agora.core.recording import Outcome
 from agora.engine.engine import Engine
 from agora.errors import InputError
+from agora.leaderboard._rules import of_values
 from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
 from agora.node_logic.one_world import OneWorld

@@ -232,7 +232,7 @@ def start_server() -> None:
 
     It never hears Ctrl-C, not even while it imports: the run stops its workers itself.
     """
-    multiprocessing.get_context("forkserver").set_forkserver_preload([__name__, "agora.benchmark.executors.preloaded"])
+    multiprocessing.get_context("forkserver").set_forkserver_preload([__name__, "agora.benchmark.executors._preloaded"])
     resource_tracker.ensure_running()  # the fork server's first step, which would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

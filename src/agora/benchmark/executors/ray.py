@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.packages import change, check_imported
+from agora.benchmark.provenance.packages import change, check_imported
 from agora.errors import InputError
 from agora.extras import missing
 from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work

@@ -83,7 +83,7 @@ def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
 
 
 class _Law(NamedTuple):
-    """Constants of `agora.pedestrians.moussaid.interaction`."""
+    """Constants of `agora.pedestrians.shared.moussaid.interaction`."""
 
     importance: float
     gamma: float
@@ -216,7 +216,7 @@ class SocialForce:
         obstacle_sigma: distance over which it falls to 1/e, m.
         window: local costmap, for walls.
         look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
-        importance: lambda of the interaction (`agora.pedestrians.moussaid`).
+        importance: lambda of the interaction (`agora.pedestrians.shared.moussaid`).
         gamma: gamma of the interaction.
         n: n of the interaction.
         n_prime: n' of the interaction.

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
-from agora.benchmark import leaderboard
-from agora.benchmark.kept import report
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError, UnknownNameError
+from agora.leaderboard import page as leaderboard
+from agora.reporting.report import report
 from agora.web import results
 from agora.web.addresses.answers import download
 from agora.web.guard import REPORT_POLICY

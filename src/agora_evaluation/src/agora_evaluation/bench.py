@@ -28,7 +28,7 @@ from agora.benchmark.bench import bench
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.outside import EpisodeLostError, Outside
 from agora.benchmark.request import Request
-from agora.benchmark.run_folder import episodes_kept
+from agora.benchmark.results.run_folder import episodes_kept
 from agora.cli.stopping import raise_caught, stoppable
 from agora.core.recording import Recording
 from agora.datasets.rosbag import read_episode

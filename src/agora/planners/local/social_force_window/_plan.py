@@ -25,7 +25,7 @@ _CONTACT = np.float32(1e4)
 
 
 class Law(NamedTuple):
-    """Constants of `agora.pedestrians.moussaid.interaction`."""
+    """Constants of `agora.pedestrians.shared.moussaid.interaction`."""
 
     importance: np.float32
     gamma: np.float32

@@ -105,7 +105,7 @@ class SocialForceWindow:
         sfm_obstacle_weight: weight of the force of walls on the robot, m/s2.
         sfm_obstacle_sigma: distance over which it falls to 1/e, m.
         sfm_people_weight: weight of the social force, m/s2.
-        importance: lambda of the social force (`agora.pedestrians.moussaid`).
+        importance: lambda of the social force (`agora.pedestrians.shared.moussaid`).
         gamma: gamma of the social force.
         n: n of the social force.
         n_prime: n' of the social force.

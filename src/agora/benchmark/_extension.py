@@ -1,0 +1,43 @@
+"""Planners that are added to a run: they drive the same episodes as those that the run has already, whose rows stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agora.benchmark.provenance.resumption import difference_of
+from agora.benchmark.request import Request
+from agora.benchmark.results.run_record import RunRecord
+from agora.config import plain
+from agora.errors import InputError, ResultsError
+from agora.planners.presets import planner_of
+from agora.registry import Named
+
+
+def extended_request(request: Request) -> Request:
+    """Return a request that adds its planners to the run in its folder; episodes without a row are run of the others, too.
+
+    Args:
+        request: suite, options and folder of the run, and the planners to add.
+
+    Raises:
+        ResultsError: the folder holds no run, or one of a planner outside of Agora, or has another planner of this label.
+        InputError: a planner of the run is not here, or the request asks for other levels of perception.
+    """
+    record, folder = RunRecord.read(request.folder), request.folder
+    levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))
+    if request.pedestrians not in ((), levels):
+        raise InputError(f"pedestrians: the run in {folder} has {', '.join(levels) or 'what its stages say'}; leave it out")
+    begun: dict[str, Named] = {}
+    values: Mapping[str, object] = record.planners if isinstance(record.planners, dict) else {}
+    for label, name in record.names.items():
+        own = values.get(label)
+        if not isinstance(own, Mapping) or own.get("name") == "external":
+            raise ResultsError(f"{folder}: {label} drove from outside; run other planners in a folder of their own: agora compare")
+        begun[name] = planner_of(own, f"{folder}: planners.{label}")
+    for name, planner in request.planners.items():
+        if name in begun and (now := plain(planner)) != (was := plain(begun[name])):
+            raise ResultsError(f"{folder}: has a planner {name!r} already: {difference_of(was, now, name)}; give it another label")
+    planners = begun | {name: planner for name, planner in request.planners.items() if name not in begun}
+    controls = tuple(dict.fromkeys(record.names[label] for label in record.control or ()))
+    return replace(request, planners=planners, pedestrians=levels, resume=True, begun=tuple(begun), controls=controls)

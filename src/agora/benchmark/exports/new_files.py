@@ -1,0 +1,35 @@
+"""New files of exports: their names, and writing them without replacing anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agora.datasets.played import PlayedEpisode
+from agora.errors import ResultsError
+from agora.files import write_whole
+
+
+def file_name(played: PlayedEpisode) -> str:
+    """The name of an episode's file, without ending: ``suite.stage.episode.planner``."""
+    return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse to write over something. Raises: ResultsError: it is there."""
+    if path.exists():
+        raise ResultsError(f"{path}: is there already; choose another folder")
+
+
+def write_new(path: Path, content: bytes) -> Path:
+    """Write a new file, whole or not at all, and return its path.
+
+    Raises:
+        ResultsError: the file is there already or cannot be written.
+    """
+    refuse_existing(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return path

@@ -1,0 +1,5 @@
+"""The informed robot, which knows the future: the drive that it searches for, and its place among the planners of a run."""
+
+from agora.benchmark.informed._robot import INFORMED, Foreseen, Informed, informed, refuse_informed
+
+__all__ = ["INFORMED", "Foreseen", "Informed", "informed", "refuse_informed"]

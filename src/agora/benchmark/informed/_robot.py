@@ -1,0 +1,95 @@
+"""The informed robot: a reference that knows the future and bounds what planners can reach.
+
+It is not a planner: it drives an episode several times and returns the last drive (`agora.benchmark.informed.oracle.foresee`). A
+run lists it beside planners under the label `INFORMED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from agora.benchmark.informed.oracle import foresee
+from agora.core.recording import Recording
+from agora.engine.conditions import Conditions
+from agora.errors import InputError
+from agora.interfaces import Declaration, Watch
+from agora.registry import Named
+
+if TYPE_CHECKING:
+    from agora.world.start import Start
+
+INFORMED = "informed"
+"""Name of the informed robot among the planners of a run."""
+
+
+@dataclass(frozen=True)
+class Informed:
+    """A robot that knows where everybody will be, including people's reactions to it.
+
+    Attributes:
+        drives: largest number of drives per episode. The last drive counts.
+    """
+
+    declares: ClassVar[Declaration] = Declaration()
+
+    drives: int = 24
+
+    def episodes(self, starts: Sequence[Start], conditions: Conditions, watch: Watch) -> Foreseen:
+        """Return the drives of some episodes.
+
+        Args:
+            starts: starts of the episodes, with one robot each.
+            conditions: conditions of their stage.
+            watch: called at every step of the world and every search.
+
+        Raises:
+            InputError: an episode has several robots.
+        """
+        if any(len(start.robots) != 1 for start in starts):
+            raise InputError("the informed robot drives alone; expected episodes with one robot")
+        return Foreseen(starts, self.drives, conditions, watch)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The informed robot's drives, in the form of `agora.episode.Episodes`.
+
+    Attributes:
+        starts: starts of the episodes.
+        drives: largest number of drives per episode.
+        conditions: conditions of their stage.
+        watch: called at every step of the world and every search.
+    """
+
+    starts: Sequence[Start]
+    drives: int
+    conditions: Conditions
+    watch: Watch
+
+    def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
+        """Yield the number of each episode and the recording of its robot."""
+        for number, start in enumerate(self.starts):
+            yield number, [foresee(start, self.conditions, self.drives, self.watch)]
+
+
+def refuse_informed(planner: str) -> None:
+    """Refuse a text that names the informed robot, for commands that need a planner.
+
+    Args:
+        planner: text that names a planner.
+
+    Raises:
+        InputError: the text names the informed robot.
+    """
+    if planner == INFORMED:
+        raise InputError(
+            f"{INFORMED} is not a planner: it drives each episode several times, knowing what people will do. "
+            "`agora bench` and `agora run` can run it; name a planner here (agora list planners)"
+        )
+
+
+def informed() -> Named:
+    """Return the informed robot with its name."""
+    return Named(INFORMED, Informed())

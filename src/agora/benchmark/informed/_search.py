@@ -1,0 +1,328 @@
+"""A search over cells and moments for a track that keeps clear of people whose motion is known.
+
+Dynamic programming over the layers of time: a cell is entered from the cells within reach of one tick. Each cell keeps only its
+cheapest entry, so the cost of a change of velocity is approximate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.jit import kernel
+from agora.core.recording import Recording
+from agora.core.state import Array, Doubles, Floats, Ints
+from agora.maps.grid import Map
+from agora.metrics.quantities.zones import SOCIAL
+from agora.robots.model import RobotModel
+from agora.world.start import Start
+
+_LENGTH_COST = np.float32(0.2)  # s/m
+_ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
+_LINE, _BESIDE = 12, 0.2  # points on the line between two members of a group, and the distance kept from them, m
+_LATER = np.float32(5.95)  # s after the first arrival; later arrivals are not cheaper
+_FAR = 1e4
+_BLAMED = np.float32(0.35)  # share of a decrease of the gap, above which the robot is to blame; lowered to allow for inaccuracy
+_SHARE = 0.95  # of the top speed; the controller uses the rest to catch up
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The cells and moments of a search, and the costs of motion on them.
+
+    Attributes:
+        cell: edge of a cell, m.
+        tick: time between two moments, s.
+        speed: largest speed, m/s. Moves of one tick lead to all cells within reach.
+        parts: number of moments in a tick, including its end, at which the gap to people and walls is checked.
+        agility: cost of a change of velocity, s per (m/s)2.
+        wide: gap below which closeness has a cost, m.
+        penalty: largest cost of closeness, s per s.
+        rounding: time over which corners are rounded, s.
+    """
+
+    cell: float = 0.1
+    tick: float = 0.15
+    speed: float = 0.95
+    parts: int = 1
+    agility: float = 0.0
+    wide: float = 0.45
+    penalty: float = 0.6
+    rounding: float = 0.6
+
+    @staticmethod
+    def fast(robot: RobotModel) -> Lattice:
+        """Return a lattice on which a robot reaches about its top speed in all directions."""
+        speed = _SHARE * robot.vx[1]
+        cell = 0.1 if speed > 0.8 else 0.05
+        tick = min(max(4.0 * cell / speed, 0.15), 0.5)
+        rounding = min(max(speed / (robot.ax or math.inf), 0.2), 0.6)
+        return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
+
+    def moves(self) -> Ints:
+        """Return (M, 2) the offsets of all moves of one tick, in rows and columns."""
+        reach = self.speed * self.tick / self.cell + 1e-6
+        most = int(reach)
+        offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
+        return np.asarray(offsets[np.hypot(*offsets.T) <= reach], np.int32)
+
+
+CAREFUL = Lattice()
+"""Cells and moments of the oracle of situations: the robot goes at most 0.67 m/s along an axis and 0.94 m/s across."""
+
+
+def search(
+    start: Start,
+    people: Recording,
+    dt: float,
+    margin: float,
+    wall: float = 0.05,
+    delay: float = 0.0,
+    since: float = 0.0,
+    lattice: Lattice = CAREFUL,
+    keep: float = 0.0,
+    latest: float = math.inf,
+) -> Doubles | None:
+    """Return a track (T, 2), one row per control period ``dt``, that keeps away from everybody; None if there is none.
+
+    Args:
+        start: start of the episode, whose first robot is driven.
+        people: recording of everybody in it, and of the robot.
+        dt: control period, s.
+        margin: distance kept from people beyond the radii, m.
+        wall: distance kept from walls beyond the radius, m.
+        delay: time for which the robot stays in place first, s.
+        since: time at which the track begins, s, at the robot's position in the recording at that time.
+        lattice: cells and moments of the search.
+        keep: gap to people within which the robot comes no nearer by its own motion, m; if it is not 0, the track also does not
+            cross the line between two members of a group.
+        latest: time by which the robot arrives, s.
+    """
+    then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
+    robot = np.asarray(people.pose[then, :2], np.float64)
+    goal = start.robots[0].goals[0, :2]
+    cell, tick, parts = lattice.cell, lattice.tick, lattice.parts
+    rows, columns = (int(v) for v in np.ceil(np.array(start.map.size[::-1]) / cell))
+    shifted = start.map.origin + np.mod(robot - start.map.origin, cell) - cell
+    free = _free(start.map, shifted, (rows + 1, columns + 1), cell, people.radius + wall)
+    times = np.arange(since, min(start.timeout - 2.0, latest), tick)
+    if not len(times):
+        return None
+    moments = np.asarray(since + np.arange((len(times) - 1) * parts + 1) * (tick / parts), np.float64)
+    walked, reach = _walked(people, moments, margin, keep > 0.0)
+    cells = ((walked - shifted) / cell).astype(np.float32)
+    ends = [tuple(int(v) for v in np.round((p - shifted) / cell)[::-1]) for p in (robot, goal)]
+    came = np.full((len(times), *free.shape), -1, np.int8)
+    moves = lattice.moves()
+    heading, forward = float(people.pose[then, 2]), float(people.twist[then, 0])
+    velocity = np.array([math.sin(heading), math.cos(heading)]) * (forward * tick / cell)
+    steps, via, costs = _tables(lattice, max(keep - margin, 0.0), velocity)
+    count = len(people.pedestrian_radius)
+    last = _explore(free, cells, reach, count, ends[0], ends[1], math.ceil(delay / tick - 1e-6), moves, steps, via, costs, came)
+    if last < 0:
+        return None
+    at, track = ends[1], []
+    for t in range(last, -1, -1):
+        track.append(at)
+        if t:
+            move = moves[came[t, at[0], at[1]]]
+            at = (at[0] - int(move[0]), at[1] - int(move[1]))
+    places = np.array(track[::-1])[:, ::-1] * cell + shifted
+    return _smooth(places, times[: last + 1] - since, dt, lattice.rounding)
+
+
+def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, Ints, Floats]:
+    """The arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a velocity (2,) at the start, rows and columns per tick."""
+    cell, tick, parts, moves = lattice.cell, lattice.tick, lattice.parts, lattice.moves()
+    shares = 1.0 - np.arange(1, parts + 1) / parts
+    change, closeness = lattice.agility * (cell / tick) ** 2, lattice.penalty * tick / parts
+    return (
+        np.concatenate([moves, velocity[None]]).astype(np.float32),
+        np.round(moves[:, None, :] * shares[:, None]).astype(np.int32),
+        np.array([cell, tick, _LENGTH_COST * cell, change, lattice.wide, closeness, keep], np.float32),
+    )
+
+
+def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, clearance: float) -> Floats:
+    """(rows, columns) distance of each cell of the search to walls beyond the clearance, m; negative if it is too near."""
+    row, column = np.mgrid[: shape[0], : shape[1]]
+    points = np.stack([column, row], axis=-1).reshape(-1, 2) * cell + shifted
+    gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
+    inside = np.minimum(points - place.origin, np.add(place.origin, place.size) - points).min(axis=1) - clearance
+    return np.asarray(np.minimum(gap, inside).reshape(shape), np.float32)
+
+
+def _walked(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
+    """(T, P, 2) positions to keep away from at the moments of the search, and (P,) distances to keep from them.
+
+    They are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who are together.
+    Absent pedestrians are far away.
+    """
+    at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
+    there, place = people.pedestrian_present[at], people.pedestrian_position[at]
+    walked, reach = [np.where(there[..., None], place, _FAR)], [people.pedestrian_radius + people.radius + margin]
+    if groups:
+        number = np.where(there, people.pedestrian_group[at], -1)
+        one, other = np.triu_indices(number.shape[1], 1)
+        together = (number[:, one] == number[:, other]) & (number[:, one] >= 0)
+        some = together.any(axis=0)
+        one, other, together = one[some], other[some], together[:, some]
+        ends = place[:, one], place[:, other]
+        together &= np.hypot(*np.moveaxis(ends[1] - ends[0], -1, 0)) <= SOCIAL
+        for share in (np.arange(_LINE) + 0.5) / _LINE:
+            walked.append(np.where(together[..., None], (1.0 - share) * ends[0] + share * ends[1], _FAR))
+            reach.append(np.full(len(one), _BESIDE))
+    return np.concatenate(walked, axis=1), np.concatenate(reach).astype(np.float32)
+
+
+@kernel
+def _approach(
+    gaps: Floats, people: Floats, reach: Floats, cell: np.float32, wide: np.float32, left: np.float32, top: np.float32
+) -> None:
+    """Reduce the gaps (rows, columns) of cells, m, to the gaps to people (P, 2), in cells, if these are below ``wide``."""
+    rows, columns = gaps.shape
+    for p in range(people.shape[0]):
+        x, y, within = people[p, 0] - left, people[p, 1] - top, (reach[p] + wide) / cell
+        for row in range(max(0, int(math.ceil(y - within))), min(rows, int(math.floor(y + within)) + 1)):
+            dy = y - np.float32(row)
+            for column in range(max(0, int(math.ceil(x - within))), min(columns, int(math.floor(x + within)) + 1)):
+                dx = x - np.float32(column)
+                gap = np.float32(math.sqrt(dx * dx + dy * dy)) * cell - reach[p]
+                gaps[row, column] = min(gaps[row, column], gap)
+
+
+@kernel
+def _layers(
+    gaps: Floats,
+    near: Floats,
+    free: Floats,
+    people: Floats,
+    reach: Floats,
+    pedestrians: int,
+    costs: Floats,
+    box: tuple[int, int, int, int],
+) -> None:
+    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, in m."""
+    top, bottom, left, right = box
+    cell, wide, keep = costs[0], costs[4], costs[6]
+    x, y = np.float32(left), np.float32(top)
+    for j in range(gaps.shape[0]):
+        gaps[j, top:bottom, left:right] = free[top:bottom, left:right]
+        _approach(gaps[j, top:bottom, left:right], people[j], reach, cell, wide, x, y)
+    if keep > _ZERO:
+        near[top:bottom, left:right] = keep
+        _approach(near[top:bottom, left:right], people[gaps.shape[0] - 1, :pedestrians], reach, cell, keep, x, y)
+
+
+@kernel
+def _closeness(gaps: Floats, row: int, column: int, via: Ints, wide: np.float32, most: np.float32, moves: bool) -> np.float32:
+    """Cost of closeness on a move into a cell; `_NEVER` if it leads through people or walls."""
+    cost = _ZERO
+    for j in range(via.shape[0]):
+        gap = gaps[j, row - via[j, 0], column - via[j, 1]]
+        if gap < _ZERO and moves:
+            return _NEVER
+        pressed = max(_ONE - gap / wide, _ZERO)
+        cost += most * pressed * pressed
+    return cost
+
+
+@kernel
+def _explore(
+    free: Floats,
+    people: Floats,
+    reach: Floats,
+    pedestrians: int,
+    start: tuple[int, int],
+    goal: tuple[int, int],
+    delay: int,
+    moves: Ints,
+    steps: Floats,
+    via: Ints,
+    costs: Floats,
+    came: Array,
+) -> int:
+    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if there is none; return the tick of the arrival.
+
+    Args:
+        free: (rows, columns) gap to walls, m.
+        people: ((T - 1) * parts + 1, P, 2) x and y, in cells.
+        reach: (P,) distance kept from each of them, m.
+        pedestrians: number of pedestrians, who come first in ``people``; the rest are points on lines between members of groups.
+        start: row and column of the start.
+        goal: row and column of the goal.
+        delay: ticks for which the robot stays in place first.
+        moves: (M, 2) rows and columns of the moves.
+        steps: (M + 1, 2) the moves, and the velocity at the start in the same unit.
+        via: (M, parts, 2) rows and columns from the place at each part of a move to its end.
+        costs: edge of a cell, m; a tick, s; cost per cell of length; cost per squared change of move; gap below which closeness
+            has a cost, m; largest cost of closeness in a part of a tick; gap to pedestrians within which the robot comes no nearer,
+            m.
+        came: (T, rows, columns) of -1.
+    """
+    ticks, rows, columns = came.shape
+    count, parts = via.shape[0], via.shape[1]
+    cell, tick, length_cost, change_cost = costs[0], costs[1], costs[2], costs[3]
+    wide, closeness, keep = costs[4], costs[5], costs[6]
+    far = np.max(np.abs(moves))
+    lengths = np.sqrt(steps[:, 0] * steps[:, 0] + steps[:, 1] * steps[:, 1])
+    cost, after = np.full((rows, columns), _NEVER), np.full((rows, columns), _NEVER)
+    gaps = np.empty((parts, rows, columns), np.float32)
+    near, later = np.full((rows, columns), keep), np.full((rows, columns), keep)
+    if keep > _ZERO:
+        _approach(near, people[0, :pedestrians], reach, cell, keep, _ZERO, _ZERO)
+    cost[start[0], start[1]] = _ZERO
+    came[0, start[0], start[1]] = count
+    best, when = _NEVER, -1
+    for t in range(1, ticks):
+        top, bottom = max(start[0] - far * t, 0), min(start[0] + far * t + 1, rows)
+        left, right = max(start[1] - far * t, 0), min(start[1] + far * t + 1, columns)
+        _layers(gaps, later, free, people[(t - 1) * parts + 1 :], reach, pedestrians, costs, (top, bottom, left, right))
+        reached = False
+        for row in range(top, bottom):
+            for column in range(left, right):
+                after[row, column] = _NEVER
+                if free[row, column] < _ZERO or (gaps[parts - 1, row, column] < _ZERO and t > delay):
+                    continue
+                least, move = _NEVER, -1
+                for k in range(count):
+                    a, b = row - moves[k, 0], column - moves[k, 1]
+                    if not (0 <= a < rows and 0 <= b < columns) or cost[a, b] >= _NEVER:
+                        continue
+                    if t <= delay and (moves[k, 0] != 0 or moves[k, 1] != 0):
+                        continue
+                    before = came[t - 1, a, b]
+                    u, v = steps[k, 0] - steps[before, 0], steps[k, 1] - steps[before, 1]
+                    c = cost[a, b] + tick + length_cost * lengths[k] + change_cost * (u * u + v * v)
+                    if c >= least:
+                        continue
+                    if later[row, column] < keep and t > delay:
+                        own = later[a, b] - later[row, column]
+                        if own > _BLAMED * (own + max(near[a, b] - later[a, b], _ZERO)) and own > _ZERO:
+                            continue
+                    c += _closeness(gaps, row, column, via[k], wide, closeness, t > delay)
+                    if c < least:
+                        least, move = c, k
+                if move >= 0:
+                    after[row, column] = least
+                    came[t, row, column] = move
+                    reached = True
+        cost, after = after, cost
+        near, later = later, near
+        if cost[goal[0], goal[1]] < best:
+            best, when = cost[goal[0], goal[1]], t
+        if not reached or (when >= 0 and tick * np.float32(t - when) > _LATER):
+            break
+    return when
+
+
+def _smooth(places: Doubles, times: Doubles, dt: float, rounding: float) -> Doubles:
+    """The path (T, 2) at control periods, with corners rounded over ``rounding``, s."""
+    moments = np.arange(0.0, times[-1] + dt, dt)
+    track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
+    half = round(0.5 * rounding / dt)
+    padded = np.concatenate([np.repeat(track[:1], half, 0), track, np.repeat(track[-1:], half, 0)])
+    window = np.ones(2 * half + 1) / (2 * half + 1)
+    return np.stack([np.convolve(axis, window, "valid") for axis in padded.T], axis=1)

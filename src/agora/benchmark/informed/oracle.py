@@ -1,0 +1,247 @@
+"""The oracle of situations: a robot that knows beforehand where everybody will be, and drives to the goal in time.
+
+The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
+(`agora.benchmark.informed._search`) finds a track that keeps clear of all of them; a controller follows it, and an ordinary episode
+shows whether the robot arrives without a contact.
+
+Among people who see the robot, `foresee` drives an episode repeatedly. It keeps a drive that fails, or that arrives but not clean,
+up to a few seconds before the failure. Everybody repeats the same motion up to then, and the rest is searched again among the
+people's motion in that drive.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from agora.benchmark.informed._search import Lattice, search
+from agora.core.recording import Outcome, Recording
+from agora.core.state import Array, Doubles
+from agora.episode import PLANNER, Conditions, Episodes
+from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest, Watch
+from agora.metrics.clean import CleanArrival, spoils
+from agora.planners.global_.astar import AStar
+from agora.tasks.suite import Suite
+from agora.world.records import EVERY_CONTACT
+from agora.world.start import Start
+
+STRAIGHT_SPEED, CLOSE = 1.0, 0.5
+"""Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
+
+_ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
+"""Margins to people and to walls, m, and how long to stay at the start, s."""
+
+_MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
+"""Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
+
+_CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
+"""For a clean arrival: margin to people, margin to walls, and gap to people within which the robot comes no nearer, m."""
+
+_CLEANER = 8
+"""Number of drives in which `foresee` looks for a clean arrival first."""
+
+UNWATCHED = Watch()
+
+_SPARE = 0.15  # s before the latest clean arrival
+_LIMITS = CleanArrival()
+_AHEAD, _STILL = 0.35, 0.06  # s and m
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """Drives along a track by the clock, without seeing people.
+
+    Attributes:
+        track: (T, 2) positions over time, m; one row per control period.
+        delay: time from a command to its effect, s. The robot steers from its predicted pose after that time.
+    """
+
+    declares: ClassVar[Declaration] = Declaration()
+
+    track: Doubles
+    delay: float = 0.0
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Steer to where the track will be in a moment."""
+        late = round(self.delay / observation.dt)
+        step = memory.get("step", np.zeros(len(observation.pose), np.int64))
+        sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
+        pose = observation.pose
+        for twist in sent.swapaxes(0, 1):
+            pose = _moved(pose, twist, observation.dt)
+        ahead = self.track[np.minimum(step + late + round(_AHEAD / observation.dt), len(self.track) - 1)]
+        dx, dy = (ahead - pose[:, :2]).T
+        away = np.hypot(dx, dy)
+        error = np.arctan2(dy, dx) - pose[:, 2]
+        back = (np.cos(error) < -0.2) & (observation.limits.min_vx < 0)
+        error = np.where(back, error + math.pi, error)
+        error = np.where(away < _STILL, 0.0, np.arctan2(np.sin(error), np.cos(error)))
+        speed = np.where((away >= _STILL) & (np.abs(error) < 1.4), away / _AHEAD * np.cos(error), 0.0)
+        twists = np.zeros((len(away), 3), np.float32)
+        twists[:, 0] = np.clip(np.where(back, -speed, speed), observation.limits.min_vx, observation.limits.max_vx)
+        twists[:, 2] = np.clip(3.0 * error, -observation.limits.max_omega, observation.limits.max_omega)
+        kept = np.concatenate([sent, twists[:, None]], axis=1)[:, 1:]
+        return Answer(twists, {"step": step + 1, "sent": kept} if late else {"step": step + 1})
+
+
+def _moved(pose: Array, twist: Array, dt: float) -> Array:
+    """Poses (N, 3) after a time under twists (N, 3) without sideways motion."""
+    turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
+    forward = dt * twist[:, 0]
+    return np.stack(
+        [pose[:, 0] + forward * np.cos(turned), pose[:, 1] + forward * np.sin(turned), pose[:, 2] + dt * twist[:, 2]], 1
+    )
+
+
+class Solution(NamedTuple):
+    """The oracle's drive in one situation.
+
+    Attributes:
+        recording: recording of its drive, the last one that was tried.
+        solved: whether it reached the goal without a contact.
+        conflict: least gap to anybody, m, of a robot that drives straight at constant speed; infinite where nobody is there.
+    """
+
+    recording: Recording
+    solved: bool
+    conflict: float
+
+
+def solve(card: Card, suite: Suite, episode: int) -> Solution:
+    """Let the oracle drive one episode of a card.
+
+    Args:
+        card: the card.
+        suite: suite whose first stage plays the card.
+        episode: number of the episode.
+    """
+    start = suite.start(suite.stages[0].name, episode)
+    conditions = replace(Conditions.of(suite.stages[0]), sees_robots=False)
+    people = drive(start, np.zeros((1, 2)) + start.robots[0].pose[:2], replace(conditions, ends=0))
+    straight = straight_gap(start, people)
+    dt = conditions.periods.control
+    for attempt in _ATTEMPTS:
+        track = _escort(card.oracle, start, people, dt) if card.oracle != "search" else search(start, people, dt, *attempt)
+        if track is None:
+            continue
+        done = drive(start, track, replace(conditions, ends=EVERY_CONTACT))
+        if done.outcome == Outcome.REACHED:
+            return Solution(done, True, straight)
+        people = people if card.oracle == "search" else done
+    return Solution(people if track is None else done, False, straight)
+
+
+def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
+    """Run one episode along a track."""
+    episodes = Episodes(
+        [start], Timed(track, start.robots[0].model.command_delay), conditions, before=watch.before, after=watch.after
+    )
+    _, recordings = next(iter(episodes))
+    return recordings[0]
+
+
+def straight_gap(start: Start, people: Recording) -> float:
+    """Least gap, m, between the people of a recording and a robot that drives the shortest path and gives way to nobody."""
+    robot, place = start.robots[0], start.map
+    found = AStar().path(PathRequest(place, robot.pose, robot.goals[0], robot.model.radius))
+    if found is None or len(people.pedestrian_id) == 0:
+        return math.inf
+    path = np.asarray(found, np.float64)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    way = people.time[people.time * STRAIGHT_SPEED <= along[-1]] * STRAIGHT_SPEED
+    where = np.stack([np.interp(way, along, axis) for axis in path.T], axis=1)
+    offset = people.pedestrian_position[: len(way)] - where[:, None]
+    gap = np.hypot(offset[..., 0], offset[..., 1]) - people.pedestrian_radius - people.radius
+    return float(np.where(people.pedestrian_present[: len(way)], gap, np.inf).min())
+
+
+def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
+    """Drive an episode repeatedly until the robot arrives clean, each time knowing people's motion in the previous drive.
+
+    The result bounds what planners can reach, because this robot knows the future, including people's reactions.
+
+    Args:
+        start: start of the episode, whose first robot is driven.
+        conditions: conditions of its stage.
+        drives: largest number of drives.
+        watch: told of every step of the world and every search.
+
+    Returns:
+        The first clean arrival (`agora.metrics.clean`). If there is none, the first arrival; without any arrival, the last drive.
+    """
+    dt, free = conditions.periods.control, replace(conditions, ends=0)
+    home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
+    lattice = Lattice.fast(start.robots[0].model)
+    done = people = drive(start, home, free, watch)
+    latest = _LIMITS.time * people.shortest_path / people.max_speed - _SPARE if people.max_speed > 0.0 else 0.0
+    arrived = None
+    for n in range(drives):
+        if n >= _CLEANER and arrived is not None:
+            break
+        ways = [_Way(*clean, latest) for clean in _CLEAN if n < _CLEANER]
+        margins = (_MARGINS[n % len(_MARGINS)], 0.05, 0.0)
+        ways += [_Way(margin, 0.1 if n < 3 else 0.05) for margin in margins if arrived is None]
+        delay = max(start.robots[0].model.command_delay - since, 0.0)
+        found = (search(start, people, dt, delay=delay, since=since, lattice=lattice, **way._asdict()) for way in ways)
+        watch.before(PLANNER)
+        rest = next((way for way in found if way is not None), None)
+        watch.after()
+        if rest is None and arrived is not None:
+            if since == 0.0:
+                break
+            since = 0.0
+            continue
+        if rest is None:
+            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free, watch)
+            continue
+        track = np.concatenate([track[: round(since / dt)], rest])
+        done = drive(start, track, conditions, watch)
+        end, people = float(done.time[-1]), done
+        if done.outcome == Outcome.REACHED:
+            spoilt = spoils(done)
+            if not spoilt:
+                return done
+            arrived = arrived or done
+            end = spoilt[0].time if len(spoilt) > 1 or spoilt[0].time < end else 0.0
+        else:
+            people = drive(start, track, free, watch)
+        since = max(0.0, round((end - _BACK[n % len(_BACK)]) / dt) * dt)
+        waits = max(round(since / dt) - len(track), 0)
+        track = np.concatenate([track, np.repeat(track[-1:], waits, axis=0)])
+    return done if arrived is None else arrived
+
+
+class _Way(NamedTuple):
+    """Arguments of a search."""
+
+    margin: float
+    wall: float
+    keep: float = 0.0
+    latest: float = math.inf
+
+
+def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
+    """A track (T, 2) behind or beside the pedestrian with id 1 and then to the goal, or ahead of it to the goal."""
+    robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
+    if how == "ahead":
+        return _line(robot, goal, 0.5, dt)
+    slot = int(np.flatnonzero(people.pedestrian_id == 1)[0])
+    person = people.pedestrian_position[:, slot]
+    if how == "beside":
+        track = person + (robot - person[0])
+    else:
+        trail = np.concatenate([robot[None], person])
+        along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(trail, axis=0).T))])
+        track = np.stack([np.interp(along[1:] - along[1], along, axis) for axis in trail.T], axis=1)
+    moving = np.flatnonzero(np.hypot(*np.diff(track, axis=0).T) > 1e-4)
+    track = track[: int(moving.max(initial=0)) + 1]
+    return np.concatenate([track, _line(track[-1], goal, 0.5, dt)])
+
+
+def _line(start: Doubles, end: Doubles, speed: float, dt: float) -> Doubles:
+    """Return the points from a place to another at constant speed, a row a control period."""
+    count = max(2, math.ceil(float(np.hypot(*(end - start))) / (speed * dt)))
+    return start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)

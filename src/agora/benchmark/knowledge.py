@@ -1,0 +1,65 @@
+"""What a planner knows besides its own pose and goal, by the channels that it reads: pedestrians, walls, a map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Literal
+
+from agora.channels.costmap import LocalCostmap
+from agora.channels.path import GlobalPath
+from agora.channels.pedestrians import KnownPedestrians
+from agora.engine.wiring import Wiring
+from agora.perception.perception import LEVELS, Level
+from agora.registry import Named
+
+__all__ = ["blind", "unaware"]
+
+_WALL_LESS = {"path", "pedestrians", "robots", "semantics"}
+"""Channels that tell nothing of walls."""
+
+_PEOPLE_LESS = {"path", "robots"}
+"""Channels that tell nothing of people."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The robot's knowledge besides its own pose and goal.
+
+    Attributes:
+        pedestrians: level of perception; "none" where the planner reads no pedestrians.
+        map: whether it has the map: a path through it, or a costmap of its walls.
+        channels: names of all channels that the planner reads.
+    """
+
+    pedestrians: Level | Literal["none"]
+    map: Literal["map", "none"]
+    channels: tuple[str, ...]
+
+    @staticmethod
+    def of(planner: Named, told: Iterable[Level]) -> Knowledge:
+        """Return the knowledge of a planner that runs at these levels of perception; the level that tells most counts."""
+        wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
+        made_of = [provider for provider, _ in wiring.order]
+        asks = any(isinstance(one, KnownPedestrians) for one in made_of)
+        level = next(level for level in LEVELS if level in levels) if asks else "none"
+        mapped = any(isinstance(one, GlobalPath) or (isinstance(one, LocalCostmap) and one.shows_walls) for one in made_of)
+        return Knowledge(level, "map" if mapped else "none", tuple(sorted(name for name, _ in wiring.shown)))
+
+
+def blind(planners: Mapping[str, Named]) -> list[str]:
+    """Return the labels of planners whose channels tell nothing of walls; a path may still lead them round."""
+    return [label for label, planner in planners.items() if _reads_only(planner, _WALL_LESS)]
+
+
+def unaware(planners: Mapping[str, Named]) -> list[str]:
+    """Return the labels of planners whose channels tell nothing of people."""
+    return [label for label, planner in planners.items() if _reads_only(planner, _PEOPLE_LESS)]
+
+
+def _reads_only(planner: Named, channels: Set[str]) -> bool:
+    """Return whether a planner reads no other channels than these; False for one that cannot say what it reads."""
+    try:
+        return channels >= set(planner.part.declares.channels)
+    except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what
+        return False

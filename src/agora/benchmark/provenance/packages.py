@@ -1,0 +1,222 @@
+"""The code that makes results: Agora and the packages that components come from, so that one run is never of two versions.
+
+A version alone does not tell: a package that is installed as editable, and a checkout, change without it. So every package has a
+digest of its code files beside its version. `manifest` lists these files, so that a refusal can name the ones that changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import agora
+from agora import __version__
+from agora.benchmark.provenance.inputs import NamesParts
+from agora.draft.stage import Stage
+from agora.engine.wiring import Wiring
+from agora.errors import AgoraError, InputError
+from agora.planners.adapters import declaration_of
+from agora.policies.policy import Policy
+from agora.registry import KINDS, Named, available
+from agora.robots.model import load_robot
+
+OWN = "agora-nav"
+"""The distribution that Agora is."""
+
+_AGORA = Path(agora.__file__).resolve().parent
+_CODE = (".py", ".so")
+_NO_CODE = ("__pycache__", "node_modules", "_share")
+"""Folders of a package without its code.
+
+A wheel has the configs in ``_share``, a checkout elsewhere; `agora.benchmark.provenance.inputs` covers them.
+"""
+
+_MOST_FILES = 5
+
+
+def packages(*parts: Any) -> dict[str, str]:
+    """Return the version of Agora and of every distribution that components come from, by its name, sorted.
+
+    A version reads ``1.0, code DIGEST``, where the digest is of all code files of the component's package. It is the same for a
+    checkout, an editable installation and a wheel. A component that is of no distribution has its module's name, and a digest
+    alone.
+
+    Args:
+        parts: suites, planners and metrics, or anything made of components.
+    """
+    return dict(sorted((name, _version(name, _lines(*places))) for name, places in _places(parts).items()))
+
+
+def names(*parts: Any) -> set[str]:
+    """Return the names of the packages that `packages` has for components; no planner is asked what it declares."""
+    return set(_places(parts, ask=False))
+
+
+def modules(*parts: Any) -> set[str]:
+    """Return the names of the modules that define components, the channels of planners and the parts of their policies."""
+    return {name for part in parts for name in _modules(part, True)}
+
+
+def manifest(*parts: Any) -> str:
+    """Return the code files that `packages` has digests of, a line per file: digest and path, as ``b2sum -l 128`` writes them."""
+    return "".join(line for places in _places(parts).values() for line in _lines(*places))
+
+
+def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say which package is not the same in two answers of `packages`, the first by name; empty where all are."""
+    for name in sorted({*was, *now}):
+        if was.get(name) != now.get(name):
+            return f"package {name} was {was.get(name, 'not there')} and is {now.get(name, 'not there')}"
+    return ""
+
+
+def changed_files(listed: str) -> str:
+    """Say which files of a `manifest` are not the same any more, as `different_files`; empty where all are."""
+    places = {path.partition("/")[0] for path in _digests(listed)}
+    return different_files(
+        listed, "".join(line for name in places if (place := _found(name)) is not None for line in _lines(place))
+    )
+
+
+def different_files(listed: str, later: str) -> str:
+    """Say which files are not the same in a `manifest` and in a later one, the first few by name; empty where all are."""
+    was, now = _digests(listed), _digests(later)
+    words = ("changed", "gone", "new")
+    different = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
+    said = [f"{path} ({words[(path not in now) + 2 * (path not in was)]})" for path in different[:_MOST_FILES]]
+    more = len(different) - len(said)
+    return ", ".join(said) + (f" and {more} more" if more else "")
+
+
+def check_imported() -> None:
+    """Make sure that Agora's files are still the ones that this process has imported.
+
+    Raises:
+        InputError: a file was changed since, so that modules which are imported from now on are of another version.
+    """
+    if changed := changed_files("".join(_IMPORTED)):
+        raise InputError(f"Agora's own code has changed since this program was started: {changed}; start the program again")
+
+
+def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
+    """The outermost packages or modules of components, by the name of their distribution; Agora's own is always there.
+
+    With ``ask``, planners are asked what they declare, for which a program must run and weights are read.
+    """
+    places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
+    for part in parts:
+        for module in _modules(part, ask):
+            top = module.partition(".")[0]
+            file = getattr(sys.modules.get(module), "__file__", None)
+            if top not in (*sys.stdlib_module_names, "agora"):
+                places[_distributions().get(top, top)] |= {_outermost(module, Path(file))} if file else set()
+    return places
+
+
+def _modules(value: Any, ask: bool) -> Iterator[str]:
+    """Names of the modules that define the components in a value."""
+    if isinstance(value, Named):
+        yield from _modules(value.part, ask)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _modules(item, ask)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _modules(item, ask)
+    elif isinstance(value, functools.partial):
+        yield from _modules(value.func, ask)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from (kind.__module__ for kind in type(value).__mro__)
+        yield from _modules(list(_by_name(value, ask)), ask)
+        for field in dataclasses.fields(value):
+            yield from _modules(getattr(value, field.name), ask)
+    elif callable(value) and hasattr(value, "__module__"):
+        yield str(value.__module__)
+
+
+def _by_name(component: Any, ask: bool) -> Iterator[Any]:
+    """The components that another one names by a text: its named parts, the channels of a planner, and the parts of its policy."""
+    if isinstance(component, NamesParts):
+        yield from component.named_parts()
+    if isinstance(component, Stage):
+        yield from (load_robot(name) for name in component.models)
+    if ask and hasattr(type(component), "declares"):
+        with suppress(AgoraError):  # no planner, a program that does not run, or weights that are still to be trained
+            yield from [provider for provider, _ in Wiring.of(declaration_of(component).needs).order]
+            yield from [policy] if isinstance(policy := getattr(component, "policy", None), Policy) else []
+
+
+def _version(name: str, lines: Iterable[str]) -> str:
+    """The version of a package with these lines of a manifest."""
+    code = f"code {hashlib.blake2b(''.join(lines).encode(), digest_size=16).hexdigest()}"
+    try:
+        return f"{__version__ if name == OWN else version(name)}, {code}"
+    except PackageNotFoundError:
+        return code
+
+
+@functools.cache
+def _distributions() -> dict[str, str]:
+    """The names of distributions by their top modules; of two that have one, that which registers a component."""
+    named = {top: names[0] for top, names in packages_distributions().items()}
+    points = (point for kind in KINDS for point in available(kind).values())
+    return named | {point.module.partition(".")[0]: point.dist.name for point in points if point.dist is not None}
+
+
+def _lines(*places: Path) -> Iterator[str]:
+    """The lines of a manifest for packages and modules, as their files are now."""
+    for place in sorted(places):
+        for file in [place] if place.is_file() else _files(place):
+            known = file.stat()
+            digest = _digest(file, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
+            yield f"{digest}  {file.relative_to(place.parent).as_posix()}\n"
+
+
+@functools.cache
+def _digest(file: Path, *_: int) -> str:
+    """The digest of a file, which is read again when its number, its size or one of its times has changed."""
+    return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """The code files of a package, sorted."""
+    found: list[Path] = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _NO_CODE and not name.startswith(".")]
+        found += [Path(here, name) for name in files if name.endswith(_CODE)]
+    return sorted(found)
+
+
+def _digests(listed: str) -> dict[str, str]:
+    """The digests in a manifest, by path."""
+    return {path: digest for digest, _, path in (line.partition("  ") for line in listed.splitlines())}
+
+
+def _outermost(module: str, file: Path) -> Path:
+    """The folder of the outermost package that a module is in; the module's file where it is in none."""
+    depth = module.count(".") + (file.name == "__init__.py")
+    return file.parents[depth - 1] if depth else file
+
+
+def _found(name: str) -> Path | None:
+    """The package or module whose folder or file has this name; None where Python finds none."""
+    if name == _AGORA.name:
+        return _AGORA
+    with suppress(ValueError):  # the program itself, which nothing imports
+        if (spec := find_spec(name.partition(".")[0])) is not None:
+            return Path(str([*(spec.submodule_search_locations or ()), spec.origin][0]))
+    return None
+
+
+_IMPORTED = tuple(_lines(_AGORA))
+"""The lines of Agora's manifest when this module was imported."""

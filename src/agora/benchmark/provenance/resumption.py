@@ -1,0 +1,136 @@
+"""Folders in which something is begun that may go on later: a run, a tuning, a calibration, a training.
+
+One process at a time is at work in such a folder. A record in it says what decides the results; the work goes on only where that is
+the same. Versions and digests of files are compared first, so that the error names the file or the package.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.provenance.inputs import difference
+from agora.benchmark.provenance.packages import change, changed_files, check_imported
+from agora.config import dump
+from agora.errors import ResultsError
+from agora.files import write_whole
+from agora.yaml_tree import read_text
+from agora.yaml_tree import value_text as shown
+
+_CODE = "code.txt"
+"""File with the manifest of the code that decides the results of a folder (`agora.benchmark.provenance.packages.manifest`)."""
+
+
+@contextmanager
+def exclusive_access(folder: Path) -> Iterator[None]:
+    """Make a folder of results and keep other processes out of it; the lock goes with the process.
+
+    Raises:
+        ResultsError: it cannot be made, or another run is at work in it.
+        InputError: Agora's own code has changed since this process was started.
+    """
+    check_imported()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ResultsError(f"{folder}: another run is at work in it") from error
+    finally:
+        os.close(handle)
+
+
+def mark_of(decides: Mapping[str, Any]) -> str:
+    """Return the digest of the plain data that decides results; files of one work are told from those of another by it."""
+    return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
+
+
+def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool, more: str = "") -> None:
+    """Make sure that a folder's work is to go on, and that it is the work that is asked for.
+
+    Args:
+        record: file that describes the work that was begun.
+        what: name of the work in messages: "run", "training", "calibration".
+        was: plain data by name that decided the results when the work was begun.
+        now: the same data here and now.
+        resume: whether the work is to go on.
+        more: what else can be done where it is not, for the message.
+
+    Raises:
+        ResultsError: it is not to go on, or something differs; the message says what.
+    """
+    if not resume:
+        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume{more}")
+    _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
+    for part in dict.fromkeys([*now, *was]):
+        if was.get(part) != now.get(part):
+            words = difference_of(was.get(part), now.get(part), part)
+            raise ResultsError(f"{record}: {words}; a {what} is resumed only as it was begun")
+
+
+def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
+    """Make sure that ``inputs`` and ``packages``, where work has them, are the same as at its beginning."""
+    for key in ("inputs", "packages"):
+        if key in now and not isinstance(was.get(key), Mapping):
+            raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
+    rest = f"{since}; put the file back, or choose another folder"
+    if changed := difference(was.get("inputs", {}), now.get("inputs", {}), rest):
+        raise ResultsError(f"{folder}: {changed}")
+    if "packages" in now and (changed := code_change(folder, was["packages"], now["packages"])):
+        raise ResultsError(f"{folder}: {changed} {since}; put the code back, or choose another folder")
+
+
+def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Make sure that Python and the packages that compute numbers have the versions that a work was begun with.
+
+    Args:
+        record: file that describes the work.
+        what: name of the work in messages.
+        was: versions by name when the work was begun.
+        now: versions by name here and now.
+
+    Raises:
+        ResultsError: a version differs.
+    """
+    for name in [name for name in was if was[name] != now.get(name)]:
+        raise ResultsError(
+            f"{record.parent}: {name} was {was[name]} and is {now.get(name, 'not there')} since the {what} was begun; "
+            "install what it was, or choose another folder"
+        )
+
+
+def write_code(folder: Path, manifest: str) -> None:
+    """Keep the manifest of the code that a work in a folder is begun with. Raises: OSError: it cannot be written."""
+    write_whole(folder / _CODE, manifest)
+
+
+def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say which package is not the same as when the work in a folder was begun, and which of its files; empty where all are."""
+    changed = change(was, now)
+    return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
+
+
+def code_of(folder: Path) -> str:
+    """Return the manifest of the code that the work in a folder was begun with; empty where it has none."""
+    return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
+
+
+def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
+    """Return the first place where two trees of plain data differ, in words, which say where each of them is."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in [*was, *now]:
+            if was.get(key) != now.get(key):
+                return difference_of(was.get(key), now.get(key), f"{path}.{key}", places)
+    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        pairs = enumerate(zip(was, now, strict=True))
+        return next(difference_of(a, b, f"{path}[{i}]", places) for i, (a, b) in pairs if a != b)
+    return f"{path} is {shown(was)} {places[0]} and {shown(now)} {places[1]}"

@@ -1,0 +1,169 @@
+"""A request as a person fills it in, on a command line, on a page or in a file: names and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agora.benchmark._extension import extended_request
+from agora.benchmark.contest import read_benchmark
+from agora.benchmark.control import entrant, with_ceiling, with_control
+from agora.benchmark.request import Options, Request, check_levels
+from agora.benchmark.results.store import Keep
+from agora.config import parse_component
+from agora.engine.observers import recordable
+from agora.errors import InputError
+from agora.interfaces import Executor
+from agora.perception.perception import Level
+from agora.planners.presets import in_order, names_interplanner, runnable, swept
+from agora.registry import Named
+from agora.tasks.suite import Suite, with_seed
+
+__all__ = ["RequestForm"]
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """All that ``agora bench`` can be asked for; `request` makes a `Request` of it.
+
+    It is plain data: `agora.config.load` reads one from a file, `agora.config.dump` writes it.
+
+    Attributes:
+        suite: name or file of a suite, or a folder of a benchmark of Arena's.
+        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, with several values of one parameter as
+            NAME:key=value,value; all that can run here, or those of the folder's
+            contest, where there is none.
+        interplanner: interplanner in front of planners that name none.
+        output: folder of the results; ``results/SUITE`` where None.
+        resume: go on with a run that was begun in ``output``.
+        add: add the planners to the run in ``output``, whose rows stay.
+        stages: names of the stages to run; all where there is none.
+        episodes: most episodes of a stage, the first ones; all where None.
+        seed: seed instead of the suite's; it draws people, starts, goals and generated places (`agora.tasks.suite.with_seed`).
+        simulator: simulator that moves the robots, as a text; the stages' own where empty.
+        pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
+        counterfactual: run each episode once more without robots.
+        control: add `agora.benchmark.control.CONTROL` where it tells something, but not where channels are recorded.
+        executor: executor that runs the jobs, as a text, instead of ``workers`` processes.
+        workers: as in `Options`.
+        threads: as in `Options`.
+        batch: as in `Options`.
+        trajectories: as in `Options`.
+        record: as in `Options`.
+
+    Raises:
+        InputError: a field has a wrong value; the message begins with its name.
+    """
+
+    suite: str
+    planners: tuple[str, ...] = ()
+    interplanner: str = ""
+    output: Path | None = None
+    resume: bool = False
+    add: bool = False
+    stages: tuple[str, ...] = ()
+    episodes: int | None = None
+    seed: int | None = None
+    simulator: str = ""
+    pedestrians: tuple[Level, ...] = ()
+    counterfactual: bool = False
+    control: bool = True
+    executor: str = ""
+    workers: int = Options.workers
+    threads: int = Options.threads
+    batch: int = Options.batch
+    trajectories: Keep = Options.trajectories
+    record: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_levels(self.pedestrians)
+        self._options()
+        self._simulator()
+
+    def _options(self) -> Options:
+        runs: Executor | None = parse_component("executors", self.executor, "executor").part if self.executor else None
+        sizes = {"workers": self.workers, "threads": self.threads, "batch": self.batch}
+        return Options(**sizes, trajectories=self.trajectories, record=self.record, executor=runs)
+
+    def prepare(self) -> None:
+        """Start the process that workers come from, before any planner is imported: they inherit nothing that an import changes.
+
+        Raises:
+            InputError: the executor cannot run here.
+        """
+        self._options().runs.prepare()
+
+    def _simulator(self) -> Named | None:
+        return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
+
+    def chosen(self) -> tuple[Suite, dict[str, Named]]:
+        """Return the suite or a part of it, and the planners of its contest; none where it is no folder of Arena's.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        whole, contestants = read_benchmark(self.suite)
+        return self._part(whole), contestants
+
+    def _part(self, whole: Suite) -> Suite:
+        """The part of a suite that is asked for, with the seed and the simulator."""
+        suite = with_seed(whole.part(self.stages, self.episodes), self.seed).under(self._simulator())
+        return suite.compared() if self.counterfactual else suite
+
+    def folder(self, suite: Suite) -> Path:
+        """The folder of the results of a suite."""
+        return self.output or Path("results") / suite.name
+
+    def left_out(self) -> dict[str, str]:
+        """Return the planners that are left out because they cannot run here, and why; none where planners are named."""
+        return {} if self.planners or self.chosen()[1] else runnable()[1]
+
+    def request(self) -> Request:
+        """Return the request.
+
+        Raises:
+            InputError: there is no suite, planner or channel of a name, or a file is wrong.
+        """
+        whole, contestants = read_benchmark(self.suite)
+        suite = self._part(whole)
+        texts = self.planners or (() if contestants else tuple(runnable()[0]))
+        if self.interplanner and not texts:
+            raise InputError("interplanner: the contest names those of its planners; name planners too")
+        if self.interplanner and all(map(names_interplanner, texts)):
+            raise InputError("interplanner: has no effect with planners that all name one; leave it out")
+        texts = tuple(one for text in texts for one in swept(text))
+        _check_that_all_differ(texts)
+        planners = dict(entrant(text, self.interplanner) for text in texts)
+        controls: tuple[str, ...] = ()
+        if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
+            asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
+            planners = with_ceiling(suite, planners, self.folder(suite), self.resume)
+            controls = tuple(name for name in planners if name not in asked)
+        recordable(self.record)
+        planners = planners or contestants
+        planned, counts = ({stage.name: stage.count for stage in one.stages} for one in (whole, suite))
+        request = Request(
+            suite,
+            planners,
+            self.folder(suite),
+            self._options(),
+            pedestrians=self.pedestrians,
+            resume=self.resume,
+            whole=planned if planned != counts else {},
+            controls=controls,
+        )
+        return extended_request(request) if self.add else request
+
+
+def _check_that_all_differ(texts: Sequence[str]) -> None:
+    """Make sure that no planner is named twice, even with its parameters in another order.
+
+    Raises:
+        InputError: a planner is named twice.
+    """
+    seen: dict[str, str] = {}
+    for text in texts:
+        if (key := in_order(text)) in seen:
+            raise InputError(f"planner {text!r}: is named twice, first as {seen[key]!r}; leave one out")
+        seen[key] = text

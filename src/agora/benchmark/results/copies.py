@@ -1,0 +1,77 @@
+"""Copies among rows: episodes with the same start and the same result for every planner are a single observation.
+
+A row stores digests of the start of its episode (`START`) and of its place (`PLACE`); see `agora.tasks.copies`. Rows without these
+columns, from episodes that were played elsewhere or by an older version, are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agora.benchmark.results.store import IDENTITY, Row
+
+__all__ = ["distinct"]
+
+START = "start"
+"""Column with the digest of the start of a row's episode and of its conditions."""
+
+PLACE = "place"
+"""Column with the name of the map of a row's episode and a digest of the map."""
+
+_Episode = tuple[Any, ...]
+_NOT_COMPARED = {*IDENTITY, "failure"}
+
+
+def distinct(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows without the rows of copies, in their order."""
+    every = list(rows)
+    taken = copies(every)
+    return [row for row in every if _episode_of(row) not in taken] if taken else every
+
+
+def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
+    """Return each episode that is a copy with the earlier episode it copies; episodes are given as suite, stage, number and seed.
+
+    An episode is a copy if it has the start of an earlier episode and each of its rows equals the row of the same planner and robot
+    there. Randomness during an episode, such as sensor noise, makes rows with equal starts differ. Then both episodes count.
+    """
+    alike: dict[Any, dict[_Episode, list[Row]]] = {}
+    for row in rows:
+        if row.get(START) is not None:
+            alike.setdefault(row[START], {}).setdefault(_episode_of(row), []).append(row)
+    found: dict[_Episode, _Episode] = {}
+    for episodes in alike.values():
+        kept: dict[_Episode, dict[Any, Any]] = {}
+        for episode, members in episodes.items() if len(episodes) > 1 else ():
+            values = {(row["planner"], row.get("robot")): _values(row) for row in members}
+            first = next((one for one, there in kept.items() if values.items() <= there.items()), None)
+            if first is None:
+                kept[episode] = values
+            else:
+                found[episode] = first
+    return found
+
+
+def copy_notes(rows: Sequence[Row]) -> list[str]:
+    """Return a sentence for each stage with copies that says how many of its episodes count."""
+    found, counts = copies(rows), dict[Any, list[int]]()
+    for episode in dict.fromkeys(map(_episode_of, rows)):
+        count = counts.setdefault(episode[1], [0, 0])
+        count[0] += 1
+        count[1] += episode in found
+    return [
+        f"Stage {stage}: {same} of {count} episodes {'is a copy' if same == 1 else 'are copies'} of another, with the same "
+        f"start and the same results of every planner. Intervals and tests count {count - same}."
+        for stage, (count, same) in counts.items()
+        if same
+    ]
+
+
+def _episode_of(row: Row) -> _Episode:
+    return row.get("suite"), row.get("stage"), row.get("episode"), row.get("seed")
+
+
+def _values(row: Row) -> list[tuple[str, Any]]:
+    """The values of a row that are equal in copies."""
+    return sorted((name, value) for name, value in row.items() if name not in _NOT_COMPARED and value is not None)

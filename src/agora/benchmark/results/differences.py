@@ -1,0 +1,45 @@
+"""Differences between a row in a file and the same row made here, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agora.benchmark.results.copies import PLACE, START
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value in a file that did not come out again.
+
+    Attributes:
+        file: name of the file.
+        key: key of the row.
+        column: column of the value.
+        entry: the value in the file, in words.
+        here: the value here, in words.
+    """
+
+    file: str
+    key: str
+    column: str
+    entry: str
+    here: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.key}: {self.column} is {self.entry} there and {self.here} here"
+
+
+def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
+    """Yield the differences between a row of a file and the same row here, to the bit; the most important come first."""
+    for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
+        value, here = theirs.get(column), ours.get(column)
+        if column in (START, PLACE) and column not in theirs:
+            continue  # entries that were made before rows had this column
+        if column not in theirs and here is not None:
+            yield Difference(file, theirs["key"], column, "no such column", repr(here))
+        elif column not in ours and value is not None:
+            yield Difference(file, theirs["key"], column, repr(value), "no such column")
+        elif repr(value) != repr(here):  # which tells 0.0 from -0.0
+            yield Difference(file, theirs["key"], column, repr(value), repr(here))

@@ -1,0 +1,241 @@
+"""The folder of a run, opened by the one process that is at work in it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.provenance.inputs import difference
+from agora.benchmark.provenance.machine import Machine
+from agora.benchmark.provenance.resumption import check_resumed, check_software, code_change, exclusive_access, write_code
+from agora.benchmark.results import store
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.run_record import RunRecord
+from agora.benchmark.results.store import Keep
+from agora.errors import ResultsError
+
+_LOG = logging.getLogger(__name__)
+_FREE = 64 * 2**20  # bytes that must be free beyond the estimate
+_PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate
+
+
+@dataclass(frozen=True)
+class OpenRun(RunFolder):
+    """The folder of a run that this process alone is at work in.
+
+    Attributes:
+        finished: keys of the rows that are there.
+        lost: why episodes have no row, by key, those of earlier parts too.
+    """
+
+    finished: set[str] = field(default_factory=set)
+    lost: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """The mark of the run's new shards."""
+        return self.record.id or self.record.mark()
+
+    def keep_reason(self, key: str, reason: str) -> None:
+        """Write that an episode was given up."""
+        self.lost[key] = reason
+        self.write_lost()
+
+    def keep_rows(self, keys: Iterable[str]) -> None:
+        """Take in that episodes are finished, by the keys of their first rows."""
+        done = set(keys)
+        self.finished.update(done)
+        if forgotten := done.intersection(self.lost):
+            for key in forgotten:
+                del self.lost[key]
+            self.write_lost()
+
+    def write_lost(self) -> None:
+        """Write which episodes have no row, and why. Raises: ResultsError: it cannot be written."""
+        with _writing(self.path):
+            self.write_interrupted(self.lost)
+
+    def check_unchanged(self, inputs: Mapping[str, str], packages: Mapping[str, str]) -> None:
+        """Make sure at the end that files and code are the same as at the beginning; else ``run.yaml`` keeps the run from being
+        resumed.
+
+        Args:
+            inputs: digests of the files (`agora.benchmark.provenance.inputs`).
+            packages: versions of the packages (`agora.benchmark.provenance.packages`).
+
+        Raises:
+            ResultsError: a file or a package was changed.
+        """
+        record, both = self.record, "while the run was on, so its rows may be of both; begin anew in another folder"
+        changed = difference(record.inputs or {}, inputs, both)
+        if not changed and (code := code_change(self.path, record.packages or {}, packages)):
+            changed = f"{code} {both}"
+        if changed:
+            spoilt = replace(record, inputs=_then(record.inputs or {}, inputs), packages=_then(record.packages or {}, packages))
+            spoilt.write(self.path)
+            raise ResultsError(f"{self.path}: {changed}")
+
+
+def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Digests or versions, both where they have changed, so that they are never those of one time."""
+    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Name the folder where something cannot be written into it."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def open_run(
+    path: Path,
+    record: RunRecord,
+    code: str,
+    *,
+    episodes: int,
+    resume: bool = False,
+    repeats: bool = True,
+    before: RunRecord | None = None,
+) -> Iterator[OpenRun]:
+    """Open a folder for a run, and keep other processes out of it meanwhile.
+
+    What was left half-written is deleted. Rows that have lost their planning times or trajectories are deleted too, so that their
+    episodes are run again.
+
+    Args:
+        path: path of the folder, made here.
+        record: record of the run: everything that decides its results.
+        code: manifest of its code (`agora.benchmark.provenance.packages.manifest`).
+        episodes: number of episodes in all, for which there must be room.
+        resume: whether the folder may hold the run already.
+        repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
+        before: record of the run that the folder holds, where planners are added to it; None where it is the same.
+
+    Raises:
+        ResultsError: the folder cannot be written, has no room, or holds another run or rows of one; or another process is there.
+        InputError: Agora's own code has changed since this process was started.
+    """
+    keep = record.trajectories or "all"
+    if not path.exists():
+        check_space(path, episodes, keep)
+    with exclusive_access(path):
+        begun = _begun(path, record, before or record, resume)
+        read = _Read.of(begun)
+        check_space(path, episodes - len({key.rpartition("/")[0] for key in read.finished()}), keep)
+        with _writing(path):
+            for part in store.PARTS:
+                (path / part).mkdir(exist_ok=True)
+                for file in (path / part).glob(".*.part"):
+                    file.unlink()
+            begun.record.write(path)
+            write_code(path, code)
+            read.mend(repeats)
+        finished = set(read.finished())
+        lost = {key: reason for key, reason in begun.interrupted().items() if key not in finished}
+        yield OpenRun(path, begun.record, finished, lost)
+
+
+def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
+    """Make sure that a disk has room for the results.
+
+    Args:
+        folder: folder of the results.
+        episodes: number of episodes to run.
+        keep: choice of the recordings that are kept.
+
+    Raises:
+        ResultsError: it has not, or nobody can say.
+    """
+    need = _FREE + episodes * _PER_EPISODE[keep]
+    try:
+        free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.is_dir())).free
+    except OSError as error:
+        raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    if free < need:
+        raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {need / 2**20:.0f} MiB")
+
+
+def _begun(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
+    """The run with where it is made: as it is in the folder already, which must be the one before, or a new one."""
+    here, file = Machine.here(), RunRecord.path_in(path)
+    if RunFolder.is_at(path):
+        written = RunRecord.read(path)
+        check_resumed(file, "run", written.decides(), before.decides(), resume, ", or add planners to it with --add")
+        check_software(file, "run", written.made_on.software if written.made_on else {}, here.software)
+        if written.decides() != record.decides():
+            earlier = (*(written.earlier or ()), *([written.id] if written.id else []))
+            written = replace(record, made_on=written.made_on, resumed_on=written.resumed_on, earlier=earlier or None)
+    elif any((path / "episodes").glob("*.parquet")):
+        raise ResultsError(f"{path}: holds episodes but no {file.name} that says of which run; choose another folder")
+    else:
+        written = replace(record, made_on=here)
+    others = written.resumed_on or ()
+    also = () if here in (written.made_on, *others) else (here,)
+    return RunFolder(path, replace(written, id=written.id or record.mark(), resumed_on=(*others, *also)))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The contents of a folder's shards, each read once: rows without their values, and keys of the other parts.
+
+    Attributes:
+        run: run that the shards are of.
+        rows: rows of each whole shard, by its name.
+        keys_of: keys in the other parts, by name of the part and of the shard.
+        names: names of all shards, whole or not.
+    """
+
+    run: RunFolder
+    rows: dict[str, list[dict[str, Any]]]
+    keys_of: dict[tuple[str, str], set[str]]
+    names: list[str]
+
+    @staticmethod
+    def of(run: RunFolder) -> _Read:
+        """Read the shards. Raises: ResultsError: one holds a row of another run, or two hold the same row."""
+        columns = {"episodes": (*store.IDENTITY, "outcome"), "timing": store.IDENTITY, "trajectories": ("key",)}
+        rows, keys_of, names = dict[str, list[dict[str, Any]]](), dict[tuple[str, str], set[str]](), set[str]()
+        for part in store.PARTS:
+            for read in store.shards(run.path / part, columns[part]):
+                for row in run.strangers(read):
+                    raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file out of this folder")
+                name = read.path.stem
+                names.add(name)
+                keys_of[part, name] = {row["key"] for row in read.rows}
+                if part == "episodes" and not read.problem:
+                    rows[name] = read.rows
+        store.check_unique([row for some in rows.values() for row in some], run.path / "episodes")
+        return _Read(run, rows, keys_of, sorted(names))
+
+    def finished(self) -> Iterator[str]:
+        """The keys of the rows that are there."""
+        return (row["key"] for some in self.rows.values() for row in some)
+
+    def mend(self, repeats: bool) -> None:
+        """Delete shards that are not whole, and those of which something was lost, so that it is run again where it can be."""
+        for name in self.names:
+            if name not in self.rows:
+                store.remove(self.run.path, name)
+            elif lost := " and ".join(self._lost(name)):
+                file = self.run.path / "episodes" / f"{name}.parquet"
+                again = "its episodes are run again" if repeats else "which cannot be restored"
+                _LOG.warning("%s: its rows have lost their %s%s %s", file, lost, ";" if repeats else ",", again)
+                if repeats:
+                    store.remove(self.run.path, name)
+                    del self.rows[name]
+
+    def _lost(self, name: str) -> list[str]:
+        """The parts of the run, timing and trajectories, that lack something of the rows of a shard."""
+        rows, keep = self.rows[name], self.run.record.trajectories or "none"
+        kept = {row["key"] for row in rows if store.is_kept(row, keep)}
+        wanted = {"timing": {row["key"] for row in rows}, "trajectories": kept}
+        return [part for part, some in wanted.items() if not some <= self.keys_of.get((part, name), set())]

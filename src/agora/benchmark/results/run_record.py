@@ -1,0 +1,225 @@
+"""``run.yaml``: the subject of a run, the machines that ran it, and the planned contents of its folder.
+
+Suite and planners are kept as plain data: they may be of components that this machine does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.labels import name_of
+from agora.benchmark.provenance.machine import Machine
+from agora.benchmark.provenance.resumption import mark_of
+from agora.benchmark.results.store import Keep
+from agora.config import build, dump, load, plain
+from agora.errors import ResultsError
+from agora.files import write_whole
+from agora.perception.perception import Level
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+__all__ = ["RunRecord"]
+
+_FILE = "run.yaml"
+_DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "packages", "tuning", "planned", "trajectories")
+"""Fields of `RunRecord` that decide its results, or what there should be of them, in the order of the digest."""
+
+
+@dataclass(frozen=True)
+class _StageOutline:
+    """The part of a stage that can be read in every record."""
+
+    name: str
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class _SuiteOutline:
+    """The part of a suite that can be read in every record."""
+
+    name: str
+    seed: int | None = None
+    stages: tuple[_StageOutline, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The contents of ``run.yaml``. A field that is None is not in the file: the run was made by something that does not say it.
+
+    Attributes:
+        suite: resolved suite, plain data.
+        planners: planners with their parameters, plain data, by label; or labels alone.
+        version: version of Agora.
+        pedestrians: level of perception of planners, by label; the stages' own for other planners.
+        record: names of channels whose readings the recordings keep.
+        inputs: digests of the files that enter the episodes, by name.
+        packages: versions of the packages that hold the components.
+        tuning: settings of a search for parameters, whose trials are the run's planners.
+        planned: number of episodes of each planner, by stage.
+        trajectories: choice of the recordings that are kept.
+        whole: number of episodes by stage of the suite that this run has a part of.
+        blind: labels of planners that read no walls (`agora.benchmark.knowledge.blind`).
+        unaware: labels of planners that read nothing of people (`agora.benchmark.knowledge.unaware`).
+        control: labels of planners that nobody asked for, run as a measure (`agora.benchmark.control`).
+        after_draw: marks of planners that were changed after the draw of the suite's edition, by label
+            (`agora.benchmark.provenance.planner_code`).
+        id: digest of all of these, the mark of the run's shards.
+        earlier: marks of shards from before planners were added to the run.
+        made_on: machine on which the run was begun.
+        resumed_on: other machines on which it went on.
+        sources: files of episodes that were played elsewhere.
+        notes: notes on these episodes.
+        maps: names of the maps' files, by episode.
+    """
+
+    suite: dict[str, Any]
+    planners: dict[str, Any] | list[str]
+    version: str | None = None
+    pedestrians: dict[str, Level] | None = None
+    record: tuple[str, ...] | None = None
+    inputs: dict[str, str] | None = None
+    packages: dict[str, str] | None = None
+    tuning: dict[str, Any] | None = None
+    planned: dict[str, int] | None = None
+    trajectories: Keep | None = None
+    whole: dict[str, int] | None = None
+    blind: tuple[str, ...] | None = None
+    unaware: tuple[str, ...] | None = None
+    control: tuple[str, ...] | None = None
+    after_draw: dict[str, str] | None = None
+    id: str | None = None
+    earlier: tuple[str, ...] | None = None
+    made_on: Machine | None = None
+    resumed_on: tuple[Machine, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    notes: tuple[str, ...] | None = None
+    maps: dict[str, str] | None = None
+
+    @staticmethod
+    def path_in(folder: Path) -> Path:
+        """The file of the record of a run's folder."""
+        return folder / _FILE
+
+    @staticmethod
+    def read(folder: Path) -> RunRecord:
+        """Read the record of a run's folder; other keys in the file are passed over.
+
+        Raises:
+            ResultsError: the folder holds no run.
+            InputError: the file cannot be read, or a part of it is missing or of another type.
+        """
+        path = folder / _FILE
+        if not path.is_file():
+            raise ResultsError(f"{folder}: no {_FILE}; expected the folder of a run")
+        values = _of(RunRecord, load(path, dict))
+        if "made_on" in values:
+            values["made_on"] = _of(Machine, values["made_on"])
+        if isinstance(values.get("resumed_on"), list):
+            values["resumed_on"] = [_of(Machine, one) for one in values["resumed_on"]]
+        build({"suite": _outline_of(values.get("suite"))}, _Outlined, str(path))
+        return build(values, RunRecord, str(path))
+
+    def write(self, folder: Path) -> None:
+        """Write the file, whole or not at all. Raises: OSError: it cannot be written."""
+        write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
+
+    def decides(self) -> dict[str, Any]:
+        """Return the data that decides the results, and the planned episodes, as plain data by name."""
+        return self._said(_DECIDES)
+
+    def mark(self) -> str:
+        """Return the digest of `decides`."""
+        return mark_of(self.decides())
+
+    def _said(self, names: Iterable[str]) -> dict[str, Any]:
+        return {name: plain(value) for name in names if (value := getattr(self, name)) is not None}
+
+    @cached_property
+    def outline(self) -> _SuiteOutline:
+        """Name, seed and stages of the suite."""
+        return build(_outline_of(self.suite), _SuiteOutline, "suite")
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the planners."""
+        return list(self.planners)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Names and parameters of planners by label, plain data, with the level of perception of each where one is said."""
+        known = self.planners if isinstance(self.planners, dict) else {}
+        levels: Mapping[str, str] = self.pedestrians or {}
+        told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
+        return {label: {**values, "pedestrians": levels.get(label)} for label, values in told.items()}
+
+    @property
+    def part(self) -> str:
+        """The part of its suite that the run has, in words; empty for a whole one."""
+        if not self.whole:
+            return ""
+        planned = self.planned or {}
+        shares = {stage: f"{count} of {self.whole.get(stage, count)} episodes" for stage, count in planned.items()}
+        others = [stage for stage in self.whole if stage not in planned]
+        said = ", ".join(f"{stage} ({share})" for stage, share in shares.items())
+        if len(shares) > 1 and len(set(shares.values())) == 1:
+            said = f"{shares.popitem()[1]} of each {'of ' + ', '.join(planned) if others else 'stage'}"
+        return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
+
+    def shown(self, label: str) -> str:
+        """Return the label of a planner for tables, with its mark if it was changed after the draw of the suite's edition."""
+        mark = (self.after_draw or {}).get(label)
+        return f"{label} ({mark})" if mark else label
+
+    @property
+    def episodes(self) -> int:
+        """The number of episodes in all; 0 where the record does not say."""
+        return sum((self.planned or {}).values()) * len(self.planners)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names of the planners by label: the same for one that runs at several levels of perception."""
+        levels: Mapping[str, Level] = self.pedestrians or {}
+        return {label: name_of(label, levels.get(label)) for label in self.planners}
+
+    def has(self, label: str, planner: Named) -> bool:
+        """Return whether a planner of this name runs with these parameters."""
+        return isinstance(self.planners, dict) and any(
+            self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
+        )
+
+    def build_suite(self, where: Path) -> Suite:
+        """Return the suite; ``where`` is the folder of the run, for messages.
+
+        Raises:
+            InputError: it is of another version of Agora, or names what this machine does not have.
+        """
+        return build(self.suite, Suite, str(where / _FILE), complete=True)
+
+    def seed_of(self, stage: str) -> int | None:
+        """The seed of a stage: its own, or the suite's; None where neither is said."""
+        own = next((one.seed for one in self.outline.stages if one.name == stage), None)
+        return self.outline.seed if own is None else own
+
+
+@dataclass(frozen=True)
+class _Outlined:
+    """For messages: the outline at its place in the file."""
+
+    suite: _SuiteOutline
+
+
+def _of(kind: type, values: Any) -> Any:
+    """Return the values that a dataclass has fields for."""
+    return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
+
+
+def _outline_of(suite: Any) -> Any:
+    """Return the outline of a plain suite."""
+    values = _of(_SuiteOutline, suite)
+    if isinstance(values, dict) and isinstance(values.get("stages"), list):
+        values["stages"] = [_of(_StageOutline, stage) for stage in values["stages"]]
+    return values

@@ -1,0 +1,257 @@
+"""Results on disk: rows in Parquet shards; recordings are in `agora.benchmark.results.recording_shards`.
+
+A killed run leaves whole shards only (`agora.benchmark.results.shard`); one that was cut or has rotted is named in the log, and its
+episodes count as not done. Equal contents give equal bytes, with one version of pyarrow: columns, types, order and compression are
+fixed.
+
+Rows: one for an episode and robot. The columns `IDENTITY` come first and are never empty. The others follow by name: texts,
+booleans, and numbers as float64, None where undefined; in the timing also `CALLS`, a list of numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from agora.benchmark.results import shard
+from agora.core.recording import Outcome
+from agora.errors import InputError, ResultsError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["read_rows"]
+
+Row = Mapping[str, Any]
+"""A row of results, by column."""
+
+IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
+"""Columns that say which episode and robot a row is of."""
+
+PARTS = ("episodes", "timing", "trajectories")
+"""Folders of a run; a shard's file in the first is written last."""
+
+OUTCOME = "outcome"
+"""Column of the outcome, by name; the metadata say the numbers by which recordings name them."""
+
+CALLS = "calls"
+"""Column of the timing: wall time of each control call, s, single precision."""
+
+_NOTHING: Mapping[str, str] = {}
+
+Keep = Literal["all", "failed", "none"]
+"""Whose recordings a run keeps."""
+
+_KEY = ("suite", "stage", "episode", "planner", "robot")
+_LOG = logging.getLogger(__name__)
+
+
+def episode_key(row: Mapping[str, Any]) -> str:
+    """Return the key of an episode and robot: ``suite/stage/episode/planner/robot``.
+
+    Raises:
+        InputError: a part is missing, empty or holds a slash.
+    """
+    parts = []
+    for column in _KEY:
+        part = str(row.get(column, ""))
+        if not part or "/" in part:
+            raise InputError(f"{column} {part!r} of a row; expected a name or number without '/'")
+        parts.append(part)
+    return "/".join(parts)
+
+
+class Shard(NamedTuple):
+    """A shard as it was read.
+
+    Attributes:
+        path: path of the shard.
+        rows: all, or some columns of them; none where there is a problem.
+        problem: problem of the shard in words, or "".
+        run: mark of its run; empty where it does not say.
+    """
+
+    path: Path
+    rows: list[dict[str, Any]]
+    problem: str = ""
+    run: str = ""
+
+
+def encode_rows(
+    rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "a shard", units: Mapping[str, str] = _NOTHING
+) -> bytes:
+    """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
+
+    Args:
+        rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
+            numbers, or None.
+        run: mark of the run; empty for none.
+        where: names the shard in messages.
+        units: units of columns, for the metadata; those of no unit are left out.
+
+    Raises:
+        InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
+    """
+    import pyarrow as pa
+
+    if not rows:
+        raise InputError(f"{where}: no rows to write")
+    keyed = [{**row, "key": episode_key(row)} for row in rows]
+    _unique([row["key"] for row in keyed], where)
+    others = sorted({column for row in keyed for column in row} - set(IDENTITY))
+    arrays = [_identity(where, column, [row.get(column) for row in keyed]) for column in IDENTITY]
+    arrays += [_values(where, column, [row.get(column) for row in keyed]) for column in others]
+    said: dict[str, Mapping[str, Any]] = {"units": {column: units[column] for column in others if units.get(column)}}
+    said |= {"outcomes": {outcome.label: int(outcome) for outcome in Outcome}} if OUTCOME in others else {}
+    return shard.encode(pa.table(arrays, names=[*IDENTITY, *others]), run=run, about=said)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
+    """Write rows to one shard, ``<something>.parquet``, as `encode_rows` makes them; its folder is made.
+
+    Raises:
+        InputError: as `encode_rows`. ResultsError: the shard cannot be written.
+    """
+    shard.write(path, encode_rows(rows, run, str(path)))
+
+
+def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
+    """Write a shard of a run, its rows last, so that it is there whole or not at all.
+
+    Args:
+        folder: folder of the run.
+        name: name of the shard.
+        files: bytes of its files, by their part (`PARTS`).
+
+    Raises:
+        ResultsError: it cannot be written.
+    """
+    for part in reversed(PARTS):
+        if part in files:
+            shard.write(folder / part / f"{name}.parquet", files[part])
+
+
+def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] where there is none.
+
+    Damaged shards are named in the log and left out (`damaged`).
+
+    Args:
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
+
+    Raises:
+        ResultsError: two shards hold the same key.
+    """
+    rows: list[dict[str, Any]] = []
+    for read in shards(folder, columns):
+        if read.problem:
+            _LOG.warning("%s: %s; what it held counts as not done", read.path, read.problem)
+        rows.extend(read.rows)
+    check_unique(rows, folder)
+    return rows
+
+
+def check_unique(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
+    """Make sure that no key is in the rows of a folder twice.
+
+    Raises:
+        ResultsError: one is.
+    """
+    _unique([row["key"] for row in rows], folder, ResultsError)
+
+
+def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard]:
+    """Yield the shards of a folder in the order of their names.
+
+    Args:
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
+    """
+    for path in _paths(folder):
+        read = shard.read(path, columns)
+        if not isinstance(read, str) and "key" not in read.column_names:
+            read = "holds no rows: there is no column 'key'"
+        yield Shard(path, [], read) if isinstance(read, str) else Shard(path, read.to_pylist(), "", shard.run_of(read))
+
+
+def keys(folder: Path) -> set[str]:
+    """Return the keys in all whole shards of a folder, of rows or of recordings."""
+    return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
+
+
+def finished(folder: Path) -> set[str]:
+    """Return the keys of all rows that need not be run again."""
+    return {row["key"] for row in read_rows(folder, ["key"])}
+
+
+def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
+    """Return whether a run keeps the recording of a row."""
+    return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
+
+
+def remove(folder: Path, name: str) -> None:
+    """Delete all that was written of a shard, its rows last."""
+    for part in reversed(PARTS):
+        (folder / part / f"{name}.parquet").unlink(missing_ok=True)
+
+
+def damaged(folder: Path) -> dict[Path, str]:
+    """Return the problem of each shard of a folder that cannot be read whole."""
+    return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
+
+
+def _unique(keys: Iterable[str], where: Path | str, error: type[Exception] = InputError) -> None:
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise error(f"{where}: two rows of {key!r}")
+        seen.add(key)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
+    """A column without gaps, of whole numbers or of texts."""
+    import pyarrow as pa
+
+    plain = [_plain(value) for value in values]
+    whole = all(type(value) is int for value in plain)
+    if not whole and not all(isinstance(value, str) for value in plain):
+        raise InputError(f"{where}: column {column!r} holds {_strange(plain)}; expected a text or a whole number in every row")
+    try:
+        return pa.array(plain, pa.int64() if whole else pa.string())
+    except OverflowError as error:
+        raise InputError(f"{where}: column {column!r}: {error}") from error
+
+
+def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
+    """A column of texts, booleans, numbers as float64 or lists of float32; None where undefined, numbers if nothing is given."""
+    import pyarrow as pa
+
+    if values and all(isinstance(value, np.ndarray) for value in values):
+        return pa.array(values, pa.list_(pa.float32()))
+    plain = [_plain(value) for value in values]
+    given = [value for value in plain if value is not None]
+    if given and all(isinstance(value, str) for value in given):
+        return pa.array(plain, pa.string())
+    if given and all(isinstance(value, bool) for value in given):
+        return pa.array(plain, pa.bool_())
+    if all(isinstance(value, int | float) and not isinstance(value, bool) and value == value for value in given):
+        return pa.array([None if value is None else float(value) for value in plain], pa.float64())
+    raise InputError(f"{where}: column {column!r} holds {_strange(given)}; expected texts, booleans or numbers, or None")
+
+
+def _strange(values: list[Any]) -> str:
+    """The kinds of value in a column, for an error message."""
+    return " and ".join(sorted({"NaN" if value != value else type(value).__name__ for value in values}))
+
+
+def _paths(folder: Path) -> list[Path]:
+    return [folder] if folder.is_file() else sorted(folder.glob("*.parquet"))

@@ -1,0 +1,1 @@
+"""SocNavBench's joysticks as planners: the protocol over sockets, the robot's motion, and that simulator's own files."""

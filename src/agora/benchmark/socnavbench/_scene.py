@@ -1,0 +1,141 @@
+"""An episode in the messages to a joystick of SocNavBench, with that simulator's own counts besides Agora's rules: cooldowns and
+causes.
+
+Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. There
+pedestrians are a step behind the robot in a state; here all are where they are at its time. Radii are those that count in contacts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.benchmark.socnavbench._sight import JoystickSight, told_camera
+from agora.core.state import Doubles, Floats, Ints
+from agora.datasets.socnavbench import SocnavbenchEpisode
+from agora.wire.joystick import NEVER, ROBOT, Agent, RenderMode, State, opening, seen
+
+if TYPE_CHECKING:
+    from agora.channels.camera import Camera
+    from agora.world.start import Start
+    from agora.world.trajectories import Trajectories
+    from agora.world.world import World
+
+COOLDOWN = 1.0
+"""Shortest time between two collisions of a pedestrian, s (``params/user_params.ini: collision_cooldown_amnt``)."""
+
+
+class JoystickScene:
+    """An episode in SocNavBench's frame: zero is the corner of the map, poses are float32.
+
+    Args:
+        start: start of the episode; all its pedestrians are recorded.
+        read: the same episode as SocNavBench has it.
+        period: control period, s.
+        camera: camera on the robot whose images a state has, None for none.
+
+    Attributes:
+        corner: (2,) corner of the map, m.
+        pose: (3,) pose of the robot in the map frame, m and rad; its heading counts turns.
+        time: time since the episode began, s, summed up step by step as in SocNavBench.
+        cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
+    """
+
+    def __init__(self, start: Start, read: SocnavbenchEpisode, period: float, camera: Camera | None = None) -> None:
+        assert start.replay is not None
+        (robot,) = start.robots
+        self._start, self._read, self._period, self._tracks = start, read, period, start.replay
+        self._camera = camera
+        self._sight: JoystickSight | None = None
+        self._radius = robot.model.radius
+        self._cooldown: Ints = np.zeros(self._tracks.count, np.int64)
+        self._last: Doubles = np.full(self._tracks.count, NEVER)
+        self._robot_last = NEVER
+        self._present: dict[int, None] = {}
+        self.corner: Floats = np.array(start.map.origin, np.float32)
+        self.pose: Floats = robot.pose.astype(np.float32)
+        first, final = ends_of(self._tracks)
+        self._headings, self._ends = first[:, 2], list(zip(self._told(first), self._told(final), strict=True))
+        self._begin, self._goal = self._told(np.stack([robot.pose, robot.goals[-1]]).astype(np.float32))
+        self.time, self.cause = 0.0, "Timeout"
+
+    def opening(self) -> str:
+        """The message that begins the episode."""
+        now = self._tracks.at(0.0)
+        heading = np.where(now.velocity.any(1), np.arctan2(now.velocity[:, 1], now.velocity[:, 0]), self._headings)
+        poses = np.column_stack((now.position, heading)).astype(np.float32)
+        self._present = dict.fromkeys(map(int, np.flatnonzero(now.present)))
+        mode: RenderMode = "full-render" if self._camera else "schematic"
+        first = opening(self._start.map, self._read.map_name, self._read.name, mode)
+        return self._state(poses).text(first, {"cameras": {ROBOT: told_camera(self._camera)}} if self._camera else None)
+
+    def take(self, world: World) -> None:
+        """Be told the world of the episode."""
+        if self._camera:
+            self._sight = JoystickSight(world, self._camera)
+
+    def see(self, world: World) -> None:
+        """Take in the present places: new people, people who have gone, and whether something held the robot."""
+        here = world.pedestrians.active[0, : self._tracks.count]
+        self._present = {slot: None for slot in self._present if here[slot]}
+        self._present |= dict.fromkeys(map(int, np.flatnonzero(here)))
+        x, y = world.robots.x[0, 0], world.robots.y[0, 0]
+        if x != self.pose[0] or y != self.pose[1]:
+            self.pose = np.array([x, y, world.robots.heading[0, 0]], np.float32)
+        if self._sight:
+            self._sight.walk()
+
+    def state(self, world: World) -> str:
+        """The answer to ``sense``."""
+        people = world.pedestrians
+        last = seen(self._sight.images()) if self._sight else None
+        return self._state(np.stack([people.x[0], people.y[0], people.heading[0]], -1)).text(last=last)
+
+    def _state(self, poses: Floats) -> State:
+        """The moment; poses (n, 3) of the pedestrians in the map frame."""
+        (own,) = self._told(self.pose[None])
+        robot = Agent(ROBOT, own, self._begin, self._goal, self._radius, 0, self._robot_last)
+        radius, told = self._start.replay_radius, self._told(poses)
+        cooldown, last = self._cooldown.tolist(), self._last.tolist()
+        people = [Agent(self._read.names[k], told[k], *self._ends[k], radius, cooldown[k], last[k]) for k in self._present]
+        return State(people, robot, self._period, self._start.timeout, self.time)
+
+    def _told(self, poses: Floats) -> list[list[float]]:
+        """Poses (n, 3) of the map frame as the joystick is told them."""
+        told = poses.copy()
+        told[:, :2] -= self.corner
+        listed: list[list[float]] = told.tolist()
+        return listed
+
+    def pass_step(self, world: World) -> None:
+        """Count the collisions of this moment, and let a step pass.
+
+        A pedestrian that collides does so once in `COOLDOWN`; it is the robot's collision too, whose end by time is called so.
+        """
+        slots = np.array(list(self._present), np.int64)
+        people = world.pedestrians
+        apart = np.hypot(people.x[0, slots] - self.pose[0], people.y[0, slots] - self.pose[1])
+        hit = slots[(apart < self._radius + self._start.replay_radius) & (self._cooldown[slots] == 0)]
+        self._cooldown[hit] = round(COOLDOWN / self._period)
+        self._last[hit] = self.time
+        self.cause = "Pedestrian Collision" if len(hit) else "Timeout"
+        self._robot_last = self.time if len(hit) else self._robot_last
+        self._cooldown[slots] = np.maximum(self._cooldown[slots] - 1, 0)
+        self.time += self._period
+
+    def turned(self) -> float:
+        """The robot's heading in (-pi, pi]."""
+        heading = math.remainder(float(self.pose[2]), math.tau)
+        return heading if heading > -math.pi else math.pi
+
+
+def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
+    """Return the first and last poses (n, 3) of recorded pedestrians; one with a single knot looks along x."""
+    first, last = tracks.first[:-1], tracks.first[1:] - 1
+    second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
+    x, y = tracks.knot_x, tracks.knot_y
+    begin = np.column_stack((x[first], y[first], np.arctan2(y[second] - y[first], x[second] - x[first])))
+    end = np.column_stack((x[last], y[last], np.arctan2(y[last] - y[before], x[last] - x[before])))
+    return begin.astype(np.float32), end.astype(np.float32)

@@ -1,0 +1,350 @@
+"""Episodes of SocNavBench whose robot a joystick drives over sockets: its protocol and kinematics; Agora's worlds and results.
+
+One mechanism is behind ``agora serve socnavbench`` and ``agora bench --planner socnavbench``: `Player.play` plays an episode for
+the executor `agora.benchmark.executors.outside`. It is no registered planner: a joystick drives one robot, and is told of places,
+maps and names, of which planners, called for many worlds at once, know nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from agora.benchmark.bench import bench, check
+from agora.benchmark.events import RunEvent
+from agora.benchmark.executors.outside import EpisodeLostError, Outside
+from agora.benchmark.job import key_of
+from agora.benchmark.request import Request
+from agora.benchmark.results import store
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.socnavbench._motion import follow
+from agora.benchmark.socnavbench._scene import JoystickScene
+from agora.benchmark.socnavbench._sight import JoystickSight, sight_camera
+from agora.benchmark.socnavbench.joystick import Joystick, Meeting
+from agora.benchmark.stop_token import StopToken
+from agora.core.recording import Recording
+from agora.core.state import Floats
+from agora.datasets.socnavbench import read_episode
+from agora.episode import WORLD, Conditions, Episodes
+from agora.errors import InputError, PlannerError, ResultsError
+from agora.interfaces import Ability, Answer, Declaration, Memory, Observation
+from agora.simulators.native import LedBodies, Native
+from agora.tasks.suite import Suite
+from agora.wire.joystick import CAUSES, MOST, Commands, JoystickWord, PlannerName, ending
+
+if TYPE_CHECKING:
+    from agora.channels.camera import Camera
+    from agora.draft.stage import Stage
+    from agora.robots.model import RobotModel
+    from agora.world.start import Start
+    from agora.world.world import World
+
+
+def bench_by_joystick(
+    suite: Suite,
+    folder: Path,
+    meeting: Meeting,
+    *,
+    resume: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+    token: StopToken | None = None,
+) -> Iterator[RunEvent]:
+    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield the events.
+
+    Args:
+        suite: episodes of SocNavBench.
+        folder: folder of the results, which are those of the planner that the joystick names.
+        meeting: sockets and rules of the conversation.
+        resume: go on with a run that was begun in ``folder``.
+        say: told what is to be seen by whoever looks on.
+        token: stops the run from another thread between two episodes.
+
+    Raises:
+        InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.
+        ResultsError: the folder cannot be used.
+        EpisodeLostError: the joystick is gone before it has named its planner.
+    """
+    for stage in suite.stages:
+        _check(stage)
+    check(suite)
+    label, left = _left(suite, folder, resume)
+    if not left:
+        yield from bench(Request.outside(suite, label, folder, Outside(lambda stage, episode: []), resume=True), token)
+        return
+    _warm(suite, *left[0], meeting)
+    with closing(Joystick(meeting, say)) as joystick:
+        player = Player(suite, joystick, say)
+        joystick.meet([name_of(suite.stage(stage), episode) for stage, episode in left])
+        named = player.meet(*left[0])
+        if label not in ("", named):
+            raise InputError(
+                f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
+            )
+        yield from bench(Request.outside(suite, named, folder, Outside(player.play, _beside(meeting)), resume=resume), token)
+
+
+def _beside(meeting: Meeting) -> dict[str, str]:
+    """Return the texts that stand in every row of a run."""
+    told = {"steered_by": meeting.steered_by, "render_mode": meeting.render_mode if meeting.render_mode != "schematic" else ""}
+    return {column: text for column, text in told.items() if text}
+
+
+def name_of(stage: Stage, episode: int) -> str:
+    """Return SocNavBench's name of an episode of a stage."""
+    names = stage.world.part.names()
+    return str(names[episode % len(names)])
+
+
+def _check(stage: Stage) -> None:
+    """Refuse a stage that a joystick cannot play. Raises: InputError: names the condition."""
+    periods = stage.periods
+    needs = {
+        "world: socnavbench": stage.world.name == "socnavbench",
+        "obstacles: replay": stage.obstacles.name == "replay",
+        "robots: scenario": stage.robots.name == "scenario",
+        "pedestrians: truth": stage.perception.source == "truth",
+        "simulator: native": stage.simulator.name == "native",
+        "no modules": not stage.modules,
+        "no counterfactual": not stage.counterfactual,
+        "periods.physics as long as periods.control": periods.physics == periods.control,
+    }
+    if wrong := [need for need, there in needs.items() if not there]:
+        raise InputError(f"stage {stage.name!r}: a joystick of SocNavBench needs {', '.join(wrong)}")
+
+
+def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
+    """The planner of a run that was begun in a folder, "" where there is none, and the episodes that have no row."""
+    if not RunFolder.is_at(folder):
+        return "", suite.entries()
+    if not resume:
+        raise ResultsError(f"{folder}: holds a run already; choose another folder, or go on with --resume")
+    label, *others = RunFolder.read(folder).record.labels
+    if others:
+        raise ResultsError(f"{folder}: holds a run of {len(others) + 1} planners; choose another folder")
+    finished = store.finished(folder / "episodes")
+    return label, [(stage, k) for stage, k in suite.entries() if key_of(suite, stage, k, label, 0) not in finished]
+
+
+def _camera(meeting: Meeting, start: Start) -> Camera | None:
+    """Return the camera of the robot of an episode; None in the mode schematic. Raises: InputError: nothing here can draw."""
+    return sight_camera(start.robots[0].model, meeting.camera) if meeting.render_mode == "full-render" else None
+
+
+def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
+    """Run two steps of an episode and look at it, so that no joystick waits for the compiler."""
+    place = suite.stage(stage)
+    conditions = replace(Conditions.of(place), simulator=_Led.of(place))
+    start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
+    camera = _camera(meeting, start)
+    episodes = Episodes([start], _Still(), conditions)
+    for _ in episodes:
+        pass
+    if camera is not None:
+        sight = JoystickSight(episodes.world, camera)
+        sight.walk()
+        sight.images()
+
+
+class Player:
+    """Plays episodes whose robot a joystick drives.
+
+    Args:
+        suite: the episodes.
+        joystick: one that was told their names.
+        say: told what is to be seen.
+    """
+
+    def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
+        self._suite, self._joystick, self._say = suite, joystick, say
+        self._label = ""
+        self._met: dict[tuple[str, int], tuple[Start, JoystickScene]] = {}
+
+    def meet(self, stage: str, episode: int) -> str:
+        """Begin the first episode, and return the name that the joystick gives its planner."""
+        self._met[stage, episode] = start, scene = self._scene(stage, episode)
+        self._label = self._joystick.begin(scene.opening())
+        return self._label
+
+    def play(self, stage: str, episode: int) -> list[Recording]:
+        """Play an episode and return a recording of its robot.
+
+        Raises:
+            EpisodeLostError: the joystick is gone, or has another planner than before.
+        """
+        if (stage, episode) in self._met:
+            start, scene = self._met.pop((stage, episode))
+        else:
+            start, scene = self._scene(stage, episode)
+            self._joystick.call_itself(self._label, self._joystick.begin(scene.opening()))
+        recording = self._drive(self._suite.stage(stage), start, scene)
+        cause = CAUSES.get(recording.outcome, scene.cause)
+        self._joystick.end(ending(cause, scene.time))
+        self._say(f"{name_of(self._suite.stage(stage), episode)}: {recording.outcome.label} after {recording.time[-1]:.2f} s")
+        return [recording]
+
+    def _scene(self, stage: str, episode: int) -> tuple[Start, JoystickScene]:
+        """Return an episode's start, and the scene for a joystick."""
+        place = self._suite.stage(stage)
+        start = self._suite.start(stage, episode)
+        read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
+        return start, JoystickScene(start, read, place.periods.control, _camera(self._joystick.meeting, start))
+
+    def _drive(self, stage: Stage, start: Start, scene: JoystickScene) -> Recording:
+        """Run an episode."""
+        led = _Led.of(stage)
+        driver = _Driver(self._joystick, scene, start.robots[0].model, stage.periods.control)
+        conditions = replace(Conditions.of(stage), simulator=led)
+        episodes = Episodes([start], driver, conditions, before=driver.stop_where_lost)
+        driver.take(episodes.world, led.made[0])
+        scene.take(episodes.world)
+        ((_, (recording,)),) = list(episodes)
+        if driver.late:
+            self._say(f"{driver.late} of {len(recording.planning_time)} periods took longer than they last")
+        return recording
+
+
+@dataclass(frozen=True, eq=False)
+class _Led:
+    """Robots that are led.
+
+    Attributes:
+        centre: walls stop their centres alone.
+        made: the bodies of the batches so far.
+    """
+
+    can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
+    centre: bool
+    made: list[LedBodies] = field(default_factory=list)
+
+    @staticmethod
+    def of(stage: Stage) -> _Led:
+        """Robots whom walls stop as those of a stage."""
+        return _Led(stage.simulator.part == Native(walls="centre"))
+
+    def bodies(self, world: World) -> LedBodies:
+        """The robots of a batch."""
+        self.made.append(LedBodies(world, self.centre))
+        return self.made[-1]
+
+
+class _Still:
+    """A planner whose robot stands."""
+
+    declares = Declaration(turns_at_goal=True)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Do nothing."""
+        return Answer(np.zeros((1, 3), np.float32))
+
+
+class _Driver(_Still):
+    """The joystick in the place of a planner: asked once a control period, it leads the robot's body.
+
+    Attributes:
+        late: periods that began too late, where time does not wait.
+    """
+
+    def __init__(self, joystick: Joystick, scene: JoystickScene, model: RobotModel, period: float) -> None:
+        self._joystick, self._scene, self._model, self._period = joystick, scene, model, period
+        self._queue: deque[Floats | None] = deque()  # commands, and None for a state that is to be sent
+        self._last: Floats | None = None
+        self._repeats = joystick.meeting.repeats
+        self._due = time.monotonic()
+        self._lost: EpisodeLostError | None = None
+        self._failed: PlannerError | None = None
+        self.late = 0
+
+    def take(self, world: World, body: LedBodies) -> None:
+        """Drive the robot of a world."""
+        self._world, self._body = world, body
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Have the joystick's next command done in the step that follows; the twist that is returned means nothing.
+
+        Raises:
+            PlannerError: the joystick abandons the episode, or makes no sense; raised again when the row is asked by itself.
+        """
+        if self._failed is not None:
+            raise self._failed
+        try:
+            self._scene.see(self._world)
+            command = self._awaited() if not self._joystick.meeting.asynchronous else self._due_now()
+            self._scene.pass_step(self._world)
+            self._lead(command)
+        except EpisodeLostError as lost:
+            self._lost = lost
+        except PlannerError as failed:
+            self._failed = failed
+            raise
+        return super().act(observation, memory)
+
+    def stop_where_lost(self, what: str) -> None:
+        """End the episode before a step of the world where the joystick is gone: it has no result then."""
+        if what == WORLD and self._lost is not None:
+            raise self._lost
+
+    def _awaited(self) -> Floats:
+        """The next command; time waits for it."""
+        while True:
+            self._answer()
+            if self._queue:
+                return self._taken()
+            self._receive(self._joystick.command())
+
+    def _due_now(self) -> Floats | None:
+        """The next command when the period is over, or the last one once more; None where there is none, or after all repeats."""
+        self._answer()
+        while (said := self._joystick.command(self._due)) is not None:
+            self._receive(said)
+            self._answer()
+        now = time.monotonic()
+        self.late += now > self._due + self._period
+        self._due = max(self._due, now - self._period) + self._period
+        if self._queue:
+            self._last = self._taken()
+            return self._last
+        if self._last is None or self._repeats == 0:
+            return None
+        self._repeats -= 1
+        return self._last
+
+    def _taken(self) -> Floats:
+        command = self._queue.popleft()
+        assert command is not None
+        return command
+
+    def _answer(self) -> None:
+        """Send the state where all commands that were sent before it was asked for have been done."""
+        while self._queue and self._queue[0] is None:
+            self._queue.popleft()
+            self._joystick.answer(self._scene.state(self._world))
+
+    def _receive(self, said: JoystickWord | PlannerName | Commands | None) -> None:
+        match said:
+            case Commands(each):
+                self._queue.extend(each)
+            case JoystickWord("sense"):
+                self._queue.append(None)
+            case JoystickWord("abandon"):
+                raise PlannerError("the joystick abandoned the episode")
+        if len(self._queue) > MOST:
+            raise PlannerError(f"the joystick sent more than {MOST} commands ahead")
+
+    def _lead(self, command: Floats | None) -> None:
+        """Say where the robot is at the end of the step."""
+        twist, scene = (0.0, 0.0, 0.0), self._scene
+        if command is not None:
+            asked = command.copy()
+            if len(asked) == 4:
+                asked[:2] += scene.corner
+            turning = self._model.omega
+            scene.pose, twist, clipped = follow(asked, scene.pose, self._period, self._model.vx, (-turning, turning))
+            self._world.status.orders.clipped[0, 0] += clipped
+        self._body.there[0, 0] = (scene.pose[0], scene.pose[1], scene.turned(), *twist)

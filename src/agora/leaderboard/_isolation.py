@@ -1,0 +1,163 @@
+"""Planners of other packages in a process of their own, so that their code has nothing of the world.
+
+A planner in the process of the world can change it, through the frames above its own call or by replacing a function. A check of
+an entry does not even import another package: its planner is made in a confined process, and gets observations over a socket.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.provenance.inputs import inputs, named_file
+from agora.benchmark.provenance.packages import packages
+from agora.config import build
+from agora.errors import AgoraError, InputError, PlannerError
+from agora.interfaces import Label
+from agora.planners.contained.child import Child
+from agora.planners.contained.confine import lack
+from agora.planners.contained.confined import Confined
+from agora.planners.presets import planner_of
+from agora.registry import KINDS, Named, available, is_own
+from agora.wire.question import Hello
+
+DEADLINE, FIRST, MEMORY = 30.0, 600.0, 16.0
+"""Longest time of an answer, s, and of the first one, which compiles; most memory, GiB."""
+
+_IMPORTED = 120.0  # s
+_MOST = 1 << 20  # bytes of claims
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims of a planner's code about itself.
+
+    Attributes:
+        label: kind that it claims to be.
+        packages: versions of the packages that it is made of (`agora.benchmark.provenance.packages.packages`).
+        files: digests of the files that it reads (`agora.benchmark.provenance.inputs.inputs`).
+    """
+
+    label: Label
+    packages: dict[str, str]
+    files: dict[str, str]
+
+    @staticmethod
+    def of(planner: Named) -> Claims:
+        """Return the claims of a planner; a planner in a process of its own makes them there."""
+        if isinstance(planner.part, IsolatedPlanner):
+            return planner.part.claims
+        return Claims(planner.part.declares.label, packages(planner), inputs(planner))
+
+
+@dataclass(frozen=True)
+class IsolatedPlanner(Confined):
+    """A planner of an installed package, which runs in a process of its own with limits (`agora.planners.contained.confine`).
+
+    Attributes:
+        configuration: its name and parameters, plain data.
+        deadline: longest time of an answer, s; a call that takes longer has failed.
+        memory: most memory of the process, GiB.
+    """
+
+    configuration: dict[str, Any]
+    deadline: float = DEADLINE
+    memory: float = MEMORY
+
+    def __post_init__(self) -> None:
+        if lacking := lack():
+            raise InputError(f"planner {self.configuration['name']}: a planner of another package is confined here, but {lacking}")
+
+    @property
+    def claims(self) -> Claims:
+        """The claims of the planner's code about itself.
+
+        Raises:
+            InputError: it cannot be imported, or does not take its parameters.
+        """
+        assert self.hello  # the claims come behind it
+        return self._child.claims
+
+    @cached_property
+    def _child(self) -> _Child:
+        words = [json.dumps(self.configuration), str(self.deadline), str(self.memory), json.dumps(sys.path)]
+        return _Child(self.configuration["name"], "agora.leaderboard._isolated_program", words, readable(self.configuration))
+
+
+class _Child(Child):
+    """Asks a planner whose process says its claims behind the hello."""
+
+    claims: Claims
+
+    @property
+    def _patiences(self) -> tuple[float, float]:
+        return _IMPORTED, FIRST
+
+    def _opened(self) -> Hello:
+        said = super()._opened()
+        length = int.from_bytes(self._bytes(4, self._begin(_IMPORTED), "claims"), "little")
+        if length > _MOST:
+            raise PlannerError(f"{self._name}: its claims have {length} bytes, expected at most {_MOST}")
+        try:
+            self.claims = build(json.loads(self._bytes(length, self._begin(_IMPORTED), "claims")), Claims, self._name)
+        except (ValueError, RecursionError, AgoraError) as error:
+            raise PlannerError(f"{self._name}: its process does not say what it is: {error}") from error
+        return said
+
+
+def runnable_planner(configuration: Mapping[str, Any], where: str) -> Named:
+    """Return the planner of a configuration: in a process of its own if it has a part of another package, which is not imported.
+
+    Args:
+        configuration: name and parameters, plain data.
+        where: names the data in messages.
+
+    Raises:
+        InputError: it is not installed, does not have such parameters, or cannot be confined here.
+    """
+    if any(_foreign(configuration)):
+        return Named(str(configuration["name"]), IsolatedPlanner(dict(configuration)))
+    return planner_of(configuration, where)
+
+
+def addresses(configuration: Any) -> list[str]:
+    """Return the addresses that a configuration's planners connect to."""
+    if isinstance(configuration, list):
+        return [found for value in configuration for found in addresses(value)]
+    if not isinstance(configuration, Mapping):
+        return []
+    own = [str(configuration.get("address"))] if configuration.get("name") == "remote" else []
+    return own + [found for value in configuration.values() for found in addresses(value)]
+
+
+def readable(configuration: Any) -> set[Path]:
+    """Return the files and folders that the planner of a configuration reads besides Python's path: weights, and its packages."""
+    found = {file for text in _texts(configuration) if (file := named_file(text)) is not None}
+    for top in {point for point in _foreign(configuration)}:
+        spec = find_spec(top)
+        places = [] if spec is None else [*(spec.submodule_search_locations or ()), *filter(None, [spec.origin])]
+        found |= {Path(place) for place in places}
+    return found
+
+
+def _foreign(configuration: Any) -> Iterator[str]:
+    """The top modules of the packages besides Agora of which a configuration may name a component, in a mapping or in a text."""
+    named = {text.partition(end)[0] for text in _texts(configuration) for end in (":", "(", "+")}
+    for kind in KINDS:
+        for name, point in available(kind).items():
+            if name in named and not is_own(kind, name):
+                yield point.module.partition(".")[0]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in plain data, but the names of parameters."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _texts(item)

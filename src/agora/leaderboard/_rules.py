@@ -1,0 +1,316 @@
+"""The rules that the rows of an entry must keep: rows of the plan, all columns, and values that fit each other.
+
+Nothing is run for it. Rows that keep these rules may still be invented; `agora.leaderboard.verification` runs some of them again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agora.benchmark.results import store
+from agora.benchmark.results.rows import BESIDE, OPTIONAL
+from agora.benchmark.results.store import Row
+from agora.core.recording import FAILURES, Outcome, Reason
+from agora.interfaces import Metric
+from agora.metrics.clean import CAUSES
+from agora.metrics.planning_time import TIMING
+from agora.metrics.registered import metrics
+from agora.perception.perception import LEVELS
+
+if TYPE_CHECKING:
+    from agora.leaderboard.entry import EntrySuite
+    from agora.world.start import RobotStart, Start
+
+_ROUNDING = 1e-6  # relative, of numbers that are computed in two ways, of which one may be in single precision
+_OUTCOMES = [outcome.label for outcome in Outcome]
+_REASONS = {reason.label for reason in Reason}
+_PARTIES = {f"{party}_collision": f"collisions_{party}" for party in ("pedestrian", "wall", "robot")}
+_OF_THOSE_THAT_REACHED = ("time_to_goal", "time_to_goal.taga", "path_efficiency", "path_efficiency.sean", "time_ratio")
+_PARTS_OF_THE_TIME = (
+    "deadlock_time",
+    "stalled_time",
+    "time_facing_pedestrians",
+    "time_in_private_zone",
+    "time_seen_by_pedestrians",
+)
+_FASTER = 1.5  # times its top speed: a robot that a simulator moves may overshoot
+_REACHED = 1e-4  # m, by which a place in single precision may be off
+
+
+def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
+    """Yield the problems of the set of rows: one is missing, of something else, there twice, or of a robot too many."""
+    lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
+    if lost:
+        yield f"{len(lost)} episodes of the suite have no row"
+    strange = [row["key"] for row in rows if not _fits(row, suite, label)]
+    if strange:
+        yield f"{strange[0]!r} is no row of this suite, seed and planner"
+    keys = Counter(row["key"] for row in rows)
+    if twice := [key for key, count in keys.items() if count > 1]:
+        yield f"{twice[0]!r} is there twice"
+    for stage in suite.stages:
+        robots: dict[int, set[int]] = {}
+        for row in rows:
+            if row["stage"] == stage:
+                robots.setdefault(row["episode"], set()).add(row["robot"])
+        most = Counter(len(some) for some in robots.values()).most_common(1)
+        for episode, some in sorted(robots.items()):
+            if some != set(range(most[0][0])):
+                yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(some)}, others of {most[0][0]}"
+                break
+
+
+def of_columns(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield which columns there should not be, or should be and are not: Agora's own metrics, which everybody has."""
+    there = {column for row in rows for column in row}
+    wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
+    if lost := sorted(wanted - there - {*OPTIONAL}):
+        yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
+    if more := sorted(there - wanted):
+        yield f"column {more[0]!r} is of no metric of Agora's own"
+
+
+def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the problems of the planning times of rows: other rows, other columns, or values that cannot be."""
+    if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
+        yield "its rows are not those of the entry"
+    if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
+        yield f"column {strange[0]!r} is no planning time"
+    for metric in (metric for metric in metrics(own=True) if metric.name in TIMING):
+        for row in timing:
+            value = row.get(metric.name)
+            if value is not None and not (_is_number(value) and metric.takes(value)):
+                yield f"{metric.name} of {row['key']!r} is {value!r}, but {_words(metric)}"
+                break
+
+
+def of_values(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield which values cannot be, alone or beside others of their row."""
+    measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
+    texts = [
+        metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
+    ]
+    if texts:
+        yield f"column {texts[0]!r} does not hold numbers"
+        return
+    for metric in measured:
+        if metric.total and (empty := [row["key"] for row in rows if row.get(metric.name) is None]):
+            yield f"{metric.name} of {empty[0]!r} is empty, but it is defined for every episode"
+        values = [(row["key"], row[metric.name]) for row in rows if row.get(metric.name) is not None]
+        if wrong := [(key, value) for key, value in values if not metric.takes(value)]:
+            yield f"{metric.name} of {wrong[0][0]!r} is {wrong[0][1]!r}, but {_words(metric)}"
+    broken = list(_broken(rows, _IDENTITIES))
+    yield from broken or _broken(rows, [*_AMONG, *_in_order(measured)])
+
+
+def _broken(rows: Sequence[Row], some: Iterable[_Rule]) -> Iterator[str]:
+    for rule in some:
+        if keys := [row["key"] for row in rows if not rule.keeps(row)]:
+            yield f"{keys[0]!r}{f' and {len(keys) - 1} more' if len(keys) > 1 else ''}: {rule.words}"
+
+
+def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterator[str]:
+    """Yield the contradictions between rows and the starts of their episodes: number of robots, model, distance of the goal.
+
+    Args:
+        rows: rows whose stages and episodes are those of the suite.
+        start: the start of an episode, by stage and number.
+    """
+    episodes: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        episodes.setdefault((row["stage"], row["episode"]), []).append(row)
+    for (stage, episode), some in episodes.items():
+        begun = start(stage, episode)
+        if (numbers := {row["robot"] for row in some}) != set(range(len(begun.robots))):
+            yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(numbers)}; its robots are {len(begun.robots)}"
+            continue
+        for row in some:
+            if wrong := _beside(row, begun, begun.robots[row["robot"]]):
+                yield f"{row['key']!r}: {wrong}"
+
+
+def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
+    """Return the contradiction between a row and the start of its episode; empty for none."""
+    if row["model"] != robot.model.name:
+        return f"model is {row['model']!r}, the robot is a {robot.model.name}"
+    if row["duration"] > begun.timeout + _ROUNDING:
+        return f"duration is {row['duration']!r} s, but the time limit is {begun.timeout:g} s"
+    if _reached(row) and row["final_goal_distance"] > begun.goal_tolerance + _REACHED:
+        return f"reached, but final_goal_distance is {row['final_goal_distance']!r} m and the tolerance {begun.goal_tolerance:g} m"
+    fastest, at_most = _FASTER * robot.model.top_speed, f"a {robot.model.name} drives at most {robot.model.top_speed:.6g} m/s"
+    if row["path_length"] > fastest * row["duration"] + _REACHED:
+        return f"path_length is {row['path_length']!r} m in {row['duration']!r} s, but {at_most}"
+    if row.get("velocity_max") is not None and row["velocity_max"] > fastest + _REACHED:
+        return f"velocity_max is {row['velocity_max']!r} m/s, but {at_most}"
+    if len(robot.goals) > 1:
+        return ""
+    away = math.dist(robot.pose[:2], robot.goals[-1][:2])
+    if _reached(row) and row["path_length"] < away - begun.goal_tolerance - _REACHED:
+        return f"reached, but path_length is {row['path_length']!r} m and the goal {away:.6g} m from the start"
+    for metric, ratio in (("path_length", "path_length_ratio"), ("final_goal_distance", "goal_traversal_ratio")):
+        if row.get(ratio) is not None and not _equal(row[metric], row[ratio] * away, 1e-4):
+            return f"{ratio} is {row[ratio]!r}, but {metric} is {row[metric]!r} m and the goal {away:.6g} m from the start"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A rule for a row.
+
+    Attributes:
+        words: message where the rule is broken.
+        columns: columns that the rule reads; the rule says nothing where one is missing or empty.
+        holds: returns whether a row keeps the rule.
+    """
+
+    words: str
+    columns: tuple[str, ...]
+    holds: Callable[[Row], bool]
+
+    def keeps(self, row: Row) -> bool:
+        """Return whether a row keeps the rule."""
+        return any(row.get(column) is None for column in self.columns) or self.holds(row)
+
+
+def _is(name: str, expected: Callable[[Row], bool | float], words: str, *columns: str) -> _Rule:
+    """The rule that a column has the value that follows from others."""
+    return _Rule(f"{name} is not {words}", (name, *columns), lambda row: _equal(row[name], float(expected(row))))
+
+
+def _ends(name: str, outcome: str) -> _Rule:
+    """The rule that a column says whether the episode ended in one way."""
+    return _is(name, lambda row: row["outcome"] == outcome, f"outcome {outcome}")
+
+
+def _touches(outcome: str, party: str) -> _Rule:
+    """The rule that an episode that ended by a contact has one."""
+    return _Rule(f"outcome is {outcome}, but {party} is 0", (party,), lambda row: row["outcome"] != outcome or row[party] > 0.0)
+
+
+def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
+    """The rule that a column is empty everywhere but where something is so."""
+    return _Rule(f"{name} is there only where {words}", (name,), given)
+
+
+def _less(less: str, more: str) -> _Rule:
+    """The rule that a column is at most another."""
+    return _Rule(f"{less} is above {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
+
+
+def _reached(row: Row) -> bool:
+    return bool(row["outcome"] == "reached")
+
+
+def _is_clean(row: Row) -> bool:
+    return _reached(row) and not any(row[cause] for cause in CAUSES)
+
+
+def _hit(row: Row) -> bool:
+    return bool(row["outcome"] == "pedestrian_collision" or (_reached(row) and row["collisions_pedestrian"] > 0.0))
+
+
+_IDENTITIES = (
+    _Rule(f"outcome is none of {', '.join(_OUTCOMES)}", (), lambda row: row.get("outcome") in _OUTCOMES),
+    _Rule("pedestrians is no level of perception", (), lambda row: row.get("pedestrians") in LEVELS),
+    _Rule("reason is none that is known", ("reason",), lambda row: row["reason"] in _REASONS),
+    _Rule("duration is no time", (), lambda row: _is_number(row.get("duration")) and row["duration"] >= 0.0),
+    _Rule("clipped is no number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
+    _Rule("failure is no text", (), lambda row: isinstance(row.get("failure"), str)),
+)
+"""Of the columns that are no metrics. The others are asked only where all rows keep these."""
+
+_AMONG = (
+    _Rule(
+        "only where planner or simulator failed is a failure", (), lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES)
+    ),
+    _is("reached", _reached, "outcome reached"),
+    _ends("timeout", "timeout"),
+    _ends("out_of_map", "out_of_map"),
+    _ends("failure_wall_collision", "wall_collision"),
+    *(_touches(outcome, party) for outcome, party in _PARTIES.items()),
+    _is(
+        "collisions",
+        lambda row: sum(row[party] for party in _PARTIES.values()),
+        f"the sum of {', '.join(_PARTIES.values())}",
+        *_PARTIES.values(),
+    ),
+    _is("success", lambda row: _reached(row) and row["collisions"] == 0.0, "reached without contact", "collisions"),
+    _is("success_k2", lambda row: _reached(row) and row["collisions"] < 2.0, "reached with fewer than 2 contacts", "collisions"),
+    _is("success_k3", lambda row: _reached(row) and row["collisions"] < 3.0, "reached with fewer than 3 contacts", "collisions"),
+    _is(
+        "success.socnavbench",
+        lambda row: _reached(row) and row["collisions_pedestrian"] == 0.0,
+        "reached without touching a pedestrian",
+        "collisions_pedestrian",
+    ),
+    _is("failure_pedestrian_collision", _hit, "whether a pedestrian was touched", "collisions_pedestrian"),
+    _is("path_traversal_time", lambda row: row["duration"], "the duration"),
+    *(_is(name, lambda row: row["duration"], "the duration") for name in ("time_to_goal", "time_to_goal.taga")),
+    *(_only(name, _reached, "the goal was reached") for name in _OF_THOSE_THAT_REACHED),
+    _only("goal_traversal_ratio", lambda row: not _reached(row), "the goal was not reached"),
+    _Rule("reached, but without time_to_goal", (), lambda row: not _reached(row) or row.get("time_to_goal") is not None),
+    _Rule("spl is not path_efficiency of a success, else 0", ("spl", "success"), lambda row: row["spl"] == _spl(row)),
+    _is(
+        "velocity_average", lambda row: row["path_length"] / max(row["duration"], 1e-9), "path_length over duration", "path_length"
+    ),
+    _is("clean_arrival", _is_clean, "whether the goal was reached and nothing spoilt it", *CAUSES),
+    *(_less(cause, "reached") for cause in CAUSES),
+    _less("goal_distance_min", "final_goal_distance"),
+    _less("path_length.taga", "path_length"),
+    _less("success.taga", "success"),
+    _less("timeout.taga", "timeout"),
+    _less("pedestrian_force_q50", "pedestrian_force_q90"),
+    _less("pedestrian_force_q90", "pedestrian_force_q95"),
+    *(_less(part, "duration") for part in _PARTS_OF_THE_TIME),
+)
+"""Of metrics that follow from the outcome, the duration or from each other."""
+
+
+def _spl(row: Row) -> float | None:
+    return row.get("path_efficiency") if row["success"] else 0.0
+
+
+def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
+    """The rules that ``..._min`` is at most ``..._average``, and that at most ``..._max``."""
+    names = {metric.name for metric in measured}
+    for name in sorted(names):
+        stem, _, end = name.rpartition("_")
+        for other in {"min": ("average", "max"), "average": ("max",)}.get(end, ()):
+            if f"{stem}_{other}" in names:
+                yield _less(name, f"{stem}_{other}")
+
+
+def _fits(row: Row, suite: EntrySuite, label: str) -> bool:
+    """Return whether a row is of an episode of a suite, under a planner."""
+    stage = suite.stages.get(row["stage"])
+    mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
+    return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed and row["robot"] >= 0
+
+
+def _words(metric: Metric) -> str:
+    """Return the values that a metric can have, in words."""
+    kinds: Mapping[str, str] = {
+        "amount": "cannot be below 0",
+        "share": "must be from 0 to 1",
+        "count": "must be 0, 1, 2 or more",
+        "indicator": "must be 0 or 1",
+    }
+    return kinds.get(metric.kind, "must be finite")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _equal(one: float, other: float, tolerance: float = _ROUNDING) -> bool:
+    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _numbers(some: Iterable[int]) -> str:
+    """Numbers in words: ``0 to 300`` where there are many."""
+    ordered = sorted(some)
+    return ", ".join(map(str, ordered)) if len(ordered) < 5 else f"{ordered[0]} to {ordered[-1]} ({len(ordered)})"

@@ -1,0 +1,336 @@
+"""The leaderboard: all entries of some folders as one page that needs no network.
+
+Only entries of the same suite, version and seed, run by the same version of Agora, are in one table and ranked with each other. The
+numbers are computed from the entries' rows. An entry whose rows are not those that it says, or that did not come out again when it
+was checked, is listed with the reason and not ranked.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora import __version__
+from agora.benchmark.results.copies import distinct
+from agora.benchmark.results.store import Row
+from agora.config import dump
+from agora.core.recording import Recording
+from agora.core.state import Array
+from agora.errors import InputError, ResultsError
+from agora.files import write_whole
+from agora.interfaces import Metric
+from agora.leaderboard.entry import CHECK, ENTRY, Check
+from agora.leaderboard.entry_folder import PostedEntry, read_check, read_entry, read_replays
+from agora.metrics.registered import metrics
+from agora.reporting import tables
+from agora.reporting.clean_arrivals import CLEAN, COLOURS, clean_share
+from agora.reporting.headline import headline
+from agora.reporting.page import ARROWS, rank_lines
+from agora.share import checkout
+from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
+from agora.viewer.replay import embed, replay_html, source, templates
+
+__all__ = ["write"]
+
+_LOG = logging.getLogger(__name__)
+
+PEOPLE = {
+    "truth": "the true states of pedestrians",
+    "view": "who is in its cone of view",
+    "visible": "who is in sight",
+    "tracked": "tracks of its scans",
+    "camera": "tracks of its camera",
+    "none": "nothing",
+}
+"""What a robot may know of pedestrians, in words."""
+
+MAPS = {"map": "has it", "none": "has none"}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """An entry on the page.
+
+    Attributes:
+        name: name of the entry, with a number where several of a table have it.
+        posted: the entry.
+        check: its check, where there is one.
+        number: number on the page.
+        wrong: reason why the entry is not ranked; empty where it is.
+    """
+
+    name: str
+    posted: PostedEntry
+    check: Check | None
+    number: int
+    wrong: str = ""
+
+    @property
+    def rows(self) -> list[Row]:
+        """Its rows under its name, with keys of their own."""
+        return [{**row, "planner": self.name, "key": self.key(row)} for row in self.posted.rows]
+
+    def key(self, row: Row) -> str:
+        """The key of a row on the page, where two entries may have one label."""
+        return f"{self.number}/{row['key']}"
+
+    @property
+    def known(self) -> tuple[str, str, str]:
+        """The values for the page's filters: pedestrians, map, and "checked" or "unchecked"."""
+        knows = self.posted.entry.pins.knows
+        return knows.pedestrians, knows.map, "checked" if self.check is not None else "unchecked"
+
+
+def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path:
+    """Write the page of all entries in some folders, at any depth, and return its path.
+
+    Args:
+        folders: folders to look in.
+        path: path of the page.
+        with_own: whether the entries that come with Agora's source are on it, too.
+
+    Raises:
+        InputError: a folder is not there or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
+    """
+    own = own_entries() if with_own else None
+    if not (own or folders):
+        raise InputError("no folder with entries was named; the entries of Agora's own planners come with its source alone")
+    entries = [one for folder in [*([own] if own else []), *folders] for one in _found(folder)]
+    page = render([read_entry(place) for place in dict.fromkeys(entries)])
+    try:
+        write_whole(path, page)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def own_entries() -> Path | None:
+    """Return the folder of the entries of Agora's own planners, which come with its source; None where Agora was installed."""
+    root = checkout()
+    return None if root is None else root / "docs" / "leaderboard"
+
+
+def render(posted: Sequence[PostedEntry]) -> str:
+    """Return the page of some entries.
+
+    Raises:
+        InputError: there are none, or a file of one is damaged.
+    """
+    if not posted:
+        raise InputError("no entries; agora submit makes them")
+    groups: dict[tuple[Any, ...], list[PostedEntry]] = {}
+    for one in sorted(posted, key=lambda one: (one.entry.suite.name, -one.entry.suite.version, one.entry.suite.seed)):
+        drawn = one.entry.suite
+        stages = tuple((name, part.episodes, part.seed) for name, part in drawn.stages.items())
+        groups.setdefault((drawn.name, drawn.version, drawn.seed, stages, one.entry.pins.agora), []).append(one)
+    numbers, wrong, replays = itertools.count(), list[_Shown](), dict[str, Recording]()
+    now, then = list[dict[str, Any]](), list[dict[str, Any]]()
+    for members in groups.values():
+        shown = _named(members, numbers)
+        wrong += [one for one in shown if one.wrong]
+        if ranked := [one for one in shown if not one.wrong]:
+            suite = _current(ranked[0].posted)
+            table = _table(ranked, suite, replays)
+            (then if suite is None else now).append(table)
+    every = [line for table in (*now, *then) for line in table["lines"]]
+    page = {
+        "lead": _lead(every, len({table["suite"] for table in (*now, *then)}), len(wrong)),
+        "version": __version__,
+        "now": now,
+        "then": then,
+        "suites": sorted({table["suite"] for table in (*now, *then)}),
+        "wrong": [{**_details(one), "reason": one.wrong} for one in wrong],
+        "people": {name: words for name, words in PEOPLE.items() if any(line["people"] == name for line in every)},
+        "maps": {name: words for name, words in MAPS.items() if any(line["map"] == name for line in every)},
+        "clean_colours": COLOURS,
+        "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(posted).items()],
+        "ranks": embed([table["ranks"] for table in (*now, *then)]),
+        "by_clean": any(table["ranks"][CLEAN.name] for table in (*now, *then)),
+        "replay": replay_html(replays) if replays else "",
+        "arrows": ARROWS,
+        "css": source("page.css") + source("report.css") + source("leaderboard.css"),
+        "script": source("report.js") + source("leaderboard.js"),
+    }
+    return templates().get_template("leaderboard.html").render(page)
+
+
+def _found(folder: Path) -> list[Path]:
+    """The folders of entries in a folder."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder")
+    found = sorted(path.parent for path in folder.rglob(ENTRY))
+    if not found:
+        raise InputError(f"{folder}: holds no entry, no folder with {ENTRY}")
+    return [path.resolve() for path in found]
+
+
+def _named(members: Sequence[PostedEntry], numbers: Iterable[int]) -> list[_Shown]:
+    """Return the entries of one table with names of their own, and their problems."""
+    taken: set[str] = set()
+    shown = []
+    for one, number in zip(members, numbers, strict=False):
+        mark = f" ({one.entry.after_draw})" if one.entry.after_draw else ""
+        name = next(n for n in _names(" ".join(one.entry.name.split()) + mark) if n not in taken)
+        taken.add(name)
+        check = read_check(one)
+        wrong = "; ".join(one.problems())
+        if not wrong and check is not None and not check.agrees:
+            wrong = f"did not come out again when it was checked on {check.when}: "
+            wrong += "; ".join(check.problems) or f"{len(check.differences)} values differ, first {check.differences[0]}"
+        shown.append(_Shown(name, one, check, number, wrong))
+    return shown
+
+
+def _names(name: str) -> Iterable[str]:
+    """The name, then the name with a number."""
+    return itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
+
+
+def _current(posted: PostedEntry) -> Suite | None:
+    """The entry's suite, where it and Agora are of the versions that are here."""
+    drawn = posted.entry.suite
+    if posted.entry.pins.agora != __version__ or drawn.name not in suite_names():
+        return None
+    suite = load_suite(drawn.name)
+    if suite.version != drawn.version:
+        return None
+    try:
+        return with_seed(suite, drawn.seed)
+    except InputError:  # a seed that the suite does not take any more
+        return None
+
+
+def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
+    """One table, sorted by decreasing share of goals reached; its replays are added to ``replays``.
+
+    The page can also sort and rank the entries by clean arrivals.
+    """
+    ends = [(one, tables.share(one.rows).value or 0.0) for one in shown]
+    shown = [one for one, _ in sorted(ends, key=lambda pair: -pair[1])]
+    rows, names = distinct([row for one in shown for row in one.rows]), [one.name for one in shown]
+    present, _ = tables.shown_metrics(rows, metrics())
+    colours = tables.outcome_colours(tables.outcome_names(rows))
+    head = headline(rows, present, names, colours, {key: calls for one in shown for key, calls in _calls(one).items()})
+    drawn = shown[0].posted.entry.suite
+    lines = []
+    for one, line in zip(shown, head["lines"], strict=True):
+        people, map_, checked = one.known
+        played = _replays(one, suite)
+        replays |= played
+        plays = [(name, recording.outcome.label.replace("_", " ")) for name, recording in played.items()]
+        shares = {"reached": tables.share(one.rows).value, CLEAN.name: clean_share(one.rows).value}
+        about = {"people": people, "map": map_, "checked": checked, "plays": plays}
+        lines.append({**line, **_details(one), **about, "shares": {name: value or 0.0 for name, value in shares.items()}})
+    return {
+        "suite": drawn.name,
+        "version": drawn.version,
+        "seed": drawn.seed,
+        "agora": shown[0].posted.entry.pins.agora,
+        "episodes": len(drawn.episodes),
+        "stages": len(drawn.stages),
+        "columns": head["columns"],
+        "lines": lines,
+        "ranks": {metric.name: _ranks(shown, rows, metric) for metric in (tables.REACHED, CLEAN)},
+    }
+
+
+def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
+    """Ranks by a metric of the entries that each choice of the filters leaves, by the entry's number: words, rank, best in %, and
+    better than.
+
+    A choice is left out if it leaves fewer than two entries with the metric.
+    """
+    known: dict[frozenset[str], dict[int, list[Any]]] = {}
+    numbers, found = {one.name: one.number for one in shown}, {}
+    for choice in itertools.product(("", *PEOPLE), ("", *MAPS), ("", "checked")):
+        left = [one for one in shown if all(asked in ("", is_) for asked, is_ in zip(choice, one.known, strict=True))]
+        names = frozenset(one.name for one in left)
+        if len(names) < 2:
+            continue
+        if names not in known:
+            ranked = rank_lines(rows, [one.name for one in left], metric)
+            known[names] = {
+                numbers[line["planner"]]: [line["ranks"], line["low"], round(100 * line["best"]), line["beats"]]
+                for line in ranked.get("lines", ())
+            }
+        if known[names]:
+            found["|".join(choice)] = known[names]
+    return found
+
+
+def _calls(one: _Shown) -> Mapping[str, Array]:
+    """Mean planning times, s, by the keys of rows on the page."""
+    times = {one.key(row): row.get("planning_time") for row in one.posted.timing}
+    return {key: np.array([value]) for key, value in times.items() if value is not None}
+
+
+def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
+    """Return the entry's recordings by their names on the page, with their maps where the suite is here."""
+    found, rows, drawn = {}, {row["key"]: row for row in one.posted.rows}, one.posted.entry.suite
+    then = "" if suite is not None else f", version {drawn.version}, Agora {one.posted.entry.pins.agora}"
+    for key, recording in read_replays(one.posted).items():
+        stage, episode = rows[key]["stage"], rows[key]["episode"]
+        name = f"{drawn.name} · {one.name} · {stage} {episode}, seed {drawn.seed}{then}"
+        try:
+            found[name] = recording if suite is None else replace(recording, map=suite.start(stage, episode).map)
+        except InputError as error:
+            _LOG.warning("%s is shown without its map: %s", name, error)
+            found[name] = recording
+    return found
+
+
+def _details(one: _Shown) -> dict[str, Any]:
+    """Return the details of an entry on the page besides its numbers."""
+    entry, check = one.posted.entry, one.check
+    pins, label = entry.pins, entry.planner.label
+    facts = {
+        "Author": entry.author,
+        "Description": entry.description,
+        "Planner": label,
+        "Claims to be": pins.label,
+        "Reads": ", ".join(pins.knows.channels),
+        "Packages": ", ".join(f"{name} {version}" for name, version in pins.packages.items()),
+        "Weights": ", ".join(f"{name} {digest}" for name, digest in pins.weights.items()),
+        "Agora": f"{pins.agora}, commit {', '.join(dict.fromkeys(m.commit for m in entry.made_on))}",
+        "Hardware": ", ".join(dict.fromkeys(f"{m.cpu}, {m.system}" for m in entry.made_on)),
+        "Check": _checked(check),
+    }
+    return {
+        "number": one.number,
+        "planner": one.name,
+        "author": entry.author,
+        "label": pins.label,
+        "suite": entry.suite.name,
+        "check": check,
+        "checked_words": _checked(check),
+        "stale": check is None and (one.posted.folder / CHECK).is_file(),
+        "facts": [(fact, words) for fact, words in facts.items() if words],
+        "configuration": dump(entry.planner.configuration),
+    }
+
+
+def _checked(check: Check | None) -> str:
+    """A check in words."""
+    if check is None:
+        return "none of this entry as it is"
+    return (
+        f"the recorded commands of {check.driven} rows were driven again, and {check.episodes} of {check.of} episodes by the "
+        f"planner, on {check.when} with Agora {check.agora}, commit {check.machine.commit}, on {check.machine.cpu}"
+    )
+
+
+def _colours(posted: Sequence[PostedEntry]) -> dict[str, str]:
+    return tables.outcome_colours(tables.outcome_names([row for one in posted for row in one.rows]))
+
+
+def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
+    """Return the sentence that counts the entries."""
+    checked = sum(line["checked"] == "checked" for line in lines)
+    words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
+    return f"{words}, and {wrong} that are not ranked." if wrong else f"{words}."

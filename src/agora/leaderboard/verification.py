@@ -1,0 +1,278 @@
+"""Checks entries of the leaderboard: drives all recorded commands again, and has the planner drive some episodes again, here.
+
+Every value is compared exactly. The commands are driven by the engine alone, so they show a row that was edited, and a planner that
+changed the world while it drove. The planner shows commands that it never gave. No package but Agora is imported in the process of
+the world: a planner of another one is asked in a process of its own (`agora.leaderboard._isolation`).
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agora import __version__
+from agora.benchmark.conductor import conduct
+from agora.benchmark.events import Advanced, GivenUp
+from agora.benchmark.job import Job, RunPlan, key_of
+from agora.benchmark.provenance.machine import Machine
+from agora.benchmark.provenance.packages import OWN
+from agora.benchmark.provenance.planner_code import after_draw
+from agora.benchmark.provenance.resumption import difference_of
+from agora.benchmark.redrive import Drive, redrive, same
+from agora.benchmark.request import Options
+from agora.benchmark.results import recording_shards, store
+from agora.benchmark.results.differences import Difference, differences
+from agora.config import dump, plain
+from agora.errors import InputError, ResultsError
+from agora.files import write_whole
+from agora.leaderboard import _rules
+from agora.leaderboard._isolation import IsolatedPlanner, addresses
+from agora.leaderboard.entry import CHECK, DRIVES, ENTRY, REPLAYS, ROWS, Check, Entry, EntrySuite, Pins, digest_of
+from agora.leaderboard.entry_folder import PostedEntry, read_claims, read_entry, read_replays
+from agora.registry import own_alone
+from agora.seeds import Stream
+from agora.tasks.suite import Suite, load_suite, with_seed
+
+__all__ = ["Sample", "check"]
+
+_MOST_DIFFERENCES, _MOST_OF_A_ROW = 100, 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The draw of the episodes that are run again.
+
+    Attributes:
+        episodes: number of episodes; all where there are no more.
+        seed: seed of the draw; None for one that nobody can foresee.
+    """
+
+    episodes: int = 10
+    seed: int | None = None
+
+
+def check(
+    folder: Path,
+    sample: Sample | None = None,
+    options: Options | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    connect: bool = False,
+) -> Check:
+    """Check an entry: its rows by rules, then its recorded commands, then the planner on a sample of the episodes.
+
+    What fails ends the check: the planner drives only if all commands give their rows.
+
+    Args:
+        folder: folder of the entry; ``check.yaml`` is written there.
+        sample: draw of the episodes.
+        options: options of the run.
+        progress: called with the number of finished episodes and of all.
+        connect: whether a planner may connect to an address that the entry names.
+
+    Raises:
+        InputError: the entry is damaged, or cannot be run here as it was made: another version of Agora, of the suite or of a
+            package, other files, or a planner that is not installed, that cannot be confined, or that connects to an address.
+            Nothing is written.
+        ResultsError: ``check.yaml`` cannot be written.
+    """
+    with own_alone():
+        result = _check(folder, sample or Sample(), replace(options or Options(), trajectories="all"), progress, connect)
+    try:
+        write_whole(folder / CHECK, dump(result))
+    except OSError as error:
+        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
+    return result
+
+
+def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[int, int], None], connect: bool) -> Check:
+    """Return the result of the check of an entry."""
+    suite = _suite_of(read_claims(folder), folder / ENTRY)
+    posted = read_entry(folder)
+    if not connect and (places := addresses(posted.entry.planner.configuration)):
+        raise InputError(f"{folder / ENTRY}: planner: it is a program at {places[0]}; --connect connects to it, if you trust it")
+    _check_pins(posted, suite)
+    problems = posted.problems()
+    problems += [] if problems else _rules.of_starts(posted.rows, suite.start)
+    if suite.edition is not None:
+        mark = after_draw(suite.edition, {posted.entry.planner.label: posted.planner}).get(posted.entry.planner.label, "")
+        problems += [] if mark == posted.entry.after_draw else [_other_mark(posted.entry.after_draw, mark)]
+    seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
+    order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
+    drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
+    total, found = len(order) + len(drawn), list[Difference]()
+    for count, some in () if problems else _driven(posted, suite, options):
+        found += some
+        progress(count, total)
+        if len(found) >= _MOST_DIFFERENCES:
+            break
+    again = [] if problems or found else drawn
+    if again:
+        found += _planned(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
+    return Check(
+        entry=digest_of(folder / ENTRY),
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        agora=__version__,
+        machine=Machine.here(),
+        seed=seed,
+        driven=0 if problems else len(posted.rows),
+        episodes=len(again),
+        of=len(order),
+        problems=tuple(problems[:_MOST_DIFFERENCES]),
+        differences=tuple(found[:_MOST_DIFFERENCES]),
+    )
+
+
+def missed(altered: int, episodes: int, of: int) -> float:
+    """The chance that none of the altered among ``of`` episodes is in a sample of so many: hypergeometric."""
+    return math.comb(of - altered, episodes) / math.comb(of, episodes)
+
+
+def one_cpu_only(entry: Entry, cpu: str) -> bool:
+    """Return whether the results are promised only on the CPUs that the rows were made on, and this CPU is none of these.
+
+    Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
+    """
+    return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
+
+
+def _other_mark(claimed: str, mark: str) -> str:
+    return f"after_draw: the entry says {claimed or 'nothing'!r}, here the planner is {mark or 'as it was at the draw'!r}"
+
+
+def _suite_of(entry: Entry, place: Path) -> Suite:
+    """The suite of an entry, after it is sure that its episodes are those of the suite here."""
+    if entry.pins.agora != __version__:
+        raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
+    suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
+    if (here := EntrySuite.of(suite)) != entry.suite:
+        raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
+    return without_effects(suite)
+
+
+def without_effects(suite: Suite) -> Suite:
+    """A suite whose episodes are not run once more without robots: an entry does not say what robots did to people."""
+    return replace(suite, stages=tuple(replace(stage, counterfactual=False) for stage in suite.stages))
+
+
+def _check_pins(posted: PostedEntry, suite: Suite) -> None:
+    """Make sure that an entry's episodes can be run here as they were; whether other code of one version of Agora gives the same is
+    what running them again shows.
+    """
+    entry, place = posted.entry, posted.folder / ENTRY
+    told = [row["pedestrians"] for row in posted.rows]
+    pins = Pins.of(suite, posted.planner, told, {column for row in posted.rows for column in row}, posted.folder)
+    differ = [
+        difference_of(plain(theirs), plain(ours), f"pins.{part.name}")
+        for part in fields(Pins)
+        if (theirs := getattr(_of_others(entry.pins), part.name)) != (ours := getattr(_of_others(pins), part.name))
+    ]
+    if differ:
+        raise InputError("\n".join(f"{place}: {words}" for words in differ))
+
+
+def _of_others(pins: Pins) -> Pins:
+    """Pins without the digest of Agora's own code; its version stands beside it."""
+    return replace(pins, packages={name: one for name, one in pins.packages.items() if name != OWN})
+
+
+def _name_of(name: str, place: Path) -> str:
+    """The name of a suite, which is no path."""
+    if "/" in name or Path(name).suffix in (".yaml", ".yml", ".json"):
+        raise InputError(f"{place}: suite.name: expected a suite that comes with Agora, got {name!r}")
+    return name
+
+
+def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
+    """Drive the recorded commands of all episodes, and yield how many are done, and the differences of the last ones."""
+    rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
+    plan, label = _plan_of(posted, suite, options), posted.entry.planner.label
+    for stage, planned in posted.entry.suite.stages.items():
+        for first in range(0, planned.episodes, options.batch):
+            some, found = tuple(range(first, min(first + options.batch, planned.episodes))), list[Difference]()
+            for row, recording in redrive(plan, Job(stage, label, some), posted.drives):
+                key = row["key"]
+                theirs, told = rows[key], Drive.of(recording)
+                found += _first(theirs, {**row, "failure": theirs["failure"] if row["failure"] else ""})
+                if part := posted.drives[key].differs(told):
+                    counts = (f"of {len(drive.commands)} calls" for drive in (posted.drives[key], told))
+                    found.append(Difference(DRIVES, key, part, *counts))
+                if key in replays and not same(replays[key], recording):
+                    found.append(Difference(REPLAYS, key, "the recording", "another one", "the one of its commands"))
+            done += len(some)
+            yield done, found
+
+
+def _plan_of(posted: PostedEntry, suite: Suite, options: Options) -> RunPlan:
+    """The plan of an entry's run, whose rows have Agora's own metrics."""
+    label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
+    sizes = (options.worlds, options.threads, options.slots)
+    return RunPlan(suite, {label: posted.planner}, *sizes, "all", {label: level} if level else {}, own=True)
+
+
+def _planned(
+    posted: PostedEntry,
+    suite: Suite,
+    episodes: Sequence[tuple[str, int]],
+    options: Options,
+    progress: Callable[[int, int], None],
+) -> list[Difference]:
+    """Have the planner drive episodes, and return the differences of their rows and commands.
+
+    Raises:
+        ResultsError: an episode could not be run.
+    """
+    plan, label, found = _plan_of(posted, suite, options), posted.entry.planner.label, list[Difference]()
+    rows, told = _run(plan, label, episodes, options, progress, posted.folder)
+    apart = isinstance(plan.planners[label].part, IsolatedPlanner)
+    for row in (row for row in posted.rows if (row["stage"], row["episode"]) in set(episodes)):
+        key = row["key"]
+        ours = rows[key]
+        words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}  # a process has other words
+        found += _first(row, {**ours, **words})
+        if part := posted.drives[key].differs(told[key]):
+            found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))
+    return found
+
+
+def _run(
+    plan: RunPlan,
+    label: str,
+    episodes: Sequence[tuple[str, int]],
+    options: Options,
+    progress: Callable[[int, int], None],
+    place: Path,
+) -> tuple[dict[str, dict[str, Any]], dict[str, Drive]]:
+    """Rows and commands by key of episodes that the planner drives again.
+
+    Raises:
+        ResultsError: an episode could not be run.
+    """
+    jobs = [Job(stage.name, label, tuple(k for s, k in episodes if s == stage.name)) for stage in plan.suite.stages]
+    options.runs.prepare()
+    with TemporaryDirectory() as scratch:
+        work, folder = [job for job in jobs if job.episodes], Path(scratch)
+        lost = []
+        for event in conduct(plan, work, folder, options.runs):
+            match event:
+                case Advanced(done, _):
+                    progress(done, len(episodes))
+                case GivenUp(stage, planner, episode, reason):
+                    lost.append(f"{key_of(plan.suite, stage, episode, planner, 0)}: {reason}")
+        if lost:
+            raise ResultsError(f"{place}: an episode could not be run: {'; '.join(lost)}")
+        rows = {row["key"]: row for row in store.read_rows(folder / "episodes")}
+        paths = sorted((folder / "trajectories").glob("*.parquet"))
+        return rows, {key: Drive.of(one) for path in paths for key, one in recording_shards.read_recordings(path).items()}
+
+
+def _first(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
+    """The first differences between a row of an entry and the same row here."""
+    return islice(differences(ROWS, theirs, ours), _MOST_OF_A_ROW)

@@ -1,0 +1,178 @@
+"""The first answers of a report, in words: which planner reached more goals, which reached more of them clean, which was faster,
+which disturbed people less.
+
+Each answer says how sure it is, by the planners that the same episodes tell apart (`agora.reporting.ranking`). A robot that fails
+stops early, which flatters its time and its distance to people. So the last two questions are put to the planner that reached the
+most and those that are not told apart from it, on the episodes that all of these reached.
+
+A planner that nobody asked for, run as a measure (`agora.benchmark.control`), takes no part in these. The last answer is about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.results.copies import distinct
+from agora.benchmark.results.store import Row
+from agora.interfaces import Metric
+from agora.reporting.clean_arrivals import CLEAN, most_often
+from agora.reporting.ranking import Pair, Ranked, ranking
+from agora.reporting.tables import REACHED, by_planner, same_episodes
+
+_NAMED = 3
+"""Planners that a sentence names; more are counted."""
+
+
+class Answer(NamedTuple):
+    """One question about a run.
+
+    Attributes:
+        question: the question.
+        words: the answer, with its numbers.
+        sure: how sure the answer is.
+    """
+
+    question: str
+    words: str
+    sure: str
+
+
+def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric], control: Sequence[str] = ()) -> list[Answer]:
+    """Return the answers; none where planners have different episodes, or fewer than two planners or episodes are there.
+
+    Args:
+        rows: rows of the run.
+        planners: labels of the planners.
+        metrics: metrics that some row has a value of.
+        control: labels among these of planners that nobody asked for.
+    """
+    rows = distinct(rows)
+    marked = [{**row, REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    if not same_episodes(by_planner(rows, planners)):
+        return []
+    asked = asked_of(planners, control)
+    return _of_asked(marked, asked, metrics) + [
+        one for label in planners if label not in asked for one in _of_control(marked, label, asked)
+    ]
+
+
+def asked_of(planners: Sequence[str], control: Sequence[str]) -> list[str]:
+    """Return the planners that somebody asked for; all where nobody asked for any."""
+    return [label for label in planners if label not in control] or list(planners)
+
+
+def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> list[Answer]:
+    """Say what a planner that nobody asked for reached, beside the others."""
+    ranked, pairs, count = ranking(marked, REACHED, [*asked, control])
+    if not ranked:
+        return []
+    share = {one.planner: one.mean for one in ranked}
+    untold = _untold(control, pairs)
+    more, fewer = ([one for one in asked if one not in untold and (share[one] > share[control]) is up] for up in (True, False))
+    sure = [
+        f"{_list(some)} reached {words}, which is more than chance." for some, words in ((more, "more"), (fewer, "fewer")) if some
+    ]
+    sure += [f"The difference from {_list(untold)} may be chance."] if untold else []
+    reached = f"it reached the goal in {_percent(share[control])} of {count} episodes"
+    if control.partition("@")[0] == INFORMED:
+        return [
+            Answer("What is possible here?", f"{control} knows the future and was added as a measure: {reached}.", " ".join(sure))
+        ]
+    words = f"{control}, which sees nobody, was added as a measure: {reached}."
+    said = Answer("Does seeing people help here?", words, " ".join(sure))
+    if len(asked) > 1:
+        return [said]
+    return [Answer(f"How often did {asked[0]} reach the goal?", f"In {_percent(share[asked[0]])} of {count} episodes.", ""), said]
+
+
+def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric]) -> list[Answer]:
+    """Answer the questions about the planners that somebody asked for."""
+    ranked, pairs, count = ranking(marked, REACHED, planners)
+    if not ranked:
+        return []
+    said = [
+        _answer("Which planner reached more goals?", f"Of {count} episodes", ranked, pairs, lambda share: f"{100.0 * share:.1f} %")
+    ]
+    if ranked[0].mean == 0.0:
+        return [Answer(said[0].question, f"No planner reached the goal in any of {count} episodes.", "")]
+    said += _clean(marked, planners)
+    most = [place.planner for place in ranked if place is ranked[0] or place.planner in _untold(ranked[0].planner, pairs)]
+    asked = most if len(most) > 1 else [place.planner for place in ranked]
+    some = "all planners" if len(asked) == len(planners) > 2 else _list(asked)
+    defined = {metric.name: metric for metric in metrics}
+    for question, measures in _QUESTIONS.items():
+        name = next((name for name in measures if name in defined), None)
+        if name is None:
+            continue
+        words, shown = measures[name]
+        found, told, common = ranking(marked, defined[name], asked)
+        if found:
+            said.append(_answer(question, f"{words}, on the {common} episodes that {some} reached", found, told, shown))
+        else:
+            said.append(Answer(question, f"Too few to say: {common} of {count} episodes were reached by {some}.", ""))
+    return said
+
+
+def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+    """Say which planner reached more goals clean, and which cause spoils most arrivals; empty if it is not measured."""
+    ranked, pairs, count = ranking(marked, CLEAN, planners)
+    if not ranked:
+        return []
+    cause = most_often([row for row in marked if row["planner"] in planners])
+    spoilt = f"Most arrivals are spoilt by: {cause}." if cause else ""
+    found = _answer("Which planner reached more goals clean?", f"Of {count} episodes", ranked, pairs, _percent)
+    if ranked[0].mean == 0.0:
+        return [Answer(found.question, f"No planner reached the goal clean in any of {count} episodes. {spoilt}".rstrip(), "")]
+    return [found._replace(words=f"{found.words} {spoilt}".rstrip())]
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"
+
+
+_QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
+    "Which of the best was faster?": {"time_to_goal": ("Time to the goal", lambda time: f"{time:.1f} s")},
+    "Which of the best disturbed people less?": {
+        "pedestrian_displacement_average": (
+            "Mean distance of people from where they would have been",
+            lambda d: f"{d:.2f} m",
+        ),
+        "personal_space_compliance.robosense": ("Time with 1 m or more between its centre and everybody's", _percent),
+    },
+}
+"""The other questions; of each the metrics that can answer it, of which the first counts that the run has, with its words."""
+
+
+def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
+    """Name the best planner, or those that share its place, and those after it, and say which differences are more than chance."""
+    best, untold = ranked[0], _untold(ranked[0].planner, pairs)
+    level = [one.planner for one in ranked if shown(one.mean) == shown(best.mean)]
+    after = [one for one in ranked if one.planner not in level]
+    then = f"; then {_list([f'{one.planner} {shown(one.mean)}' for one in after])}" if after else ""
+    words = f"{where}: {_list(level)} {shown(best.mean)}{then}."
+    unclear = [planner for planner in untold if planner not in level]
+    clear = [one.planner for one in after if one.planner not in untold]
+    if len(level) == 1 and not unclear:
+        return Answer(question, words, f"Sure: the difference from {_list(clear)} is more than chance.")
+    doubts = [f"{_list(level)} are level"] if len(level) > 1 else []
+    doubts += [f"the difference from {_list(unclear)} may be chance"] if unclear else []
+    more = f" The difference from {_list(clear)} is more{' than chance' if not unclear else ''}." if clear else ""
+    return Answer(question, words, f"Not sure: {', and '.join(doubts)}.{more}")
+
+
+def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
+    """The planners from which the episodes do not tell this one, in the pairs' order."""
+    return [
+        pair.second if pair.first == planner else pair.first
+        for pair in pairs
+        if planner in (pair.first, pair.second) and not pair.apart
+    ]
+
+
+def _list(words: Sequence[str]) -> str:
+    """Names in a row; more than three are counted."""
+    if len(words) > _NAMED + 1:
+        return f"{', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,0 +1,100 @@
+"""The facts at the head of a report: the suite, the robots, the people, and the perception of a run, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agora.benchmark.results.run_record import RunRecord
+from agora.benchmark.results.store import Row
+
+_NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
+"""Obstacle modes whose people, if there are any, no crowd model moves."""
+
+_TOLD: dict[str, str] = {
+    "truth": "the true states of pedestrians",
+    "view": "the true state of those in view",
+    "visible": "the true state of those the lidar reaches",
+    "tracked": "tracks of the robot's own scans",
+    "camera": "tracks of the robot's camera",
+}
+"""What planners know of people, by the level of perception."""
+
+
+def setting(record: RunRecord) -> dict[str, Any]:
+    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``,
+    and the seeds of ``drawn_places``.
+
+    What a stage does not say is left out: runs that were played elsewhere have no such stages.
+    """
+    stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
+    levels: list[str] = [*(record.pedestrians or {}).values()]
+    levels = levels or [level for stage in stages for level in _names(stage.get("pedestrians"))]
+    periods = [stage["periods"].get("control") for stage in stages if isinstance(stage.get("periods"), Mapping)]
+    found = {
+        "robots": [name for stage in stages for name in _names(stage.get("robot"))],
+        "crowds": [name for stage in stages for name in _crowd(stage)],
+        "known": [_TOLD.get(level, level) for level in levels],
+        "control": [f"{period:g} s" for period in periods if period],
+        "simulators": [name for stage in stages for name in _names(stage.get("simulator"))],
+        "drawn_places": [str(w["seed"]) for stage in stages if isinstance(w := stage.get("world"), Mapping) and "seed" in w],
+    }
+    return {name: list(dict.fromkeys(some)) for name, some in found.items() if some}
+
+
+def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the facts that a run or its rows say, as pairs of a name and words.
+
+    Args:
+        run: what was run, as `agora.reporting.page.render` takes it.
+        rows: rows of the run.
+        planners: labels of the planners.
+    """
+    seeds = sorted({row["seed"] for row in rows if row.get("seed") is not None})
+    drawn = f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else ", ".join(map(str, seeds))
+    said = {
+        "Suite": run.get("suite"),
+        "Planners": list(planners),
+        "Stages": list(dict.fromkeys(row["stage"] for row in rows)),
+        "Episodes": len(rows),
+        "Robot": run.get("robots"),
+        "People moved by": run.get("crowds"),
+        "Planners know of people": run.get("known"),
+        "Control period": run.get("control"),
+        "Simulator": run.get("simulators"),
+        "Seeds": run.get("seeds", drawn),
+        "Seeds of the places": run.get("drawn_places"),
+        "Agora": run.get("version"),
+        "Commit": run.get("commit"),
+        "Hardware": run.get("hardware"),
+        "Trajectories": run.get("trajectories"),
+        "Interrupted": len(run.get("interrupted") or ()) or None,
+    }
+    return [(fact, words_of(value)) for fact, value in said.items() if value not in (None, "", [])]
+
+
+def words_of(value: Any) -> str:
+    """Return a value of the run's file in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {words_of(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(words_of(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
+def _names(value: Any) -> list[str]:
+    """Names of a component, or of several, or the sources of perception, in plain data."""
+    if isinstance(value, Mapping):
+        value = value.get("name") or value.get("source")
+    return [name for one in value for name in _names(one)] if isinstance(value, (list, tuple)) else [str(value)] if value else []
+
+
+def _crowd(stage: Mapping[str, Any]) -> list[str]:
+    """The models that move the people of a stage, or the words for its mode of obstacles."""
+    for mode in _names(stage.get("obstacles")):
+        if mode in _NO_CROWD:
+            return [_NO_CROWD[mode]]
+    crowd = stage.get("crowd")
+    if not isinstance(crowd, Mapping):
+        return []
+    return _names(crowd.get("model")) + [n for one in crowd.get("models") or () for n in _names(one.get("model"))]

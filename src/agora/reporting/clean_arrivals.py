@@ -1,0 +1,88 @@
+"""The second number of a planner beside the share that reached the goal: the share that reached it clean, and the spoiling causes.
+
+Rows from runs before the metric ``clean_arrival`` do not have it. `agora.benchmark.results.recordings.complete_rows` computes it
+from their recordings. Without recordings it is not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agora.benchmark.results.store import Row
+from agora.metrics.clean import CAUSES, clean_arrival
+from agora.reporting import tables
+from agora.reporting._charts import small_outcomes
+from agora.reporting.statistics import Estimate, has_reached, wilson
+
+__all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
+
+CLEAN = clean_arrival
+"""The metric by which planners are ranked beside `agora.reporting.tables.REACHED`."""
+
+NOT_MEASURED = "not measured"
+
+COLOURS = {"clean": "#009e73", "spoilt": "#f0e442", "not reached": "#d0d0d0"}
+"""Colours of episodes in the small bar of clean arrivals."""
+
+
+def causes_of(row: Row) -> list[str]:
+    """Return the causes that spoilt the arrival of a row, in words."""
+    return [words for name, words in CAUSES.items() if row.get(name)]
+
+
+def is_spoilt(row: Row) -> bool:
+    """Return whether the robot of a row reached its goal, but the arrival was spoilt."""
+    return has_reached(row) and row.get(CLEAN.name) == 0.0
+
+
+def without_delays(row: Row) -> dict[str, Any]:
+    """Return a row as if the episode had not also been run without robots, so that no delay can spoil its arrival."""
+    others = [row.get(name) for name in CAUSES if name != "spoilt_by_delay"]
+    if not row.get("spoilt_by_delay") or None in others:
+        return dict(row)
+    return {**row, "spoilt_by_delay": 0.0, CLEAN.name: float(not any(others))}
+
+
+def clean_share(rows: Sequence[Row]) -> Estimate:
+    """Return the share of rows that reached the goal clean, with Wilson's interval, over the rows that have the metric."""
+    known = tables.values(rows, CLEAN)
+    clean = int(sum(known))
+    return Estimate(len(known), clean / len(known), *wilson(clean, len(known))) if known else Estimate(0, None, None, None)
+
+
+def cause_counts(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """Return the causes that spoilt arrivals with the number of rows per cause, the most frequent first."""
+    counts = {words: sum(bool(row.get(name)) for row in rows) for name, words in CAUSES.items()}
+    return sorted(((words, count) for words, count in counts.items() if count), key=lambda pair: -pair[1])
+
+
+def most_often(rows: Sequence[Row]) -> str:
+    """Return the most frequent cause that spoilt an arrival, or all of them if several tie; empty if there is none."""
+    causes = cause_counts(rows)
+    return " and ".join(words for words, count in causes if count == causes[0][1])
+
+
+def clean_words(rows: Sequence[Row]) -> str:
+    """Return the share that reached the goal clean with its interval and the most frequent cause that spoilt the others."""
+    share = tables.cell(clean_share(rows), rate=True)
+    if share.value is None:
+        return NOT_MEASURED
+    cause = most_often(rows)
+    return f"{share.value} % {share.interval}{f'; most often spoilt by: {cause}' if cause else ''}"
+
+
+def clean_line(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the cell of a planner in the head of the report: its share, a small bar, and all causes with their counts."""
+    share = clean_share(rows)
+    if share.value is None:
+        return {"cell": tables.Cell(), "bar": "", "causes": [], "cause": ""}
+    clean, spoilt = sum(row.get(CLEAN.name) == 1.0 for row in rows), sum(map(is_spoilt, rows))
+    counts = {"clean": clean, "spoilt": spoilt, "not reached": len(rows) - clean - spoilt}
+    note = "" if share.n == len(rows) else f"{share.n} of {len(rows)}"
+    return {
+        "cell": tables.cell(share, rate=True, note=note),
+        "bar": small_outcomes(counts, COLOURS),
+        "causes": cause_counts(rows),
+        "cause": most_often(rows),
+    }

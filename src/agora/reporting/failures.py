@@ -1,0 +1,213 @@
+"""The failures and spoilt arrivals of a run: how each came about, the command that plays it, and the episodes worth a replay."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from agora.benchmark.results.store import Row
+from agora.core.recording import Closer, Recording
+from agora.errors import InputError
+from agora.metrics.clean import CAUSES
+from agora.reporting.clean_arrivals import causes_of, is_spoilt
+from agora.viewer.scene import title_of
+from agora.viewer.why import why
+
+MOST_FAILURES = 500
+"""More failures than this are counted and not listed."""
+
+REPLAYED = 6_000_000
+"""About so many bytes of replays a report embeds at most."""
+
+
+def failed(row: Row) -> bool:
+    """Return whether an episode did not reach its goal."""
+    return bool(row["outcome"] != "reached")
+
+
+def choose(rows: Sequence[Row], most: int) -> list[str]:
+    """Return keys of episodes worth a replay: one per planner and outcome, one per planner and cause that spoilt an arrival,
+    then more failures, then more spoilt arrivals, with the planners in turn.
+    """
+    if most < 0:
+        raise InputError(f"replays is {most}, expected 0 or more")
+    queues: dict[str, list[str]] = {}
+    for planner in dict.fromkeys(row["planner"] for row in rows):
+        members = [row for row in rows if row["planner"] == planner]
+        first = {kind: row["key"] for row in reversed(members) for kind in (row["outcome"], *causes_of(row))}
+        ends = sorted(first, key=lambda kind: (kind in CAUSES.values(), kind == "reached", kind))
+        more = [row["key"] for some in (failed, is_spoilt) for row in members if some(row)]
+        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *more]))
+    longest = max((len(queue) for queue in queues.values()), default=0)
+    turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
+    return turns[:most]
+
+
+def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYED) -> dict[str, Recording]:
+    """Return the first recordings that a page has room for, about ``most`` bytes; about one a number that changes with time."""
+    found: dict[str, Recording] = {}
+    size = 0
+    for key, recording in recordings.items():
+        size += 9 * len(recording.time) + 3 * int(recording.pedestrian_present.sum())
+        if size > most and found:
+            break
+        found[key] = recording
+    return found
+
+
+def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
+    """Return, for each of ``count`` episodes of every planner, the keys of its robots: episodes that show as much as they can.
+
+    Each is of the stage that was shown least until then; among those a failure and an episode that reached its goal take turns, a
+    failure first.
+    """
+    queues = {planner: _episodes(rows, planner) for planner in dict.fromkeys(row["planner"] for row in rows)}
+    places: dict[Any, int] = {row["stage"]: 0 for row in rows}
+    ends, found = {True: 0, False: 0}, []
+    for _ in range(count):
+        for episodes in queues.values():
+            if not episodes:
+                continue
+            best = min(episodes, key=lambda some: (places[some[0]["stage"]], ends[_lost(some)], not _lost(some)))
+            episodes.remove(best)
+            places[best[0]["stage"]] += 1
+            ends[_lost(best)] += 1
+            found.append([row["key"] for row in best])
+    return found
+
+
+def failures_to_film(rows: Sequence[Row]) -> list[list[str]]:
+    """Return the keys of the robots of every episode in which one did not reach its goal."""
+    planners = dict.fromkeys(row["planner"] for row in rows)
+    return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _lost(some)]
+
+
+def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
+    """The rows of a planner by episode, in the order of stages and episodes."""
+    found: dict[tuple[Any, Any], list[Row]] = {}
+    for row in sorted((row for row in rows if row["planner"] == planner), key=lambda row: (row["episode"], row["robot"])):
+        found.setdefault((row["stage"], row["episode"]), []).append(row)
+    return list(found.values())
+
+
+def _lost(rows: Sequence[Row]) -> bool:
+    """Return whether a robot of an episode did not reach its goal."""
+    return any(failed(row) for row in rows)
+
+
+def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
+    """Return the titles of episodes by the key of their rows; with the number of the robot where there are several.
+
+    Args:
+        rows: rows of the episodes.
+        blind: labels of planners that read no walls.
+    """
+    several = len({row.get("robot") for row in rows}) > 1
+    return {
+        row["key"]: title_of(
+            row["planner"],
+            row.get("suite", ""),
+            row["stage"],
+            row["episode"],
+            row.get("seed"),
+            row.get("robot") if several else None,
+            blind=_named(row) in blind,
+        )
+        for row in rows
+    }
+
+
+def failure_lines(
+    run: Mapping[str, Any],
+    rows: Sequence[Row],
+    planners: Sequence[str],
+    recordings: Mapping[str, Recording],
+    reasons: Mapping[str, str] | None,
+    colours: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return a line for each episode that did not reach the goal, a line for each that did not reach it clean, and the number
+    of episodes left out.
+
+    Args:
+        run: what was run, as `agora.reporting.page.render` takes it.
+        rows: rows of the run.
+        planners: labels of the planners, in the order of their lines.
+        recordings: episodes that the page plays, by key.
+        reasons: how episodes came to their ends, by key; None to take it from the recordings. Of others the row says what it knows.
+        colours: colours of outcomes.
+    """
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    ordered = sorted(rows, key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]))
+    said = {key: why(recording).words for key, recording in recordings.items()} if reasons is None else reasons
+    found: dict[str, Any] = {}
+    for kind, chosen in (("failures", failed), ("spoilt", is_spoilt)):
+        some = [row for row in ordered if chosen(row)]
+        left = f"; {len(some) - MOST_FAILURES} more are in the rows" if len(some) > MOST_FAILURES else ""
+        found |= {kind: _lines(run, some[:MOST_FAILURES], recordings, said, colours), f"{kind}_left": left}
+    return found
+
+
+def _lines(
+    run: Mapping[str, Any], rows: Sequence[Row], recordings: Collection[str], said: Mapping[str, str], colours: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """The lines of some episodes."""
+    lines = []
+    for row in rows:
+        key = row["key"]
+        line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
+        line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
+        line["causes"] = ", ".join(causes_of(row))
+        unread_by = unread_note(run.get("blind") or (), run.get("unaware") or (), _named(row), row["outcome"])
+        line["why"] = f"{said.get(key) or _from_row(row)}{unread_by}"
+        folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
+        episode = own if own.count("/") < 4 else own.rpartition("/")[0]
+        line["command"] = f"agora play {folder} {shlex.quote(episode)}"
+        lines.append(line)
+    return lines
+
+
+def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
+    """Return a sentence, after a space, that a planner does not read what it drove into; empty where it does.
+
+    Args:
+        blind: planners that read no walls.
+        unaware: planners that read nothing of people.
+        planner: label of the planner.
+        outcome: label of the episode's outcome.
+    """
+    if outcome == "wall_collision" and planner in blind:
+        return f" {planner} reads no walls."
+    if outcome == "pedestrian_collision" and planner in unaware:
+        return f" {planner} reads nothing of people."
+    return ""
+
+
+def _named(row: Row) -> str:
+    """The label of a row's planner, without what it was told of people."""
+    return str(row["planner"]).split(" · ")[0]
+
+
+def _from_row(row: Row) -> str:
+    """The words that a row alone has for a failure."""
+    time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
+    words = row.get("failure") or row["outcome"].replace("_", " ")
+    if is_spoilt(row):
+        words = f"reached the goal, but not clean: {', '.join(causes_of(row))}"
+    said = [words if time is None else f"{time:.1f} s: {words}", _blame(row), f"The planner noted: {noted}" if noted else ""]
+    return f"{'. '.join(part for part in said if part)}."
+
+
+def _blame(row: Row) -> str:
+    """Say who closed the gap and whether the robot could have avoided it, for a row that ended with a pedestrian; else empty.
+
+    Where a robot went on after contacts, the row knows them by their number.
+    """
+    counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
+    total, could = sum(counts.values()), row.get("collisions_avoidable")
+    if row["outcome"] != "pedestrian_collision" or not total:
+        return ""
+    closers = ", ".join(f"{closer} {count}" if total > 1 else closer for closer, count in counts.items() if count)
+    if could is None:
+        return f"Gap closed by {closers}"
+    return f"Gap closed by {closers}, {({0: 'not ', total: ''}).get(int(could), f'{int(could)} of {total} ')}avoidable"

@@ -1,0 +1,386 @@
+"""Several runs as one: the rows of all of them, and in words what is the same and what is not.
+
+An episode is the same in two runs where the suite's name and version, the stage, the seed, the digests of the stage's files, the
+packages with their code, and the version of Agora are. Where one of these differs, the stage of the later run gets that run's name
+behind its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels
+are the same. Runs of one version of Agora and of different code, as before and after a change of a planner, are paired, and a note
+names the files that differ.
+
+In paths, files that a run keeps copies of (`ASKED`) have the places of their originals.
+
+A planner is the same in two runs where its parameters, files, packages, Agora's code and knowledge of pedestrians are, all stages
+that both have are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with
+the episodes of both. Else it has the run's name behind its own, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.provenance.inputs import inputs
+from agora.benchmark.provenance.packages import OWN, different_files
+from agora.benchmark.provenance.packages import names as package_names
+from agora.benchmark.provenance.resumption import code_of, difference_of
+from agora.benchmark.results import store
+from agora.benchmark.results.audit import RunAudit, audit_run
+from agora.benchmark.results.recordings import complete_rows
+from agora.benchmark.results.run_record import RunRecord
+from agora.config import build
+from agora.draft.stage import Stage
+from agora.errors import AgoraError, InputError
+from agora.metrics.registered import metrics
+from agora.planners.presets import planner_of
+
+__all__ = ["Merged", "merged"]
+
+ASKED = "asked"
+"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web.asked`)."""
+
+_COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
+_FREE = ("episodes", "pedestrians", "counterfactual", "seed")
+"""Fields of a stage that leave its episodes as they are; the seed stands beside."""
+
+_SEEDS = ("seed", "seed of the places")
+"""Facts of a stage that give the seeds of its episodes and of its places."""
+
+_Facts = Mapping[str, Any]
+"""What decides something, as plain data by name."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Several runs as one.
+
+    Attributes:
+        rows: rows of all runs with the labels below, in the order of the stages; what is the same in two of them is there once.
+        planners: labels of the planners, in the order of the runs.
+        names: names of planners by label, where the label has a level of perception or a run, too.
+        blind: labels of planners that read no walls.
+        unaware: labels of planners that read nothing of people.
+        control: labels of planners that nobody asked for in any of the runs.
+        parameters: planners with their parameters by label, plain data, as far as the runs say them.
+        notes: a sentence for each thing that is the same or not.
+        problems: what is not as it was planned, with the name of the run.
+        interrupted: reasons for episodes without a row, by key, with the name of the run.
+        incomplete: whether planned episodes are missing.
+        records: records of the runs, by their names.
+        places: folder of the run that each row is from, and its key there, by key.
+    """
+
+    rows: list[dict[str, Any]]
+    planners: list[str]
+    names: dict[str, str]
+    blind: list[str]
+    unaware: list[str]
+    control: list[str]
+    parameters: dict[str, Any]
+    notes: list[str]
+    problems: list[str]
+    interrupted: dict[str, str]
+    incomplete: bool
+    records: dict[str, RunRecord]
+    places: dict[str, tuple[Path, str]]
+
+    def title(self, stages: Sequence[str] = ()) -> str:
+        """Say in a line what was run: suites, stages of them where not all count, seeds, versions."""
+        suites, versions = dict[str, None](), dict[str, None]()
+        for record in self.records.values():
+            outline = record.outline
+            suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
+            versions |= {f"Agora {record.version}": None} if record.version else {}
+        some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
+        parts = " ".join(dict.fromkeys(record.part for record in self.records.values() if record.part))
+        words = f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        return f"{words}. {parts.removesuffix('.')}" if parts else words
+
+
+def _of(words: str, value: Any) -> str:
+    """Words with a value behind them; empty for none."""
+    return "" if value is None else f"{words}{value}"
+
+
+def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
+    """Return the runs of folders as one; a single one is as it is.
+
+    Args:
+        folders: folders of the runs.
+        called: different names of several runs; those of the folders where empty.
+
+    Raises:
+        InputError: no folder, or one of them twice. ResultsError: a folder holds no run.
+    """
+    runs = _read(folders, called)
+    notes = [run.words() for run in runs] if len(runs) > 1 else []
+    stages, said = _stages(runs)
+    labels, more = _labels(runs, stages)
+    rows: dict[str, dict[str, Any]] = {}
+    places, names, parameters = dict[str, tuple[Path, str]](), dict[str, str](), dict[str, Any]()
+    for run in runs:
+        for row in complete_rows(run.folder, run.audit.rows):
+            renamed = {**row, "stage": stages[run.name, row["stage"]], "planner": labels[run.name, row["planner"]]}
+            renamed["key"] = store.episode_key(renamed)
+            if renamed["key"] not in rows:
+                rows[renamed["key"]], places[renamed["key"]] = renamed, (run.folder, row["key"])
+        names |= {labels[run.name, label]: name for label, name in run.record.names.items()}
+        parameters |= {labels[run.name, label]: values for label, values in run.record.parameters.items()}
+    order = list(dict.fromkeys(stages.values()))
+    return Merged(
+        sorted(rows.values(), key=lambda row: order.index(row["stage"])),
+        list(dict.fromkeys(labels.values())),
+        names,
+        [labels[run.name, label] for run in runs for label in run.record.blind or ()],
+        [labels[run.name, label] for run in runs for label in run.record.unaware or ()],
+        _control(runs, labels),
+        parameters,
+        [*notes, *said, *more, *_machines(runs)],
+        [run.named(problem) for run in runs for problem in run.audit.problems() + run.audit.failed_metrics()],
+        {run.named(key): reason for run in runs for key, reason in run.audit.interrupted.items()},
+        any(run.audit.missing for run in runs),
+        {run.name: run.record for run in runs},
+        places,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A run among others.
+
+    Attributes:
+        name: its name; empty where it is alone.
+        folder: its folder.
+        record: its record.
+        audit: its rows beside its plan.
+        common: names of files and of packages that all of the runs have.
+    """
+
+    name: str
+    folder: Path
+    record: RunRecord
+    audit: RunAudit
+    common: frozenset[str] = field(default=frozenset())
+
+    def named(self, words: str) -> str:
+        """Words with the run's name before them."""
+        return f"{self.name}: {words}" if self.name else words
+
+    def words(self) -> str:
+        """Say what the run is of."""
+        outline, made = self.record.outline, self.record.made_on
+        of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
+        by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
+        return f"{self.name} is {of}{by}: {self.folder}.{_of(' ', self.record.part or None)}"
+
+    @cached_property
+    def stages(self) -> dict[str, _Facts]:
+        """The data that decide the episodes of each stage."""
+        found = {one["name"]: one for one in self.record.suite.get("stages", ())}
+        others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.audit.rows if row["stage"] not in found}
+        return {name: self._stage(one) for name, one in found.items()} | others
+
+    def _stage(self, stage: Mapping[str, Any]) -> _Facts:
+        record, suite = self.record, self.record.suite
+        if set(stage) == {"name"} or record.inputs is None or record.version is None:
+            return {}
+        decided = {key: value for key, value in stage.items() if key not in _FREE}
+        world = decided.get("world")
+        places = world.get("seed") if isinstance(world, Mapping) else None
+        decided["world"] = {key: value for key, value in world.items() if key != "seed"} if isinstance(world, Mapping) else world
+        first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
+        return (
+            first
+            | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _placed(decided)}
+            | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
+        )
+
+    def planner(self, label: str, stages: Sequence[str]) -> _Facts:
+        """The data that decide how a planner drives in these stages."""
+        known = self.record.planners
+        values = known.get(label) if isinstance(known, Mapping) else None
+        if not isinstance(values, Mapping) or self.record.inputs is None:
+            return {}
+        level = (self.record.pedestrians or {}).get(label)
+        own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
+        told = {name: _at(one, level) for name, one in own.items()}
+        first: dict[str, Any] = {"parameters": _placed(values), "told of pedestrians": told}
+        return first | self._parts(lambda: (planner_of(values, "planner"),))
+
+    def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
+        """The digests of the files that parts read, and the versions of the packages that they are from but for some.
+
+        What cannot be built here may read any of the files, and be from any of the packages, that all runs have.
+        """
+        try:
+            parts = built()
+            names = {*inputs(*parts), *package_names(*parts)}
+        except AgoraError:
+            names = set(self.common)
+        files, versions = self.record.inputs or {}, self.record.packages or {}
+        return {
+            "files": {_placed(name): digest for name, digest in files.items() if name in names},
+            "packages": {name: one for name, one in versions.items() if name in names and name not in leave},
+        }
+
+
+def _placed(value: Any) -> Any:
+    """Plain data in which files that a run keeps copies of have their own places; digests tell them from what was edited since."""
+    if isinstance(value, Mapping):
+        return {key: _placed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_placed(item) for item in value]
+    return _COPIED.sub("/", value) if isinstance(value, str) else value
+
+
+def _at(own: Any, level: str | None) -> Any:
+    """The perception of a stage, at a level."""
+    values = dict(own) if isinstance(own, Mapping) else {"source": own}
+    return values if level is None else values | {"source": level}
+
+
+def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
+    """The runs of folders, with names that tell them apart."""
+    places = [Path(folder).resolve() for folder in folders]
+    if not places:
+        raise InputError("expected the folder of a run")
+    for place, folder in zip(places, folders, strict=True):
+        if places.count(place) > 1:
+            raise InputError(f"{folder}: is there twice; expected different runs")
+    audits = [audit_run(folder) for folder in folders]
+    records = [RunRecord.read(folder) for folder in folders]
+    known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
+    common = frozenset.intersection(*known)
+    several = zip(names or _names(places), folders, records, audits, strict=True)
+    return [_Run(name, Path(folder), record, one, common) for name, folder, record, one in several]
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """Short names of folders: as many of their last parts as tell them apart; none for one."""
+    if len(places) == 1:
+        return [""]
+    for count in range(1, max(len(place.parts) for place in places) + 1):
+        names = ["-".join(part for part in place.parts[-count:] if part != "/") for place in places]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{place.name} {number}" for number, place in enumerate(places, 1)]
+
+
+def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """Names of stages by run and stage, the same only where their episodes are; and what to say of them."""
+    labels: dict[tuple[str, str], str] = {}
+    same: dict[tuple[str, ...], list[str]] = {}
+    notes: dict[str, list[str]] = {}
+    for stage in dict.fromkeys(stage for run in runs for stage in run.stages):
+        kinds: list[tuple[_Facts, _Run]] = []
+        for run in [run for run in runs if stage in run.stages]:
+            facts = run.stages[stage]
+            like = next((other for known, other in kinds if facts and known == facts), None)
+            if like is None:
+                kinds.append((facts, run))
+                if len(kinds) > 1:
+                    reason = _reason(kinds[0][1], kinds[0][0], run, facts)
+                    notes.setdefault(f"{reason}: the episodes are others, and are not paired.", []).append(f"{stage} ({run.name})")
+            else:
+                same.setdefault((like.name, run.name), []).append(f"{stage}{_share(stage, like, run)}")
+            own = run if like is None else like
+            labels[run.name, stage] = stage if own is kinds[0][1] else f"{stage} ({own.name})"
+    said = [f"{_listed(stages)}: {words}" for words, stages in notes.items()]
+    said += [f"The same episodes in {a} and {b}, on which planners are paired: {', '.join(some)}." for (a, b), some in same.items()]
+    return labels, said
+
+
+def _share(stage: str, one: _Run, other: _Run) -> str:
+    """The numbers of episodes of a stage in two runs, where they are not the same."""
+    counts = [len({row["episode"] for row in run.audit.rows if row["stage"] == stage}) for run in (one, other)]
+    return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
+
+
+def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """Labels of planners by run and label, the same only where the planners are; and what to say of them."""
+    labels: dict[tuple[str, str], str] = {}
+    known = {run.name: list(dict.fromkeys([*run.record.labels, *(row["planner"] for row in run.audit.rows)])) for run in runs}
+    notes: list[str] = []
+    for label in dict.fromkeys(label for some in known.values() for label in some):
+        first, *others = [run for run in runs if label in known[run.name]]
+        reasons = [reason for run in others for reason in _differences(label, first, run, stages)]
+        for run in (first, *others):
+            labels[run.name, label] = f"{run.record.shown(label)} ({run.name})" if reasons else run.record.shown(label)
+        if others and not reasons:
+            shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
+            pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
+            words = "its episodes of each seed count" if pooled else "its rows stand here once"
+            notes.append(f"{label} is the same in {_listed([run.name for run in (first, *others)])}; {words}.")
+        notes += [f"{label}: {reason}." for reason in reasons[:1]]
+    order = {(run.name, label): None for run in runs for label in known[run.name]}
+    return {key: labels[key] for key in order}, notes
+
+
+def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Say why a planner is not the same in two runs; nothing where it is."""
+    both = [stage for stage in first.stages if stage in other.stages]
+    if not both:
+        yield f"no stage is in both {first.name} and {other.name}"
+        return
+    facts, theirs = first.planner(label, both), other.planner(label, both)
+    if not facts or facts != theirs:
+        yield _reason(first, facts, other, theirs)
+    elif any(
+        stages[first.name, stage] != stages[other.name, stage] and not _differ_in_seed(first.stages[stage], other.stages[stage])
+        for stage in both
+    ):
+        yield f"its episodes in {first.name} and {other.name} are not the same"
+    elif changed := _changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
+        yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
+
+
+def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
+    """Return whether two stages differ only in their seeds."""
+    return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
+
+
+def _changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
+    """The number of episodes of robots, in stages of two runs, whose rows differ where both have values."""
+    rows = {row["key"]: row for row in first.audit.rows if row["planner"] == label and row["stage"] in stages}
+    both = [row for row in other.audit.rows if row["key"] in rows]
+    pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
+    values = [[(a[name], b[name]) for name in a.keys() & b.keys()] for a, b in pairs]
+    return sum(any(x != y for x, y in some if x is not None and y is not None) for some in values)
+
+
+def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
+    """Say why two things are not the same."""
+    for run, known in ((first, facts), (other, theirs)):
+        if not known:
+            return f"{run.name} does not say what decided its results"
+    key = next(key for key in facts if facts[key] != theirs[key])
+    return difference_of(facts[key], theirs[key], key, (f"in {first.name}", f"in {other.name}"))
+
+
+def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
+    """Labels of the planners that nobody asked for in any run."""
+    there = {run.name: run.record.control or () for run in runs}
+    asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
+    return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))
+
+
+def _machines(runs: Sequence[_Run]) -> Iterator[str]:
+    """Say where runs of one version are of other commits, or of other machines."""
+    made = [run.record.made_on for run in runs]
+    known = [(run, run.record.packages[OWN]) for run in runs if run.record.packages and OWN in run.record.packages]
+    other = next((run for run, code in known if code != known[0][1]), None)
+    if other is not None and len({run.record.version for run in runs}) == 1:
+        files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are not known"
+        commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
+        yield (
+            f"The runs are of one version of Agora, but of other code (commits {commits}): {files}. "
+            "Where it decides episodes, these are not the same."
+        )
+    if len({one.cpu for one in made if one is not None}) > 1:
+        yield "The runs are of other machines, so planning times are not comparable."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,259 @@
+"""Tables for papers: a line for each planner, a column for each metric, numbers with their 95 % intervals.
+
+Values that failing flatters are of the episodes that every planner reached (`agora.reporting.statistics.comparable`). The best
+value is marked by the report's rule: where every planner has a value for each of the same episodes and, where failing flatters,
+reached all of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from agora.benchmark.results.copies import copy_notes, distinct
+from agora.benchmark.results.store import Row
+from agora.errors import InputError
+from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
+from agora.registry import load
+from agora.reporting import tables
+from agora.reporting.clusters import ByPlace
+from agora.reporting.statistics import RATE, Estimate, comparable, with_place_interval
+
+__all__ = ["FORMATS", "PaperTable", "paper_table"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric in a table.
+
+    Attributes:
+        metric: the metric.
+        estimates: mean of each planner, with its interval, in the metric's unit.
+        cells: the same in words; of a share in percent.
+    """
+
+    metric: Metric
+    estimates: Sequence[Estimate]
+    cells: Sequence[tables.Cell]
+
+    @property
+    def words(self) -> str:
+        """The metric's name in words."""
+        return HEADLINE.get(self.metric.name, self.metric.name.capitalize() if self.metric is tables.REACHED else self.metric.name)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the words."""
+        return "%" if self.metric.unit == RATE else self.metric.unit
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table for a paper.
+
+    Attributes:
+        title: what was run.
+        planners: labels of the planners.
+        episodes: number of rows of each planner.
+        columns: the metrics; first the share that reached the goal.
+        common: whether values that failing flatters are of the episodes that every planner reached.
+        copied: a sentence for each stage with copies, which count once.
+    """
+
+    title: str
+    planners: Sequence[str]
+    episodes: Sequence[int]
+    columns: Sequence[Column]
+    common: bool
+    copied: Sequence[str] = ()
+
+    def notes(self) -> list[str]:
+        """The sentences that belong below the table."""
+        said = ["Means over episodes with 95 % intervals: Wilson's of shares, bootstrap of all else."]
+        reached = [one.by_place for one in self.columns[0].estimates if one.by_place is not None and one.by_place.wider is not None]
+        if reached:
+            factors = sorted(one.wider or 0.0 for one in reached)
+            said.append(
+                f"Intervals of the first column by the bootstrap over {reached[0].places} places are "
+                f"{' to '.join(dict.fromkeys(f'{end:.1f}' for end in (factors[0], factors[-1])))} times as wide."
+            )
+        flattered = [column for column in self.columns if column.metric.over == "reached"]
+        of = _listed([column.words for column in flattered])
+        if flattered and self.common and len(self.planners) > 1:
+            counts = dict.fromkeys(max(estimate.n for estimate in column.estimates) for column in flattered)
+            said.append(f"{of}: of the {_listed(map(str, counts))} episodes that every planner reached.")
+        elif flattered:
+            said.append(f"{of}: of each planner's own episodes, as far as they have a value.")
+        if any(cell.best for column in self.columns for cell in column.cells):
+            said.append("Bold: the best mean.")
+            if flattered and not any(cell.best for column in flattered for cell in column.cells):
+                said.append(f"None is bold among {of}: a planner failed.")
+        return [*said, *self.copied]
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        heads = [
+            f"{column.words}{f' ({column.unit})' if column.unit else ''}{_UP[column.metric.direction]}" for column in self.columns
+        ]
+        lines = [["planner", "n", *(head.replace("|", "\\|") for head in heads)], ["---", *["---:"] * (1 + len(heads))]]
+        for k, planner in enumerate(self.planners):
+            label = f"`{planner}`".replace("|", "\\|")
+            cells = [_plain(column.cells[k], "**{}**", "{}") for column in self.columns]
+            lines.append([label, str(self.episodes[k]), *cells])
+        body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return f"{self.title}\n\n{body}\n\n{' '.join(self.notes())}\n"
+
+    def latex(self) -> str:
+        """The table in LaTeX, for the packages booktabs and graphicx; the intervals stand below the numbers.
+
+        A table that is wider than the text is made smaller.
+        """
+        heads = [_tex_stack(column.words) for column in self.columns]
+        units = [
+            " ".join(filter(None, (f"[{_tex_unit(column.unit)}]" if column.unit else "", _TEX_UP[column.metric.direction])))
+            for column in self.columns
+        ]
+        lines = [_tex_line("planner", "$n$", *heads), _tex_line("", "", *units), "\\midrule"]
+        for k, planner in enumerate(self.planners):
+            numbers = [_tex_number(column.cells[k]) for column in self.columns]
+            intervals = [_tex_interval(column.cells[k]) for column in self.columns]
+            lines += ["\\addlinespace"] * bool(k)
+            lines += [_tex_line(_tex(planner), str(self.episodes[k]), *numbers), _tex_line("", "", *intervals)]
+        body = "\n".join(f"    {line}" for line in lines)
+        caption = _tex(" ".join([f"{self.title}.", *self.notes()]))
+        return (
+            "% \\usepackage{booktabs,graphicx}\n\\begin{table}\n  \\centering\n"
+            f"  \\caption{{{caption}}}\n  \\smallskip\n"
+            f"  {_TEX_FIT}{{\\begin{{tabular}}{{l{'r' * (1 + len(self.columns))}}}\n    \\toprule\n{body}\n    \\bottomrule\n"
+            "  \\end{tabular}}\n\\end{table}\n"
+        )
+
+    def csv(self) -> str:
+        """A line for each planner and metric, with numbers as they are; shares from 0 to 1."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        places = ["places", "low_by_place", "high_by_place", "wider_by_place"]
+        writer.writerow(["planner", "metric", "unit", "better", "episodes", "n", "value", "low", "high", "best", *places])
+        for k, planner in enumerate(self.planners):
+            for column in self.columns:
+                one, metric = column.estimates[k], column.metric
+                told = [planner, metric.name, metric.unit, metric.direction, self.episodes[k], one.n]
+                numbers, best = map(_number, (one.value, one.low, one.high)), str(column.cells[k].best).lower()
+                place = one.by_place or ByPlace(0)
+                ends = map(_number, (place.low, place.high, place.wider))
+                writer.writerow([*told, *numbers, best, place.places or "", *ends])
+        return out.getvalue()
+
+
+FORMATS = {"latex": PaperTable.latex, "csv": PaperTable.csv, "markdown": PaperTable.markdown}
+"""Texts that a table can be written as."""
+
+
+def paper_table(
+    rows: Sequence[Row], planners: Sequence[str], title: str, metrics: Sequence[str] = (), *, common: bool = True
+) -> PaperTable:
+    """Return the table of planners by metrics.
+
+    Args:
+        rows: rows of results, with the labels of the planners.
+        planners: labels of planners, in the order of the lines.
+        title: what was run, in words.
+        metrics: names of metrics; those at the head of the report, as far as they are known, where there is none.
+        common: whether values that failing flatters are of the episodes that every planner reached, or of all that each has.
+
+    Raises:
+        InputError: no rows, or a metric of which no row has a value. UnknownNameError: no such metric.
+    """
+    if not rows:
+        raise InputError("no rows for a table")
+    said, rows = copy_notes(rows), distinct(rows)
+    marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    known = {metric.name for metric in tables.shown_metrics(rows, [load("metrics", name) for name in metrics or HEADLINE])[0]}
+    for name in metrics:
+        if name not in known and name != tables.REACHED.name:
+            raise InputError(f"metric {name}: no row has a value of it")
+    chosen = [load("metrics", name) for name in metrics or HEADLINE if name in known and name != tables.REACHED.name]
+    columns = [_column(marked, metric, planners, common) for metric in (tables.REACHED, *chosen)]
+    counts = [len(members) for members in tables.by_planner(rows, planners).values()]
+    return PaperTable(title, list(planners), counts, columns, common, said)
+
+
+def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common: bool) -> Column:
+    counted = comparable(rows, metric) if common else rows
+    found = tables.summaries(counted, [metric])
+    (line,), (whole,) = (tables.metric_lines(some, [metric], planners) for some in (counted, rows))
+    estimates = [found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners]
+    members = tables.by_planner(distinct(counted), planners)
+    estimates = [with_place_interval(one, members[planner], metric.name) for one, planner in zip(estimates, planners, strict=True)]
+    return Column(metric, estimates, [replace(cell, best=one.best) for cell, one in zip(line.cells, whole.cells, strict=True)])
+
+
+_UP = {"higher": " ↑", "lower": " ↓", "neutral": ""}
+_TEX_UP = {"higher": "$\\uparrow$", "lower": "$\\downarrow$", "neutral": ""}
+_TEX_FIT = "\\resizebox{\\ifdim\\width>\\linewidth \\linewidth\\else\\width\\fi}{!}"
+_TEX_SIGNS = {
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "|": "\\textbar{}",
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    "·": "\\textperiodcentered{}",
+} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+
+
+def _number(value: float | None) -> str:
+    """A number as it is; empty for none."""
+    return "" if value is None else repr(float(value))
+
+
+def _plain(cell: tables.Cell, best: str, other: str) -> str:
+    """A number with its interval, in words."""
+    if cell.value is None:
+        return "—"
+    return " ".join(filter(None, ((best if cell.best else other).format(cell.value), cell.interval)))
+
+
+def _tex(text: str) -> str:
+    """A text with LaTeX's own signs escaped."""
+    return "".join(_TEX_SIGNS.get(sign, sign) for sign in text).replace(" \\%", "~\\%")
+
+
+def _tex_stack(text: str) -> str:
+    """A head of a column, in two lines of about the same length."""
+    words = text.split()
+    if len(words) == 1:
+        return _tex(text)
+    halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+    first, second = min(halves, key=lambda half: max(map(len, half)))
+    return f"\\shortstack[r]{{{_tex(first)} \\\\ {_tex(second)}}}"
+
+
+def _tex_line(first: str, *others: str) -> str:
+    """A line of a table; its end would take a bracket or a star that follows for its own."""
+    return f"{f'{{{first}}}' if first[:1] in ('[', '*') else first} & {' & '.join(others)} \\\\"
+
+
+def _tex_unit(unit: str) -> str:
+    """A unit with its powers: m/s3 is m/s with a raised 3."""
+    return re.sub(r"(?<=[A-Za-z])(\d)", r"$^{\1}$", _tex(unit))
+
+
+def _tex_number(cell: tables.Cell) -> str:
+    if cell.value is None:
+        return "--"
+    number = cell.value.replace("-", "$-$")
+    return f"\\textbf{{{number}}}" if cell.best else number
+
+
+def _tex_interval(cell: tables.Cell) -> str:
+    return f"{{\\scriptsize ${cell.interval}$}}" if cell.interval else ""
+
+
+def _listed(words: Iterable[str]) -> str:
+    some = list(words)
+    return " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)

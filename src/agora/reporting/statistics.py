@@ -1,0 +1,394 @@
+"""Intervals and comparisons for tables: rates by Wilson, means and medians by the bootstrap, planners paired by episode.
+
+Every number carries how many values it stands on. A metric that is undefined for some episodes (time to goal where the goal was not
+reached) is never shown without the share of successes: see `Summary`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from agora.benchmark.results.copies import PLACE, distinct
+from agora.benchmark.results.store import Row as Row
+from agora.core.state import Array, Doubles, Ints
+from agora.errors import InputError, nearest
+from agora.interfaces import Compared, Direction, Metric
+from agora.reporting.clusters import ByPlace, by_place, deviation_of_mean, groups_of
+from agora.seeds import Stream
+
+__all__ = ["wilson"]
+
+Statistic = Literal["mean", "median"]
+
+RESAMPLES = 2000
+RATE = "0/1"
+"""Unit of a metric whose mean is a rate."""
+
+_NORMAL = NormalDist()
+_BLOCK = 2_000_000
+_KEPT = 16  # blocks of 8 MB: all resamples of 16,000 values
+_SHORT = 500  # values of which estimates are kept
+_EPISODE = ("suite", "stage", "episode", "seed", "robot")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval.
+
+    Attributes:
+        n: number of values behind it.
+        value: None for n = 0.
+        low: lower end of the interval; None where it is undefined (n < 2, but for rates).
+        high: upper end of the interval; None where ``low`` is.
+        by_place: the interval by place, if it was requested and all values have a place.
+    """
+
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    by_place: ByPlace | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Summary(Estimate):
+    """A row of a table.
+
+    Attributes:
+        group: values of the columns that rows were grouped by, in their order.
+        metric: name of the metric.
+        unit: unit of the metric.
+        direction: direction of the metric.
+        episodes: rows in the group; ``n`` of them have a value.
+        success: share of the group's rows with ``success``; None where rows do not say.
+    """
+
+    group: tuple[Any, ...]
+    metric: str
+    unit: str
+    direction: Direction
+    episodes: int
+    success: float | None
+
+
+def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a rate: Wilson 1927, without continuity correction.
+
+    Raises:
+        InputError: not 0 <= successes <= n, n < 1, or a confidence outside (0, 1).
+    """
+    if not 0 <= successes <= n or n < 1:
+        raise InputError(f"{successes} successes in {n} trials; expected 0 <= successes <= trials, and a trial")
+    z = _quantile(confidence)
+    rate, square = successes / n, z * z / n
+    centre = rate + square / 2.0
+    half = z * math.sqrt(rate * (1.0 - rate) / n + square / (4.0 * n))
+    low = 0.0 if successes == 0 else (centre - half) / (1.0 + square)
+    high = 1.0 if successes == n else (centre + half) / (1.0 + square)
+    return low, high
+
+
+def bootstrap(
+    values: Sequence[float] | Array, statistic: Statistic = "mean", confidence: float = 0.95, resamples: int = RESAMPLES
+) -> Estimate:
+    """Return the mean or median of values with its bootstrap interval, the same on every call.
+
+    The mean's interval is bias-corrected and accelerated (Efron 1987), the median's, which has no useful acceleration, is the
+    percentiles'. The resamples depend on the number of values alone, and nothing on their order.
+
+    Args:
+        values: (N,) finite.
+        statistic: statistic to estimate, "mean" or "median".
+        confidence: share of such intervals that hold the truth.
+        resamples: number of resamples.
+
+    Raises:
+        InputError: an unknown statistic, a value that is not finite, or a confidence outside (0, 1).
+    """
+    data = np.sort(np.asarray(values, np.float64))
+    if not np.isfinite(data).all():
+        raise InputError("expected finite values; leave undefined ones out")
+    if statistic not in _STATISTICS:
+        raise InputError(f"no statistic {statistic!r}; {nearest(statistic, _STATISTICS)}")
+    alpha = _NORMAL.cdf(-_quantile(confidence))
+    if len(data) == 0:
+        return Estimate(0, None, None, None)
+    if len(data) <= _SHORT:
+        return _kept_estimate(data.tobytes(), statistic, alpha, resamples)
+    return _estimate(data, statistic, alpha, resamples)
+
+
+@functools.lru_cache(maxsize=8192)
+def _kept_estimate(data: bytes, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
+    """The estimate from a few values: a report asks several times for the same ones, as of a suite and of its only stage."""
+    return _estimate(np.frombuffer(data), statistic, alpha, resamples)
+
+
+def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
+    function = _STATISTICS[statistic]
+    value = float(function(data, axis=-1))
+    if len(data) == 1:
+        return Estimate(1, value, None, None)
+    blocks = [function(data[_indices(len(data), begin, count)], axis=-1) for begin, count in _blocks(len(data), resamples)]
+    replicates = np.sort(np.concatenate(blocks))
+    levels = (alpha, 1.0 - alpha) if statistic == "median" else _accelerated(data, value, replicates, alpha)
+    low, high = (_between(replicates, level) for level in levels)
+    return Estimate(len(data), value, low, high)
+
+
+def _between(ordered: Doubles, level: float) -> float:
+    """The quantile of sorted values, as NumPy interpolates it, to the bit; NumPy takes twenty times as long for one number."""
+    place = level * (len(ordered) - 1)
+    before = int(place)
+    low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
+    part = place - before
+    return float(high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part)
+
+
+def paired_difference(
+    rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
+) -> Estimate:
+    """Return the difference of a metric, planner ``first`` minus planner ``second``, paired by episode (`paired`).
+
+    The interval of a mean is by place, as in `over_places`.
+    """
+    values, places = paired(rows, metric, first, second)
+    return over_places(values, places, confidence) if statistic == "mean" else bootstrap(values, statistic, confidence)
+
+
+def over_places(values: Sequence[float], places: Sequence[object], confidence: float = 0.95) -> Estimate:
+    """Return the mean of values with its interval by place (`agora.reporting.clusters.by_place`).
+
+    If each place has one value, or places are too few or unknown, it is the interval of independent values (`bootstrap`).
+
+    Args:
+        values: (N,) finite.
+        places: (N,) the place of each value; None if unknown.
+        confidence: confidence of the interval.
+    """
+    single = bootstrap(values, "mean", confidence)
+    wide = by_place(values, places, None, None, confidence) if len(set(places)) < len(values) else None
+    return single if wide is None or wide.low is None else replace(single, low=wide.low, high=wide.high)
+
+
+def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
+    """Return the differences of `paired` without their places."""
+    return paired(rows, metric, first, second, compared)[0]
+
+
+def paired(
+    rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all"
+) -> tuple[list[float], list[object]]:
+    """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
+
+    Also return the places of these episodes.
+
+    Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
+    the number of episodes for which both have one. Copies count once (`agora.benchmark.results.copies`).
+
+    Raises:
+        InputError: a planner that has no row, a metric that no row has, or two rows of one planner for one episode.
+    """
+    by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
+    for row in distinct(rows):
+        episodes = by_planner.setdefault(row["planner"], {})
+        episode = tuple(row[column] for column in _EPISODE)
+        if episode in episodes:
+            raise InputError(f"two rows of {row['planner']!r} for {dict(zip(_EPISODE, episode, strict=True))}")
+        episodes[episode] = row
+    for planner in (first, second):
+        if planner not in by_planner:
+            raise InputError(f"no row of a planner {planner!r}; {nearest(planner, by_planner)}")
+    ours, theirs = by_planner[first], by_planner[second]
+    _check_column(metric, (*ours.values(), *theirs.values()))
+    pairs = [(row, theirs[episode]) for episode, row in ours.items() if episode in theirs]
+    counted = [(a, b) for a, b in pairs if compared == "all" or (has_reached(a) and has_reached(b))]
+    defined = [(a, b) for a, b in counted if a.get(metric) is not None and b.get(metric) is not None]
+    return [float(a[metric]) - float(b[metric]) for a, b in defined], [a.get(PLACE) for a, _ in defined]
+
+
+def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
+    """Return the rows by which planners are compared: of episodes that all of them reached, where failing flatters the metric.
+
+    Of a planner alone they are all its rows.
+    """
+    planners = {row["planner"] for row in rows}
+    if metric.over == "all" or len(planners) < 2:
+        return list(rows)
+    reached: dict[tuple[Any, ...], set[str]] = {}
+    for row in rows:
+        if has_reached(row):
+            reached.setdefault(_episode(row), set()).add(row["planner"])
+    return [row for row in rows if reached.get(_episode(row)) == planners]
+
+
+def _episode(row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(column) for column in _EPISODE)
+
+
+def has_reached(row: Row) -> bool:
+    """Return whether the robot of a row reached its goal, as far as the row says how it ended."""
+    return bool(row.get("outcome", "reached") == "reached")
+
+
+def rate_difference(first: tuple[float, int], second: tuple[float, int], confidence: float = 0.95) -> Estimate:
+    """Return the difference of two rates of different episodes, each (rate, n), with Newcombe's interval.
+
+    R. G. Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10, from Wilson's.
+    """
+    (a, n), (b, m) = first, second
+    (low_a, high_a), (low_b, high_b) = wilson(round(a * n), n, confidence), wilson(round(b * m), m, confidence)
+    below, above = math.hypot(a - low_a, high_b - b), math.hypot(high_a - a, b - low_b)
+    return Estimate(n, a - b, a - b - below, a - b + above)
+
+
+def mean_difference(first: tuple[float, float, int], second: tuple[float, float, int], confidence: float = 0.95) -> Estimate:
+    """Return the difference of two means of different episodes, each (mean, deviation, n), with the normal interval."""
+    (a, s, n), (b, t, m) = first, second
+    half = _quantile(confidence) * math.sqrt(s * s / n + t * t / m)
+    return Estimate(n, a - b, a - b - half, a - b + half)
+
+
+def detectable(
+    differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
+) -> float | None:
+    """Return the true mean difference that so many pairs, spread like these, find with a probability of ``power``.
+
+    It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
+    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal. If
+    ``places`` of the pairs are given, pairs in the same place count as correlated (`agora.reporting.clusters.deviation_of_mean`).
+
+    Raises:
+        InputError: a confidence or power outside (0, 1).
+    """
+    if not 0.0 < power < 1.0:
+        raise InputError(f"power {power}; expected a number between 0 and 1, as 0.8")
+    z = _quantile(confidence) + _NORMAL.inv_cdf(power)
+    groups = groups_of([None] * len(differences) if places is None else places)
+    deviation = deviation_of_mean(np.asarray(differences, np.float64), groups)
+    return z * deviation if deviation > 0.0 else None
+
+
+def needed(
+    differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
+) -> int | None:
+    """Return how many pairs, spread like these, find their mean difference with a probability of ``power``.
+
+    It is `detectable` solved for n, and at least 2. None where the mean is 0, and for fewer than two pairs.
+    """
+    mean = float(np.mean(differences)) if len(differences) else 0.0
+    found = detectable(differences, confidence, power, places)
+    if len(differences) < 2 or mean == 0.0:
+        return None
+    return 2 if found is None else max(2, math.ceil(len(differences) * (found / mean) ** 2))
+
+
+def summarise(
+    rows: Iterable[Row], metrics: Iterable[Metric], by: Sequence[str] = ("planner",), confidence: float = 0.95
+) -> list[Summary]:
+    """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
+
+    Copies count once (`agora.benchmark.results.copies`). Rates also have an interval by place (`agora.reporting.clusters`).
+
+    Args:
+        rows: rows of results.
+        metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
+        by: columns to group by; groups stand in the order of their first row.
+        confidence: confidence of the intervals.
+
+    Raises:
+        InputError: a metric or a column that no row has.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    every = distinct(rows)
+    for column in by:
+        _check_column(column, every)
+    for row in every:
+        groups.setdefault(tuple(row[column] for column in by), []).append(row)
+    wanted: list[tuple[Metric, tuple[Any, ...], list[float]]] = []
+    for metric in metrics:
+        _check_column(metric.name, every)
+        for group, members in groups.items():
+            wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
+    estimates: dict[int, Estimate] = {}
+    for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):  # as many values have the same resamples, which are kept
+        metric, group, values = wanted[k]
+        estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+        estimates[k] = with_place_interval(estimate, groups[group], metric.name, confidence) if metric.unit == RATE else estimate
+    successes = {group: _success(members) for group, members in groups.items()}
+    table = []
+    for k, (metric, group, _) in enumerate(wanted):
+        estimate = estimates[k]
+        meaning = (metric.name, metric.unit, metric.direction, len(groups[group]), successes[group])
+        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning, by_place=estimate.by_place))
+    return table
+
+
+def with_place_interval(estimate: Estimate, rows: Sequence[Row], column: str, confidence: float = 0.95) -> Estimate:
+    """Return the estimate of the mean of a column with its interval by place."""
+    some = [row for row in rows if row.get(column) is not None]
+    values, places = [float(row[column]) for row in some], [row.get(PLACE) for row in some]
+    return replace(estimate, by_place=by_place(values, places, estimate.low, estimate.high, confidence))
+
+
+_STATISTICS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median}
+
+
+def _quantile(confidence: float) -> float:
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence {confidence}; expected a number between 0 and 1, as 0.95")
+    return _NORMAL.inv_cdf(0.5 + confidence / 2.0)
+
+
+def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
+    """First resample and number of resamples of blocks that fit in memory."""
+    size = max(1, _BLOCK // n)
+    return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _indices(n: int, begin: int, count: int) -> Ints:
+    """(count, n) indices of resamples of n values, the same for every set of n values."""
+    return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
+
+
+def _accelerated(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
+    """Levels of the bias-corrected and accelerated interval of a mean."""
+    below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
+    deviation = data - data.mean()
+    spread = float((deviation**2).sum())
+    if spread**1.5 == 0.0 or not 0.0 < below < 1.0:
+        return alpha, 1.0 - alpha
+    bias = _NORMAL.inv_cdf(below)
+    acceleration = float((deviation**3).sum()) / (6.0 * spread**1.5)
+
+    def level(z: float) -> float:
+        return _NORMAL.cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)))
+
+    return level(_NORMAL.inv_cdf(alpha)), level(-_NORMAL.inv_cdf(alpha))
+
+
+def _rate(values: list[float], confidence: float) -> Estimate:
+    if not values:
+        return Estimate(0, None, None, None)
+    successes = int(sum(values))
+    return Estimate(len(values), successes / len(values), *wilson(successes, len(values), confidence))
+
+
+def _success(rows: list[Row]) -> float | None:
+    values = [row.get("success") for row in rows]
+    return None if None in values else sum(float(v) for v in values if v is not None) / len(values)
+
+
+def _check_column(column: str, rows: Sequence[Row]) -> None:
+    if any(column in row for row in rows):
+        return
+    if known := {name for row in rows for name in row}:
+        raise InputError(f"no row has a column {column!r}; {nearest(column, known)}")

@@ -1,0 +1,127 @@
+"""The rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from agora.benchmark.results.copies import PLACE, copy_notes, distinct
+from agora.benchmark.results.store import Row
+from agora.reporting._answers import Answer
+from agora.reporting.clean_arrivals import clean_share, most_often
+from agora.reporting.clusters import by_place
+from agora.reporting.limits.measurement import OUTCOMES, Limits
+from agora.reporting.limits.words import better_than, limit_text, ranked_limits, relative_area_text
+from agora.reporting.statistics import wilson
+from agora.reporting.tables import by_planner
+
+_ENDS = {
+    "pedestrian_collision": "hit person",
+    "wall_collision": "hit wall",
+    "robot_collision": "hit robot",
+    "timeout": "time-out",
+    "out_of_map": "out of map",
+    "planner_failed": "failed",
+    "simulator_failed": "simulator failed",
+}
+"""How episodes end that do not reach the goal, and the heads of their columns."""
+
+_RARE = ("robot_collision", "simulator_failed")
+"""Those that have a column only where some episode ended so."""
+
+_FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
+"""Words about the first failure of a planner, and of the simulator under it."""
+
+_LABEL, _WIDE = 40, 1000
+"""Characters of a line of the planner's label, which goes on below, and of a console in which no column is squeezed."""
+
+_TOUCHED = "touched"
+"""Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
+
+
+def print_rows(
+    rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
+) -> None:
+    """Print a table with a line for each planner, why planners or the simulator failed, and the first answers.
+
+    An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
+
+    Args:
+        rows: rows of the run.
+        planners: labels of the planners in their order; those without a row have no line.
+        again: returns the command that runs the episode of a row again; empty where there is none.
+        answers: answers (`agora.reporting._answers`).
+    """
+    console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)
+    ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
+    touched = any(_touched(row) for row in rows)
+    heads = [*ends.values(), *([_TOUCHED] if touched else [])]
+    clean = ("clean", "95 %", "most often spoilt by")
+    wide = {planner: _by_place(mine) for planner, mine in by_planner(rows, planners).items()}
+    placed = ["by place"] if any(wide.values()) else []
+    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *placed, *clean, *heads, "time")
+    for planner, mine in by_planner(rows, planners).items():
+        if not mine:
+            continue
+        won = sum(row["success"] == 1 for row in mine)
+        low, high = wilson(won, len(mine))
+        times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
+        counts = [sum(row["outcome"] == name for row in mine) for name in ends]
+        counts += [sum(map(_touched, mine))] if touched else []
+        mean = f"{sum(times) / len(times):.1f} s" if times else "-"
+        success = (f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *([wide[planner]] if placed else []))
+        table.add_row(escape(planner), str(len(mine)), *success, *_clean(mine), *map(str, counts), mean)
+        for outcome, words in _FAILED.items():
+            failures = [row for row in mine if row["outcome"] == outcome]
+            failed += [(words.format(planner=planner, count=len(failures)), failures[0])] if failures else []
+    console.print(table)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True, highlight=False)
+    for words, row in failed:
+        said = [f"{words}: {row['failure']}"]
+        said += [f"  that episode again: {command}"] if (command := again(row)) else []
+        console.print("\n".join(said), markup=False, soft_wrap=True)
+    for one in answers:
+        console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+
+
+def _by_place(rows: Sequence[Row]) -> str:
+    """Return the interval of the success rate by place; empty if no two rows share a place, or there are too few places."""
+    places = [row.get(PLACE) for row in rows]
+    found = by_place([float(row["success"] == 1) for row in rows], places, None, None) if len(set(places)) < len(places) else None
+    return "" if found is None or found.low is None else f"{found.low:.2f} - {found.high:.2f}"
+
+
+def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
+    """Return the share of clean arrivals, its interval and the most frequent cause that spoils the others, in words."""
+    share = clean_share(rows)
+    if share.value is None or share.low is None or share.high is None:
+        return "-", "", "not measured"
+    return f"{share.value:.2f}", f"{share.low:.2f} - {share.high:.2f}", most_often(rows) or "-"
+
+
+def print_limits(found: Sequence[Limits]) -> None:
+    """Print a table of the limits on each axis: a line per planner from the best to the worst, then the references."""
+    console = Console(width=_WIDE)
+    for limits in found:
+        for outcome in limits.outcomes:
+            head = f"{limits.axis.axis}: half {OUTCOMES[outcome]} up to"
+            table = Table(Column("planner", overflow="fold", max_width=_LABEL), head, "score", "better than")
+            ranked = ranked_limits(limits, outcome)
+            for limit in [*ranked, *(one for one in limits.of(outcome) if one not in ranked)]:
+                unit = f" {limits.axis.unit}" if limits.axis.unit else ""
+                known = (
+                    f"{limit_text(limits, limit)}{unit}",
+                    relative_area_text(limit) if limit in ranked else "",
+                    ", ".join(better_than(limits, limit)),
+                )
+                table.add_row(escape(limit.planner), *map(escape, known))
+            console.print(table)
+
+
+def _touched(row: Row) -> bool:
+    """Return whether a robot reached its goal without success."""
+    return bool(row["outcome"] == "reached" and row["success"] != 1)

@@ -1,0 +1,157 @@
+"""The result of tuning: its trials, the comparison on the held-out suite, and the preset that keeps the parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agora import __version__
+from agora.benchmark.results.copies import distinct
+from agora.config import dump, plain
+from agora.registry import Named
+from agora.reporting.statistics import Estimate, bootstrap, paired_difference, wilson
+from agora.tuning.objective import Objective
+from agora.written import key_of
+
+if TYPE_CHECKING:
+    from agora.tuning.tune import Tuning
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A set of parameters that was tried.
+
+    Attributes:
+        number: 0 is the planner as it was given.
+        parameters: parameters by name.
+        value: value of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
+        episodes: number of rows behind the value.
+        whole: whether all episodes were run; only then the trial can be the best.
+    """
+
+    number: int
+    parameters: dict[str, float]
+    value: float | None
+    episodes: int
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A set of parameters was tried.
+
+    Attributes:
+        trial: the set, and its value.
+        done: number of trials so far.
+        total: number of trials that there are to be.
+        best: the best trial so far.
+    """
+
+    trial: Trial
+    done: int
+    total: int
+    best: Trial
+
+
+@dataclass(frozen=True)
+class TunedComparison:
+    """A quantity on the held-out suite, with intervals of 95 %.
+
+    Attributes:
+        name: name of the quantity.
+        before: mean of the planner as it was.
+        after: mean of the planner as it was tuned.
+        difference: after less before, paired by episode.
+    """
+
+    name: str
+    before: Estimate
+    after: Estimate
+    difference: Estimate
+
+    @property
+    def gained(self) -> bool:
+        """True where the mean difference is above 0."""
+        return self.difference.value is not None and self.difference.value > 0
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The result of a tuning.
+
+    Attributes:
+        trials: all trials, by number.
+        best: whole trial with the largest value.
+        planner: planner with the best parameters.
+        rows: rows on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
+    """
+
+    trials: list[Trial]
+    best: Trial
+    planner: Named
+    rows: list[dict[str, Any]]
+    before: str
+    after: str
+
+    @property
+    def better(self) -> bool:
+        """True where a trial was better than the planner as it was, on the suite that it was tuned on."""
+        return self.best.number > 0
+
+    def comparisons(self, objective: Objective) -> list[TunedComparison]:
+        """The objective and the share of successes on the held-out suite."""
+        rows = [{**row, "objective": objective.of_row(row)} for row in distinct(self.rows)]
+        found = []
+        for name, column in {objective.text: "objective", "success": "success"}.items():
+            of = [[float(row[column]) for row in rows if row["planner"] == label] for label in (self.before, self.after)]
+            before, after = (_share(values) if column == "success" else bootstrap(values) for values in of)
+            found.append(TunedComparison(name, before, after, paired_difference(rows, column, self.after, self.before)))
+        return found
+
+
+def _share(values: list[float]) -> Estimate:
+    won = round(sum(values))
+    return Estimate(len(values), won / len(values), *wilson(won, len(values)))
+
+
+def estimate_text(estimate: Estimate, plus: str = "") -> str:
+    """An estimate with its interval, as ``0.412 [0.380, 0.441]``."""
+    value = "none" if estimate.value is None else f"{estimate.value:{plus}.3f}"
+    return (
+        value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
+    )
+
+
+def preset_text(tuning: Tuning, tuned: Tuned) -> str:
+    """The text of a file in ``configs/planners``: parameters that are not defaults, and above them where they are from."""
+    from importlib.metadata import version
+
+    first, best, suite, held_out = tuned.trials[0], tuned.best, tuning.suite, tuning.held_out
+    given_up = sum(not trial.whole for trial in tuned.trials)
+    lines = [
+        f"{tuning.label} tuned by `agora tune` (Agora {__version__}, Optuna {version('optuna')}).",
+        f"Split: training, suite {suite.name} version {suite.version}, seed {suite.seed}, {best.episodes} episodes.",
+        f"Budget: {len(tuned.trials)} trials, {given_up} of them given up early; seed {tuning.seed}; best is trial {best.number}.",
+        f"Objective: {tuning.objective.text}, {first.value:.3f} before and {best.value:.3f} after on the training suite.",
+        f"Held out: suite {held_out.name} version {held_out.version}, {len(tuned.rows) // 2} episodes, means with "
+        "intervals of 95 %, and the difference paired by episode:",
+    ]
+    lines += [
+        f"- {c.name}: {estimate_text(c.before)} before, {estimate_text(c.after)} after, {estimate_text(c.difference, '+')}."
+        for c in tuned.comparisons(tuning.objective)
+    ]
+    head = "\n".join(textwrap.fill(line, 128, initial_indent="# ", subsequent_indent="#   ") for line in lines)
+    return f"{head}\n{dump({'name': tuned.planner.name, **changed_parameters(tuned.planner.part)})}"
+
+
+def changed_parameters(part: Any) -> dict[str, Any]:
+    """The parameters that are not defaults."""
+    different = {}
+    for field in dataclasses.fields(part):
+        usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        value = getattr(part, field.name)
+        if field.init and value != usual:
+            different[key_of(field)] = plain(value)
+    return different
