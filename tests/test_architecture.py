@@ -407,7 +407,7 @@ def test_a_test_lies_where_its_module_lies_and_has_its_name():
         if place.parts[:1] and place.parts[0] in NOT_OF_THE_LIBRARY:
             continue
         assert (LIBRARY / place / "__init__.py").is_file(), f"{where(path)}: the library has no package {place}"
-        if not (LIBRARY / place / f"{name}.py").is_file():
+        if not any((LIBRARY / place / f"{module}.py").is_file() for module in (name, f"_{name}")):
             stray.add(".".join((*place.parts, name)))
     assert sorted(stray) == sorted(OF_NO_MODULE)
 

@@ -15,7 +15,10 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from fastapi.testclient import TestClient
 
+from agora.web.app import create_app
+from agora.web.database import open_database
 from agora.web.settings import Settings
 from tests.web.browsing import CHROMIUM, PATIENCE
 from tests.web.house import House, opened_house
@@ -33,9 +36,19 @@ def settings(tmp_path) -> Settings:
 
 
 @pytest.fixture
+def client(settings) -> Iterator[TestClient]:
+    """A client of a server without accounts."""
+    with (
+        open_database(settings.url) as engine,
+        TestClient(create_app(settings, engine), headers={"host": "127.0.0.1:8080"}) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
 def quick(monkeypatch) -> None:
     """Passwords are hashed at little cost."""
-    monkeypatch.setattr("agora.web.accounts.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr("agora.web._accounts.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture
