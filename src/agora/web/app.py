@@ -49,6 +49,7 @@ from agora.web._routes.uploads import add_uploads
 from agora.web._routes.worlds import add_worlds
 from agora.web._runs.queue import RunQueue
 from agora.web._runs.trainings import Trainings
+from agora.web._schemas.base import DocumentedRoute, ErrorMessage
 from agora.web._storage_errors import database_message, disk_message
 from agora.web._user_content.collection import UserContent
 from agora.web._user_content.imports import Importer
@@ -103,7 +104,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        responses={"default": {"model": ErrorMessage, "description": "The request was refused, or cannot be answered."}},
     )
+    app.router.route_class = DocumentedRoute
     _add_error_handlers(app)
     metrics = ServerMetrics(queue, settings.folder, lambda: sessions[0])
     app.add_middleware(Guard, settings=settings, known=make_person_lookup(users, keys))

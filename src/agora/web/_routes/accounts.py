@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +19,18 @@ from agora.web._accounts.tables import SESSION, TOKEN, Key, User
 from agora.web._accounts.users import Users
 from agora.web._guard import RefusedError, cookie_of, is_safe, rate_limit_error, secret_of
 from agora.web._routes.http import get_text
+from agora.web._schemas.accounts import (
+    Acceptance,
+    Account,
+    Me,
+    NewSecret,
+    Offer,
+    OfferRequest,
+    PasswordChange,
+    SignIn,
+    TokenRequest,
+)
+from agora.web._schemas.base import Documented
 from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
@@ -85,15 +97,17 @@ def add_accounts(app: FastAPI, settings: Settings, users: Users, keys: Keys, led
 def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, sign_ins: _SignIn) -> None:
     """Add the routes of sessions."""
 
-    @app.get("/api/me")
+    @app.get("/api/me", response_model=Me)
     def me(request: Request) -> dict[str, Any]:
         """The person who asks: whether the server has ``accounts``, ``name`` and ``role``; both empty for who is not signed in."""
         person: Person | None = request.state.person
         who = {"name": person.name, "role": person.role} if person else {"name": "", "role": ""}
         return {"accounts": settings.accounts, **who}
 
-    @app.post("/api/session")
-    async def sign_in(request: Request, response: Response, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/session", response_model=Me)
+    async def sign_in(
+        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(SignIn)]
+    ) -> dict[str, Any]:
         """Sign in: ``name`` and ``password``. The answer sets the cookie of a session."""
         _check_accounts(settings)
         user = await sign_ins.sign_in(request, get_text(fields, "name"), get_text(fields, "password"))
@@ -114,15 +128,17 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
     """Add the routes by which invitations are taken."""
 
-    @app.post("/api/invitation/look")
-    def look(request: Request, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/invitation/look", response_model=Offer)
+    def look(request: Request, fields: Annotated[dict[str, Any], Documented(OfferRequest)]) -> dict[str, Any]:
         """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who is to set another password."""
         sign_ins.count(request)
         key = users.get_invitation(get_text(fields, "token"))
         return {"role": key.role, "name": key.user, "expires": iso_time(key.expires)}
 
-    @app.post("/api/invitation", status_code=201)
-    async def take(request: Request, response: Response, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/invitation", status_code=201, response_model=Me)
+    async def take(
+        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(Acceptance)]
+    ) -> dict[str, Any]:
         """Take an invitation: ``token``, ``name`` and ``password``. The answer sets the cookie of a session."""
         sign_ins.count(request)
         token, password = get_text(fields, "token"), get_text(fields, "password")
@@ -139,14 +155,19 @@ def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
 def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, ledger: Ledger) -> None:
     """Add the routes of one's own account."""
 
-    @app.get("/api/me/account")
+    @app.get("/api/me/account", response_model=Account)
     def account(person: CurrentPerson) -> dict[str, Any]:
         """The own account: quotas and what is used of them, None where there are none; tokens."""
         _check_name(person)
         return {**ledger.plain(person), "tokens": [_plain(key) for key in keys.all(TOKEN, person.name)]}
 
-    @app.post("/api/me/password")
-    async def change(request: Request, response: Response, person: CurrentPerson, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/me/password", response_model=Me)
+    async def change(
+        request: Request,
+        response: Response,
+        person: CurrentPerson,
+        fields: Annotated[dict[str, Any], Documented(PasswordChange)],
+    ) -> dict[str, Any]:
         """Change the own password: ``old`` and ``new``. Every other session, and every token, ends."""
         _check_name(person)
         new = get_text(fields, "new")
@@ -156,8 +177,8 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
         await sign_ins.open(request, response, user)
         return {"accounts": True, "name": user.name, "role": user.role}
 
-    @app.post("/api/me/tokens", status_code=201)
-    def make(person: CurrentPerson, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/me/tokens", status_code=201, response_model=NewSecret)
+    def make(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(TokenRequest)]) -> dict[str, Any]:
         """Make a token for programs: ``name`` and ``days``. The answer has the ``token``, which is never shown again."""
         _check_name(person)
         label, days = clean_name(get_text(fields, "name")), fields.get("days", 90)

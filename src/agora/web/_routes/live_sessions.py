@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from starlette.concurrency import run_in_threadpool
@@ -19,13 +19,17 @@ from agora.web._accounts.restrictions import check_restrictions
 from agora.web._events import Events
 from agora.web._live.episode import LiveForm
 from agora.web._live.sessions import LiveSession, LiveSessions
+from agora.web._schemas.base import Documented
+from agora.web._schemas.live import Live, LiveRequest
 
 
 def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveSessions], ledger: Ledger) -> None:
     """Add the routes of live episodes."""
 
-    @app.post("/api/live", status_code=201)
-    async def begin(person: CurrentPerson, fields: dict[str, Any], instead: str = "") -> dict[str, Any]:
+    @app.post("/api/live", status_code=201, response_model=Live)
+    async def begin(
+        person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(LiveRequest)], instead: str = ""
+    ) -> dict[str, Any]:
         """Begin a live episode: the fields of a `LiveForm`; those named in ``instead``, with commas, end if there is no room."""
         check_restrictions(person, fields)
         form = build(fields, LiveForm, "live")
@@ -35,7 +39,7 @@ def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveS
         most = person.quotas.lives if person.quotas else None
         return sessions().begin(form, person.name, most, instead.split(",")).plain()
 
-    @app.get("/api/live")
+    @app.get("/api/live", response_model=list[Live])
     async def all_sessions() -> list[dict[str, Any]]:
         """All live episodes."""
         return [live.plain() for live in sessions().all()]

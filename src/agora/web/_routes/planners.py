@@ -13,6 +13,8 @@ from agora.web._accounts.people import CurrentPerson, Person
 from agora.web._accounts.quotas import Ledger
 from agora.web._routes.http import download
 from agora.web._routes.uploads import read_upload
+from agora.web._schemas.base import file_response
+from agora.web._schemas.catalogue import Planner
 from agora.web._user_planners.policies import Policies
 
 
@@ -27,7 +29,7 @@ def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger:
             ownership.put(person.name, ("planner", name))
         return planner
 
-    @app.put("/api/uploads/planners/{name}", status_code=201)
+    @app.put("/api/uploads/planners/{name}", status_code=201, response_model=Planner)
     async def keep(name: str, person: CurrentPerson, request: Request, instead: bool = False) -> dict[str, Any]:
         """Keep a planner of one's own, where the administrator allows code: the body is a file of Python.
 
@@ -35,7 +37,7 @@ def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger:
         """
         return await run_in_threadpool(store, person, name, await read_upload(request), instead)
 
-    @app.get("/api/own-planners/{name}/file")
+    @app.get("/api/own-planners/{name}/file", **file_response())
     def file(name: str) -> Response:
         """The file of an own planner."""
         return download(policies.code.file(name).read_bytes(), f"{name}.py")

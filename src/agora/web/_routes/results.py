@@ -17,6 +17,8 @@ from agora.web._guard import REPORT_POLICY
 from agora.web._routes.http import download
 from agora.web._runs import results
 from agora.web._runs.queue import RunQueue
+from agora.web._schemas.base import file_response
+from agora.web._schemas.runs import RowsPage
 from agora.web.settings import Settings
 
 
@@ -47,7 +49,7 @@ def _page_response(page: str) -> HTMLResponse:
 def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
     """Add the routes of one run's results."""
 
-    @app.get("/api/runs/{id}/rows")
+    @app.get("/api/runs/{id}/rows", response_model=RowsPage)
     def rows(
         id: str, offset: int = 0, limit: int = 100, sort: str = "", down: bool = False, find: str = "", columns: str = ""
     ) -> dict[str, Any]:
@@ -55,19 +57,19 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
         names = [name for name in columns.split(",") if name]
         return results.page(folder(id), offset=offset, limit=limit, sort=sort, down=down, find=find, columns=names)
 
-    @app.get("/api/runs/{id}/report")
+    @app.get("/api/runs/{id}/report", response_class=HTMLResponse)
     def page(id: str) -> HTMLResponse:
         """The report of a run."""
         place = folder(id) / "report.html"
         text = (place if place.is_file() else report(folder(id))).read_text(encoding="utf-8")
         return _page_response(text)
 
-    @app.get("/api/runs/{id}/table")
+    @app.get("/api/runs/{id}/table", response_class=PlainTextResponse)
     def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
         """The table of a run for a paper."""
         return PlainTextResponse(results.table_text(folder(id), format, [name for name in metric.split(",") if name]))
 
-    @app.get("/api/runs/{id}/files/{kind}")
+    @app.get("/api/runs/{id}/files/{kind}", **file_response("text/csv", "application/vnd.apache.parquet"))
     def file(id: str, kind: str) -> Response:
         """The rows of a run as a file."""
         makers = {"csv": (results.csv_of, "text/csv"), "parquet": (results.parquet_of, "application/vnd.apache.parquet")}
@@ -76,12 +78,12 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
         make, media = makers[kind]
         return download(make(folder(id)), f"{id}.{kind}", media)
 
-    @app.get("/api/runs/{id}/mcap")
+    @app.get("/api/runs/{id}/mcap", **file_response())
     def mcap(id: str, key: str) -> Response:
         """The recording of an episode as an MCAP file."""
         return download(results.mcap_of(folder(id), key), f"{id}.mcap")
 
-    @app.get("/api/runs/{id}/replay")
+    @app.get("/api/runs/{id}/replay", response_class=HTMLResponse)
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
         """The page that plays some episodes."""
         return _page_response(results.replay(folder(id), key))
@@ -90,13 +92,13 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 def _add_comparisons(app: FastAPI, settings: Settings, queue: RunQueue, folder: Callable[[str], Path]) -> None:
     """Add the routes of what compares several runs."""
 
-    @app.get("/api/compare")
+    @app.get("/api/compare", response_class=HTMLResponse)
     def compare(run: str) -> HTMLResponse:
         """The page that compares runs, whose names stand between commas."""
         ids = [id for id in run.split(",") if id]
         return _page_response(results.comparison([folder(id) for id in ids], [queue.run(id).title for id in ids]))
 
-    @app.get("/api/leaderboard")
+    @app.get("/api/leaderboard", response_class=HTMLResponse)
     def board() -> HTMLResponse:
         """The leaderboard of the entries that come with Agora, and of those in the folder ``leaderboard``."""
         own = settings.folder / "leaderboard"

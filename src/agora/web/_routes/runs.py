@@ -20,7 +20,10 @@ from agora.web._runs.benchmark import request_of
 from agora.web._runs.inputs import describe_suite, keep_inputs
 from agora.web._runs.queue import RunQueue, fresh_id
 from agora.web._runs.trainings import TrainingForm
-from agora.web._tables import TRAINING, Run
+from agora.web._schemas.base import Documented
+from agora.web._schemas.runs import ResumeRequest, Run, RunRequest, RunSuite
+from agora.web._tables import TRAINING
+from agora.web._tables import Run as RunRow
 from agora.web._user_planners.policies import Policies
 from agora.web.settings import Settings
 
@@ -39,13 +42,13 @@ def add_runs(
         ledger: how much each person has.
     """
 
-    @app.get("/api/runs")
+    @app.get("/api/runs", response_model=list[Run])
     def runs() -> list[dict[str, Any]]:
         """All runs, the newest first."""
         return [run.plain() for run in queue.runs()]
 
-    @app.post("/api/runs", status_code=201)
-    def ask(person: CurrentPerson, fields: dict[str, Any]) -> dict[str, Any]:
+    @app.post("/api/runs", status_code=201, response_model=Run)
+    def ask(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(RunRequest)]) -> dict[str, Any]:
         """Put a run into the queue: the fields of a `RequestForm`, and ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         for name in ("output", "resume", "add", "executor"):
@@ -67,24 +70,34 @@ def add_runs(
                 keep_inputs(settings, settings.runs / id, suite(form["suite"]), planned.planners.values())
                 return queue.put(title[:200], form, id=id, owner=person.name).plain()
 
-    @app.get("/api/runs/{id}")
+    _add_one_run(app, settings, queue, suite, ledger)
+
+
+def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], ledger: Ledger) -> None:
+    """Add the routes of one run."""
+
+    @app.get("/api/runs/{id}", response_model=Run)
     def run(id: str) -> dict[str, Any]:
         """A run."""
         return queue.run(id).plain()
 
-    @app.get("/api/runs/{id}/suite")
+    @app.get("/api/runs/{id}/suite", response_model=RunSuite)
     def run_suite(id: str) -> dict[str, str]:
         """The file of a run's suite as it was when the run was asked for, and what has become of an own one."""
         asked = queue.run(id)
         return describe_suite(settings.runs / id, str(asked.form.get("suite", "")), suite)
 
-    @app.post("/api/runs/{id}/cancel")
+    @app.post("/api/runs/{id}/cancel", response_model=Run)
     def cancel(id: str) -> dict[str, Any]:
         """Stop a run; what is finished stays."""
         return queue.cancel(id).plain()
 
-    @app.post("/api/runs/{id}/resume")
-    def resume(person: CurrentPerson, id: str, fields: Annotated[dict[str, Any], Body(default_factory=dict)]) -> dict[str, Any]:
+    @app.post("/api/runs/{id}/resume", response_model=Run)
+    def resume(
+        person: CurrentPerson,
+        id: str,
+        fields: Annotated[dict[str, Any], Documented(ResumeRequest), Body(default_factory=dict)],
+    ) -> dict[str, Any]:
         """Go on with a run that was stopped; a training may be given other ``minutes``, null for as long as it takes."""
         with ledger.turn(person):
             ledger.check_run(person)
@@ -107,7 +120,7 @@ def _whole_or_removed(folder: Path) -> Iterator[None]:
         raise
 
 
-def _changed_fields(run: Run, fields: dict[str, Any]) -> dict[str, Any]:
+def _changed_fields(run: RunRow, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a run's form that are other when it goes on."""
     allowed = ["minutes"] if run.kind == TRAINING else []
     for name in fields:

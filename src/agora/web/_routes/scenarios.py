@@ -21,40 +21,42 @@ from agora.web._accounts.permissions import check_owner
 from agora.web._accounts.quotas import Ledger
 from agora.web._catalogue import fields_of
 from agora.web._routes.http import download, get_text, read_body
+from agora.web._schemas.base import CONFLICT, file_response, request_body
+from agora.web._schemas.content import CheckRequest, Content, Scenario, ScenarioCheck, ScenarioEntry, ScenarioParts, WorldScenario
 from agora.web._user_content.scenarios import ROBOT, Scenarios, furniture_outline, text_of
 
 
 def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledger: Ledger) -> None:
     """Add the routes of scenarios."""
 
-    @app.get("/api/scenarios")
+    @app.get("/api/scenarios", response_model=list[ScenarioEntry])
     def all_scenarios() -> list[dict[str, Any]]:
         """All scenarios, the own ones first, with the names of their owners, empty for nobody."""
         owners = ownership.owners("scenario")
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in scenarios.all()]
 
-    @app.get("/api/scenario-parts")
+    @app.get("/api/scenario-parts", response_model=ScenarioParts)
     def parts() -> dict[str, Any]:
         """The types, states and reactions of people, the models of things, and the keys of a pedestrian."""
         return _parts()
 
-    @app.post("/api/scenarios/check")
+    @app.post("/api/scenarios/check", response_model=ScenarioCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
         """The problems of a scenario, and sentences about what everybody in it will do: ``content``; nothing is kept."""
         body = await read_body(request)
         return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
-    @app.get("/api/scenarios/{name}")
+    @app.get("/api/scenarios/{name}", response_model=Scenario)
     def scenario(name: str) -> dict[str, Any]:
         """An own scenario, with the name of its ``owner``, empty for nobody."""
         return scenarios.get(name) | {"owner": ownership.owner("scenario", name) or ""}
 
-    @app.get("/api/worlds/{world}/scenarios/{name}")
+    @app.get("/api/worlds/{world}/scenarios/{name}", response_model=WorldScenario)
     def of_world(world: str, name: str) -> dict[str, Any]:
         """A scenario of a world."""
         return scenarios.get_of_world(world, name)
 
-    @app.get("/api/scenarios/{name}/file")
+    @app.get("/api/scenarios/{name}/file", **file_response("application/json"))
     def file(name: str) -> Response:
         """The file of an own scenario."""
         return download(scenarios.file(name), f"{name}.json", "application/json")
@@ -75,7 +77,12 @@ def _add_changes(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledge
                 ownership.put(person.name, ("scenario", name))
         return scenario | {"owner": ownership.owner("scenario", name) or ""}
 
-    @app.put("/api/scenarios/{name}")
+    @app.put(
+        "/api/scenarios/{name}",
+        response_model=Scenario,
+        openapi_extra=request_body(Content),
+        responses=CONFLICT,
+    )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
         """Keep an own scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await read_body(request)

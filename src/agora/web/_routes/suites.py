@@ -21,6 +21,9 @@ from agora.web._accounts.restrictions import check_restrictions
 from agora.web._catalogue import records_of
 from agora.web._live.previews import Previews
 from agora.web._routes.http import download, get_text, read_body
+from agora.web._schemas.base import CONFLICT, file_response, request_body
+from agora.web._schemas.content import CheckRequest, Content, OwnSuite, PreviewRequest, SuiteCheck, SuiteParts
+from agora.web._schemas.live import Preview
 from agora.web._user_content.collection import UserContent
 from agora.web._user_content.store import ConflictError
 from agora.web._user_content.suites import Suites, named_parts, read_content
@@ -36,18 +39,18 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
         present = error.present | ({"owner": ownership.owner(kind, name) or ""} if name else {})
         return JSONResponse({"error": str(error), "present": present}, 409)
 
-    @app.get("/api/suite-parts")
+    @app.get("/api/suite-parts", response_model=SuiteParts)
     def parts() -> dict[str, Any]:
         """The records of a suite's file with their fields."""
         return _parts()
 
-    @app.post("/api/suites/check")
+    @app.post("/api/suites/check", response_model=SuiteCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
         """The problems of a suite by key, its stages, and the text of its file: ``name``, ``content``; nothing is kept."""
         body = await read_body(request)
         return await run_in_threadpool(suites.check, get_text(body, "name") or "suite", body["content"])
 
-    @app.post("/api/suites/preview")
+    @app.post("/api/suites/preview", response_model=Preview, openapi_extra=request_body(PreviewRequest))
     async def preview(person: CurrentPerson, request: Request) -> dict[str, Any]:
         """An episode of a suite as it begins: ``content``, the name of a ``stage``, the number of an ``episode``."""
         body = await read_body(request)
@@ -59,14 +62,14 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
         check_restrictions(person, named_parts(content))
         return await run_in_threadpool(previews.picture, content, get_text(body, "stage"), episode)
 
-    @app.get("/api/suites/own/{name}")
+    @app.get("/api/suites/own/{name}", response_model=OwnSuite)
     def suite(name: str) -> dict[str, Any]:
         """An own suite, with the name of its ``owner``, empty for nobody."""
         found = suites.get(name) | {"owner": ownership.owner("suite", name) or ""}
         Thread(target=previews.start, daemon=True).start()
         return found
 
-    @app.get("/api/suites/own/{name}/file")
+    @app.get("/api/suites/own/{name}/file", **file_response("application/yaml"))
     def file(name: str) -> Response:
         """The file of an own suite."""
         return download(suites.store.path(name).read_bytes(), f"{name}.yaml", "application/yaml")
@@ -88,7 +91,12 @@ def _add_changes(app: FastAPI, suites: Suites, ownership: Ownership, ledger: Led
                 ownership.put(person.name, ("suite", name))
         return suite | {"owner": ownership.owner("suite", name) or ""}
 
-    @app.put("/api/suites/own/{name}")
+    @app.put(
+        "/api/suites/own/{name}",
+        response_model=OwnSuite,
+        openapi_extra=request_body(Content),
+        responses=CONFLICT,
+    )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
         """Keep an own suite: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await read_body(request)

@@ -14,6 +14,9 @@ from agora.web._accounts.people import CurrentPerson, Person
 from agora.web._accounts.quotas import Ledger
 from agora.web._guard import LARGEST_UPLOAD
 from agora.web._routes.http import download
+from agora.web._schemas.base import file_response
+from agora.web._schemas.catalogue import Policy
+from agora.web._schemas.content import ImportReport
 from agora.web._user_content.imports import Importer
 from agora.web._user_planners.policies import Policies
 
@@ -40,7 +43,7 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
             ownership.put(person.name, ("policy", name))
         return policy
 
-    @app.post("/api/uploads/open", status_code=201)
+    @app.post("/api/uploads/open", status_code=201, response_model=ImportReport)
     async def open(
         person: CurrentPerson,
         request: Request,
@@ -57,12 +60,12 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
         files = _split_body(await read_upload(request), file, size or [])
         return await run_in_threadpool(import_files, person, files, name, world)
 
-    @app.put("/api/uploads/policies/{name}", status_code=201)
+    @app.put("/api/uploads/policies/{name}", status_code=201, response_model=Policy)
     async def keep_policy(name: str, person: CurrentPerson, request: Request) -> Answer:
         """Keep a policy of one's own: the body is a safetensors file of Agora's format."""
         return await run_in_threadpool(keep, person, name, await read_upload(request))
 
-    @app.get("/api/own-policies/{name}/file")
+    @app.get("/api/own-policies/{name}/file", **file_response())
     def policy_file(name: str) -> Response:
         """The file of an own policy."""
         return download(policies.uploaded.file(name).read_bytes(), f"{name}.safetensors")

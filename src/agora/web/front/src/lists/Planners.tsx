@@ -1,10 +1,11 @@
 // All planners and presets, with what they are and take.
 import { useState } from "preact/hooks";
-import { isCode, useGet, wordsOf, type Component, type Planner } from "../api";
+import { isCode, useGet, wordsOf } from "../api";
 import { Paragraphs, Said } from "../Said";
 import { begin, FIRST } from "../live/begin";
 import { Beside } from "./Beside";
 import { Bring, Code } from "./OwnPlanner";
+import type { Component, Planner } from "../schemas";
 
 const LABELS: Record<string, string> = {
   faithful: "as its source does it", reconstruction: "made from a paper that leaves things open", small: "as its source, but smaller",

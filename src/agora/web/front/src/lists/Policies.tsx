@@ -1,9 +1,10 @@
 // Trained policies, with their cards.
 import { useState } from "preact/hooks";
-import { isOwn, isUploaded, useGet, type Card, type Policy, type Result } from "../api";
+import { isOwn, isUploaded, useGet } from "../api";
 import { Paragraphs } from "../Said";
 import { OwnPolicy, Upload } from "./OwnPolicy";
 import { Beside } from "./Beside";
+import type { Card, Policy, Result } from "../schemas";
 
 export function Policies({ name }: { name: string }) {
   const [times, setTimes] = useState(0), changed = () => setTimes(times + 1);

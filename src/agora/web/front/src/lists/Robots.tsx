@@ -1,6 +1,7 @@
 // All robots, with their shapes.
-import { useGet, type Robot } from "../api";
+import { useGet } from "../api";
 import { Beside } from "./Beside";
+import type { Robot } from "../schemas";
 
 export function Robots({ name }: { name: string }) {
   const { data, error } = useGet<Robot[]>("/api/robots", true);

@@ -2,8 +2,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Needs } from "../account/Needs";
-import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
+import { useGet, wordsOf, type LiveForm } from "../api";
 import { begin, FIRST, MOST } from "./begin";
+import type { Live, Planner, Policy, Suite } from "../schemas";
 
 const HAND = ""; // instead of a planner's name
 const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners that are proposed beside the first

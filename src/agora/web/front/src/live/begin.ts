@@ -1,6 +1,7 @@
 // Begins live episodes.
-import { post, remove, type Live, type LiveForm } from "../api";
+import { post, remove, type LiveForm } from "../api";
 import { go } from "../place";
+import type { Live } from "../schemas";
 
 /** Many walkers in a small hall, and an episode that is not over at once. */
 export const FIRST: LiveForm = { suite: "density", stage: "people_15", episode: 6, planner: "orca", seed: null, drive: false };

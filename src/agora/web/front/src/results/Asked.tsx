@@ -1,12 +1,12 @@
 // The suite of a run as it was when the run was asked for.
 import { useGet, type Run } from "../api";
+import type { RunSuite } from "../schemas";
 
-type Suite = { name: string; path: string; text: string; now: "" | "changed" | "gone" };
 
 const NOW = { "": "", changed: "It has been changed since; the run is of it as it stands here.", gone: "It was removed since; the run is of it as it stands here." };
 
 export function Asked({ run }: { run: Run }) {
-  const { data: suite, error } = useGet<Suite>(`/api/runs/${run.id}/suite`);
+  const { data: suite, error } = useGet<RunSuite>(`/api/runs/${run.id}/suite`);
   if (!suite) return <p class={error ? "bad" : "faint"} role="status">{error || "Reading the suite …"}</p>;
   return (
     <>

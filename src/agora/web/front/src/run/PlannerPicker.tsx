@@ -1,10 +1,11 @@
 // Planners to run: a list to tick, and the parameters of those that are ticked.
 import { useState } from "preact/hooks";
-import { isCode, type Planner, type Policy } from "../api";
+import { isCode } from "../api";
 import { Said } from "../Said";
 import { shown as of } from "./FieldInput";
 import { Parameters } from "./Parameters";
 import { chosenOf, textOf, type Chosen } from "./chosen";
+import type { Planner, Policy } from "../schemas";
 
 const SOME = 6; // parameters of a preset that are shown
 

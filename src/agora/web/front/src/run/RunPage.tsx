@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Needs } from "../account/Needs";
-import { isCode, isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
+import { isCode, isOwn, post, useGet, wordsOf, type Form, type Run } from "../api";
 import { news, useNews } from "../news";
 import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
@@ -10,6 +10,7 @@ import { Queue } from "./Queue";
 import { SuitePicker } from "./SuitePicker";
 import { chosenOf, textOf, type Chosen } from "./chosen";
 import { expected } from "./expected";
+import type { Planner, Policy, Suite } from "../schemas";
 
 const LEVELS: [string, string][] = [
   ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"], ["camera", "tracks made from the camera"],

@@ -1,8 +1,8 @@
 // What stands in a scenario, what is wrong with it, and what everybody will do.
 import { called, doing, idOf, KINDS, partOf, people, things, type Content, type Part } from "./model";
-import type { Checked } from "./server";
+import type { ScenarioCheck } from "../schemas";
 
-type Props = { content: Content; selected: Part | null; checked: Checked | null; select(part: Part): void };
+type Props = { content: Content; selected: Part | null; checked: ScenarioCheck | null; select(part: Part): void };
 
 export function Elements({ content, selected, checked, select }: Props) {
   const wrong = new Set(checked?.problems.map(({ element }) => element));
@@ -34,7 +34,7 @@ function says(content: Content, { kind, number }: Part): string {
   return `${many}${doing(content, number) || (person.waypoints?.length ? "walks" : "stands")}`;
 }
 
-export function Problems({ checked, select }: { checked: Checked | null; select(part: Part): void }) {
+export function Problems({ checked, select }: { checked: ScenarioCheck | null; select(part: Part): void }) {
   const problems = checked?.problems ?? [];
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
@@ -46,7 +46,7 @@ export function Problems({ checked, select }: { checked: Checked | null; select(
   );
 }
 
-export function Sentences({ checked, select }: { checked: Checked | null; select(part: Part): void }) {
+export function Sentences({ checked, select }: { checked: ScenarioCheck | null; select(part: Part): void }) {
   if (!checked?.sentences.length) return null;
   return (
     <section class="card sentences" aria-labelledby="sentences">

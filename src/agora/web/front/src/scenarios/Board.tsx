@@ -3,13 +3,13 @@ import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import { usePressed } from "../own/pressed";
 import { added, apart as parted, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talkers, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
-import type { Parts, World } from "./server";
 import { Sketch, type Hit } from "./Sketch";
 import { hint, TOOLS, type Tool } from "./tools";
+import type { ScenarioParts, World } from "../schemas";
 
 export type BoardView = { tool(tool: Tool): void };
 type Props = {
-  content: Content; world: World; parts: Parts; selected: Part | null; wrong: Set<string>; view: Ref<BoardView>;
+  content: Content; world: World; parts: ScenarioParts; selected: Part | null; wrong: Set<string>; view: Ref<BoardView>;
   put(content: Content, tag?: string): void; select(part: Part | null): void;
 };
 type Finger = { x: number; y: number };

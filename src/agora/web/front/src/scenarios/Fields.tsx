@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
 import type { Field } from "../api";
 import { apart, called, changed, doing, doubled, headingOf, movedTo, partners, people, placeOf, renamed, talkers, talksWith, things, turnedTo, without, type Content, type Part, type Person } from "./model";
-import type { Parts } from "./server";
+import type { ScenarioParts } from "../schemas";
 
-type Props = { content: Content; part: Part; parts: Parts; put(content: Content, tag?: string): void; select(part: Part | null): void };
+type Props = { content: Content; part: Part; parts: ScenarioParts; put(content: Content, tag?: string): void; select(part: Part | null): void };
 
 const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "round and round"], ["1", "in random order, for ever"]];
 const REACTS: Record<string, string> = {

@@ -9,24 +9,25 @@ import type { Content } from "./model";
 import { Picture } from "./Picture";
 import { Open } from "../worlds/Open";
 import { WorldMaker } from "./WorldMaker";
-import { SCENARIO, type Entry, type Kept, type World, type WorldEntry } from "./server";
+import { SCENARIO, type Kept } from "./server";
+import type { ScenarioEntry, World, WorldEntry } from "../schemas";
 
 export function Scenarios() {
-  const [entries, setEntries] = useState<Entry[] | null>(null), [error, setError] = useState("");
-  const load = () => get<Entry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
+  const [entries, setEntries] = useState<ScenarioEntry[] | null>(null), [error, setError] = useState("");
+  const load = () => get<ScenarioEntry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
   const [world, setWorld] = useState("hall"), [worlds, setWorlds] = useState<WorldEntry[]>([]);
   const loadWorlds = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); void loadWorlds(); }, []);
   const { me, may, owns } = useMe();
   const own = (entries ?? []).filter(({ origin }) => origin === "own"), others = (entries ?? []).filter(({ origin }) => origin !== "own");
-  const copy = async ({ world, name }: Entry) => {
+  const copy = async ({ world, name }: ScenarioEntry) => {
     setError("");
     try {
       const found = await get<Kept>(`/api/worlds/${encodeURIComponent(world)}/scenarios/${encodeURIComponent(name)}`);
       open((await keepAs(SCENARIO, nameOf(found.name, "scenario"), found.content)).name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
-  const drop = async ({ name }: Entry) => {
+  const drop = async ({ name }: ScenarioEntry) => {
     if (!confirm(`Remove the scenario ${name} for good?`)) return;
     try { await remove(`/api/scenarios/${encodeURIComponent(name)}`); forget("/api/suites"); await load(); } catch (problem) { setError(wordsOf(problem)); }
   };
@@ -55,7 +56,7 @@ export function Scenarios() {
 
 const open = (name: string) => { forget("/api/suites"); go(`/scenarios/${encodeURIComponent(name)}`); };
 
-function Table({ entries, title, last }: { entries: Entry[]; title: string; last(entry: Entry): preact.JSX.Element }) {
+function Table({ entries, title, last }: { entries: ScenarioEntry[]; title: string; last(entry: ScenarioEntry): preact.JSX.Element }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="runs full">

@@ -2,10 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
 import { useMe } from "../account/me";
-import { post, useGet, wordsOf, type Component, type Kinds } from "../api";
+import { post, useGet, wordsOf, type Kinds } from "../api";
 import { FieldInput, read } from "../run/FieldInput";
 import { Picture } from "./Picture";
-import type { World } from "./server";
+import type { Component, World } from "../schemas";
 
 const LOOKS = 400; // ms after a change at which the generator is asked
 const FORMS = ["number", "whole", "yes", "choice"];

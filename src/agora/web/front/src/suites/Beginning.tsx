@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Painter } from "../../../../viewer/templates/painter.js";
 import { post, wordsOf } from "../api";
 import { withStages, type Content, type Plain } from "./model";
-import type { Beginning as Seen } from "./server";
+import type { Preview } from "../schemas";
 
 const LOOKS = 500; // ms after an edit at which the server is asked
 const DARK = matchMedia("(prefers-color-scheme: dark)");
@@ -11,13 +11,13 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 type Props = { content: Content; stage: Plain; episode: number; put(episode: number): void };
 
 export function Beginning({ content, stage, episode, put }: Props) {
-  const [seen, setSeen] = useState<Seen | null>(null), [error, setError] = useState(""), [stale, setStale] = useState(true);
+  const [seen, setSeen] = useState<Preview | null>(null), [error, setError] = useState(""), [stale, setStale] = useState(true);
   const asked = JSON.stringify({ content: withStages(content, [stage]), stage: stage.name, episode });
   useEffect(() => {
     let gone = false;
     setStale(true);
     const timer = setTimeout(() => {
-      post<Seen>("/api/suites/preview", JSON.parse(asked)).then(
+      post<Preview>("/api/suites/preview", JSON.parse(asked)).then(
         (found) => { if (!gone) { setSeen(found); setError(""); setStale(false); } },
         (problem: unknown) => { if (!gone) { setError(wordsOf(problem).replace(/suite: stages\[0\](\.|: )/g, "")); setStale(false); } },
       );
@@ -40,7 +40,7 @@ export function Beginning({ content, stage, episode, put }: Props) {
   );
 }
 
-function Picture({ seen: { scene, robots, people, ways } }: { seen: Seen }) {
+function Picture({ seen: { scene, robots, people, ways } }: { seen: Preview }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const place = canvas.current!, own = new Painter(place);

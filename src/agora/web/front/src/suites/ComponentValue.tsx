@@ -1,10 +1,11 @@
 // A component of the registry: which one, and its parameters.
 import { useRef } from "preact/hooks";
-import { get, useGet, type Component, type Field } from "../api";
+import { get, useGet, type Field } from "../api";
 import { Said } from "../Said";
 import { AroundForm, isWrong, useAround, type Around } from "./around";
 import { begun, isPlain, type Plain } from "./model";
 import { RecordFields, Typed, Wrong, type ValueProps } from "./Values";
+import type { Component } from "../schemas";
 
 const FEW = 10; // so many parameters are shown at once
 

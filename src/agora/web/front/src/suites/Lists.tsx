@@ -1,10 +1,11 @@
 // Values that are lists: of numbers, of words, of choices, of records, of components.
 import { useState } from "preact/hooks";
-import type { Field, Shape } from "../api";
+import type { Field } from "../api";
 import { useAround } from "./around";
 import { ComponentValue, first } from "./ComponentValue";
 import { isPlain, same, type Plain } from "./model";
 import { Labelled, RecordFields, Wrong, type ValueProps } from "./Values";
+import type { Shape } from "../schemas";
 
 type Props = ValueProps & { shape: Shape };
 

@@ -1,18 +1,18 @@
 // The page on which a suite is put together.
 import { useEffect, useState } from "preact/hooks";
-import { get, post, useGet, wordsOf, type Kinds, type Robot, type Suite } from "../api";
+import { get, post, useGet, wordsOf, type Kinds } from "../api";
 import { EditorHead } from "../own/EditorHead";
 import { useEditing } from "../own/editing";
-import type { Entry, WorldEntry } from "../scenarios/server";
 import { AroundForm, type Around } from "./around";
 import { Beginning } from "./Beginning";
 import { nameOfStage, placeIn, withStages, type Content, type Plain } from "./model";
 import { Play } from "./Play";
-import { SUITE, type Checked, type Kept, type Records } from "./server";
+import { SUITE, type Kept, type Records } from "./server";
 import { StageForm } from "./StageForm";
 import { StageStrip } from "./StageStrip";
 import { FRESH } from "./Suites";
 import { RecordFields } from "./Values";
+import type { Robot, ScenarioEntry, Suite, SuiteCheck, SuiteParts, WorldEntry } from "../schemas";
 
 const LOOKS = 250; // ms after an edit at which the server looks at it
 
@@ -21,8 +21,8 @@ export function SuitePage({ name }: { name: string }) {
   useEffect(() => {
     get<Kept>(`${SUITE.api}/${encodeURIComponent(name)}`).then(setKept, (problem: unknown) => setError(wordsOf(problem)));
   }, [name]);
-  const parts = useGet<{ records: Records }>("/api/suite-parts", true), kinds = useGet<Kinds>("/api/kinds", true), robots = useGet<Robot[]>("/api/robots", true);
-  const worlds = useGet<WorldEntry[]>("/api/worlds"), scenarios = useGet<Entry[]>("/api/scenarios");
+  const parts = useGet<SuiteParts>("/api/suite-parts", true), kinds = useGet<Kinds>("/api/kinds", true), robots = useGet<Robot[]>("/api/robots", true);
+  const worlds = useGet<WorldEntry[]>("/api/worlds"), scenarios = useGet<ScenarioEntry[]>("/api/scenarios");
   const trouble = error || parts.error || kinds.error || robots.error || worlds.error || scenarios.error;
   if (trouble) return <><h1>{name}</h1><p class="bad" role="alert">{trouble}</p><p><a href="/suites">All suites</a></p></>;
   if (!kept || !parts.data || !kinds.data || !robots.data || !worlds.data || !scenarios.data) return <><h1>{name}</h1><p class="faint" role="status">Opening …</p></>;
@@ -36,12 +36,12 @@ export function SuitePage({ name }: { name: string }) {
 
 function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> }) {
   const editing = useEditing(SUITE, kept), { now, put, act, say } = editing;
-  const [checked, setChecked] = useState<Checked>(kept), [chosen, setChosen] = useState(0), [episode, setEpisode] = useState(0);
+  const [checked, setChecked] = useState<SuiteCheck>(kept), [chosen, setChosen] = useState(0), [episode, setEpisode] = useState(0);
   const at = Math.min(chosen, now.stages.length - 1), stage = now.stages[at] as Plain | undefined;
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => {
-      post<Checked>("/api/suites/check", { name: kept.name, content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
+      post<SuiteCheck>("/api/suites/check", { name: kept.name, content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
     }, LOOKS);
     return () => { gone = true; clearTimeout(timer); };
   }, [now]);
@@ -87,7 +87,7 @@ function find(key: string): void {
   }
 }
 
-function Problems({ content, checked: { problems }, show }: { content: Content; checked: Checked; show(key: string): void }) {
+function Problems({ content, checked: { problems }, show }: { content: Content; checked: SuiteCheck; show(key: string): void }) {
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
       <h2 id="problems">{problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : "Problems"}</h2>

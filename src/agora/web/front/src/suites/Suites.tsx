@@ -2,12 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Needs } from "../account/Needs";
-import { forget, get, remove, useGet, wordsOf, type Suite } from "../api";
+import { forget, get, remove, useGet, wordsOf } from "../api";
 import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
-import type { WorldEntry } from "../scenarios/server";
 import type { Content, Plain } from "./model";
 import { SUITE } from "./server";
+import type { Suite, SuiteFile, WorldEntry } from "../schemas";
 
 const MOST = 256 << 10; // bytes of a file
 const OWN = "own/";
@@ -24,7 +24,7 @@ export function Suites() {
   const own = (suites ?? []).filter(({ kind }) => kind === "suite"), library = (suites ?? []).filter(({ kind }) => kind === "library");
   const copy = async (path: string, name: string) => {
     setError("");
-    try { open((await keepAs(SUITE, nameOf(name, "suite"), (await get<{ text: string }>(path)).text)).name); } catch (problem) { setError(wordsOf(problem)); }
+    try { open((await keepAs(SUITE, nameOf(name, "suite"), (await get<SuiteFile>(path)).text)).name); } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async (name: string) => {
     if (!confirm(`Remove the suite ${name} for good?`)) return;

@@ -1,7 +1,7 @@
 // The forms of a suite's values, made of the fields of its records and components. undefined: left out of the file, so the default.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Field, Shape } from "../api";
+import type { Field } from "../api";
 import { FieldInput, read } from "../run/FieldInput";
 import { Said } from "../Said";
 import { isWrong, useAround } from "./around";
@@ -9,6 +9,7 @@ import { ComponentValue } from "./ComponentValue";
 import { Lists } from "./Lists";
 import { below, isPlain, same, withKey, type Plain } from "./model";
 import { Named } from "./Named";
+import type { Shape } from "../schemas";
 
 /** Words for keys that say little to somebody who sees them for the first time. */
 const WORDS: Record<string, string> = {

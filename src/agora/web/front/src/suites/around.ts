@@ -2,10 +2,10 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Kinds } from "../api";
-import type { Entry } from "../scenarios/server";
 import type { Records } from "./server";
+import type { ScenarioEntry } from "../schemas";
 
-export type Around = { records: Records; kinds: Kinds; robots: string[]; worlds: string[]; scenarios: Entry[]; wrong: Map<string, string[]> };
+export type Around = { records: Records; kinds: Kinds; robots: string[]; worlds: string[]; scenarios: ScenarioEntry[]; wrong: Map<string, string[]> };
 
 export const AroundForm = createContext<Around>({ records: {}, kinds: {}, robots: [], worlds: [], scenarios: [], wrong: new Map() });
 export const useAround = () => useContext(AroundForm);

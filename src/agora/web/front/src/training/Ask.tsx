@@ -5,10 +5,10 @@ import { news } from "../news";
 import { go } from "../place";
 import { Paragraphs } from "../Said";
 import { Changes, changesOf, type Values } from "./Changes";
-import type { Asked, Offered } from "./server";
+import type { TrainingEntry, TrainingFields } from "../schemas";
 
 export function Ask({ asked }: { asked: URLSearchParams }) {
-  const { data, error } = useGet<Offered[]>("/api/trainings", true);
+  const { data, error } = useGet<TrainingEntry[]>("/api/trainings", true);
   const [wanted, setWanted] = useState(asked.get("training") ?? "");
   const [values, setValues] = useState<Values>({});
   const [opened, setOpened] = useState(false);
@@ -17,7 +17,7 @@ export function Ask({ asked }: { asked: URLSearchParams }) {
   const [busy, setBusy] = useState(false);
   const sorted = [...(data ?? [])].sort((a, b) => (a.took?.seconds ?? Infinity) - (b.took?.seconds ?? Infinity));
   const chosen = sorted.find(({ name }) => name === wanted) ?? sorted.find(({ missing }) => !missing) ?? sorted[0];
-  const fields = useGet<Asked>(opened && chosen && !chosen.missing ? `/api/trainings/${encodeURIComponent(chosen.name)}` : "", true);
+  const fields = useGet<TrainingFields>(opened && chosen && !chosen.missing ? `/api/trainings/${encodeURIComponent(chosen.name)}` : "", true);
   const numbers = seeds.split(/[\s,]+/).filter(Boolean).map(Number), changes = changesOf(fields.data?.fields ?? [], values), changed = Object.keys(changes).length;
   const start = async (event: Event) => {
     event.preventDefault();
@@ -71,7 +71,7 @@ export function Ask({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-function About({ of }: { of: Offered }) {
+function About({ of }: { of: TrainingEntry }) {
   const best = of.results[0];
   return (
     <>

@@ -2,25 +2,23 @@
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Problem, wordsOf } from "../api";
-
-type Line = { file: string; key: string; words: string };
-export type Account = { world: string; scenarios: string[]; understood: Line[]; dropped: Line[] };
+import type { ImportReport, ReportLine } from "../schemas";
 
 const MOST = 32 << 20; // bytes of all files together
 
 /** Have the server keep what files hold. @throws Problem */
-export async function openFiles(files: File[], { name = "", world = "" } = {}): Promise<Account> {
+export async function openFiles(files: File[], { name = "", world = "" } = {}): Promise<ImportReport> {
   if (files.reduce((sum, { size }) => sum + size, 0) > MOST) throw new Problem("These files are larger than 32 MiB together.");
   const asked = new URLSearchParams({ name, world });
   for (const file of files) { asked.append("file", file.name); asked.append("size", String(file.size)); }
   const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was kept."); });
-  const said = (await answer.json().catch(() => ({}))) as Account & { error?: string };
+  const said = (await answer.json().catch(() => ({}))) as ImportReport & { error?: string };
   if (!answer.ok) throw new Problem(said.error ?? `The server answered ${answer.status}; nothing was kept.`);
   return said;
 }
 
-export function Open({ world = "", opened }: { world?: string; opened(account: Account): void }) {
-  const [account, setAccount] = useState<Account | null>(null), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), [over, setOver] = useState(false), { may } = useMe();
+export function Open({ world = "", opened }: { world?: string; opened(account: ImportReport): void }) {
+  const [account, setAccount] = useState<ImportReport | null>(null), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), [over, setOver] = useState(false), { may } = useMe();
   const take = async (files: File[]) => {
     setOver(false);
     if (!files.length || busy || !may("run")) return;
@@ -47,7 +45,7 @@ export function Open({ world = "", opened }: { world?: string; opened(account: A
   );
 }
 
-function Told({ account: { world, scenarios, understood, dropped } }: { account: Account }) {
+function Told({ account: { world, scenarios, understood, dropped } }: { account: ImportReport }) {
   return (
     <div role="status">
       <p class="good">Kept: {world && <a href={`/worlds/${encodeURIComponent(world)}`}>world {world}</a>}{scenarios.map((one) => <span key={one}> <a href={`/scenarios/${encodeURIComponent(one)}`}>scenario {one}</a></span>)}</p>
@@ -57,7 +55,7 @@ function Told({ account: { world, scenarios, understood, dropped } }: { account:
   );
 }
 
-function Lines({ title, lines, open = false }: { title: string; lines: Line[]; open?: boolean }) {
+function Lines({ title, lines, open = false }: { title: string; lines: ReportLine[]; open?: boolean }) {
   if (!lines.length) return null;
   return (
     <details open={open}>

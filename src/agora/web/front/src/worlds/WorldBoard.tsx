@@ -3,15 +3,14 @@ import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import type { Point } from "../../../../viewer/templates/painter.js";
 import { usePressed } from "../own/pressed";
-import type { ThingModel } from "../scenarios/server";
 import type { Chosen, Drawing } from "./drawing";
 import { Plan } from "./Plan";
 import type { Shape, Stroke } from "./raster";
-import type { Piece, Sent, Zone } from "./server";
 import { hint, STEPS, TOOLS, type Tool } from "./tools";
+import type { FurnitureOutline, Piece, WorldDrawing, Zone } from "../schemas";
 
 export type WorldBoardView = { redraw(): void };
-type Props = { drawing: Drawing; sent: Sent; things: ThingModel[]; chosen: Chosen | null; view: Ref<WorldBoardView>; changed(): void; choose(chosen: Chosen | null): void };
+type Props = { drawing: Drawing; sent: WorldDrawing; things: FurnitureOutline[]; chosen: Chosen | null; view: Ref<WorldBoardView>; changed(): void; choose(chosen: Chosen | null): void };
 type Drag = "pan" | "two" | "pen" | { held: Chosen; grip: Point } | { turn: number } | null;
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");

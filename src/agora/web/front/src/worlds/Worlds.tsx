@@ -5,9 +5,9 @@ import { Needs } from "../account/Needs";
 import { forget, get, post, remove, useGet, wordsOf } from "../api";
 import { go } from "../place";
 import { Picture } from "../scenarios/Picture";
-import type { World, WorldEntry } from "../scenarios/server";
 import { WorldMaker } from "../scenarios/WorldMaker";
 import { Open } from "./Open";
+import type { World, WorldEntry } from "../schemas";
 
 export function Worlds() {
   const [worlds, setWorlds] = useState<WorldEntry[] | null>(null), [error, setError] = useState(""), [makes, setMakes] = useState(false), { me, may, owns } = useMe();

@@ -1,6 +1,7 @@
 // Edits of a world that were not saved yet: the browser keeps them over a reload.
 import type { Drawing } from "./drawing";
-import { packed, type Piece, type Zone } from "./server";
+import { packed } from "./server";
+import type { Piece, Zone } from "../schemas";
 
 export type Unsaved = { version: string; cells: string; zones: Zone[]; furniture: Piece[]; time: number };
 
