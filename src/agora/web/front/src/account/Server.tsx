@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { RunState } from "../run/RunState";
 import { Invitations } from "./Invitations";
-import { Needs } from "./Needs";
+import { RoleNotice } from "./RoleNotice";
 import { People } from "./People";
 import { useMe } from "./me";
 import type { ServerState } from "../schemas";
@@ -12,7 +12,7 @@ const LOOKS = 3000; // ms
 
 export function Server() {
   const { me, may } = useMe();
-  if (!me || !may("administer")) return <><h1>Server</h1><Needs role="administer" /></>;
+  if (!me || !may("administer")) return <><h1>Server</h1><RoleNotice role="administer" /></>;
   return (
     <>
       <h1>Server</h1>

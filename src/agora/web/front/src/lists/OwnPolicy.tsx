@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, remove, wordsOf } from "../api";
-import { go } from "../place";
+import { go } from "../router";
 import { nameOf } from "../own/server";
 import type { Policy } from "../schemas";
 

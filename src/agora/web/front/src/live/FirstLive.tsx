@@ -3,8 +3,8 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { useMe } from "../account/me";
 import { useNews } from "../news";
-import { go } from "../place";
-import { begin, FIRST } from "./begin";
+import { go } from "../router";
+import { begin, FIRST } from "./start";
 import type { Live } from "../schemas";
 
 export function FirstLive() {

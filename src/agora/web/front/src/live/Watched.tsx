@@ -1,7 +1,7 @@
 // Live episodes that are watched, with their controls: one, or up to four side by side, on which controls and keys act together.
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { go } from "../place";
+import { go } from "../router";
 import type { Shown, View } from "./Canvas";
 import { Controls } from "./Controls";
 import { useKeys } from "./keys";

@@ -1,7 +1,7 @@
 // The rows of a run, a page at a time: sorted, searched and cut by the server.
 import { useEffect, useState } from "preact/hooks";
 import { useGet, type Cell, type Run } from "../api";
-import { go } from "../place";
+import { go } from "../router";
 import { Replay } from "./Replay";
 import type { RowsPage } from "../schemas";
 

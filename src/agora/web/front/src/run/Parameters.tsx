@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useGet } from "../api";
 import { FieldInput } from "./FieldInput";
-import type { Chosen } from "./chosen";
+import type { Chosen } from "./plannerText";
 import type { Component } from "../schemas";
 
 const MANY = 8; // from so many fields on there is a box to find one

@@ -1,12 +1,12 @@
 // The page on which a scenario is drawn.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, post, useGet, wordsOf } from "../api";
-import { begin } from "../live/begin";
+import { begin } from "../live/start";
 import { types } from "../live/drive";
 import { EditorHead } from "../own/EditorHead";
 import { useEditing } from "../own/editing";
-import { go } from "../place";
-import { Elements, Problems, Sentences } from "./Around";
+import { go } from "../router";
+import { Elements, Problems, Sentences } from "./SidePanels";
 import { Board, nudged, type BoardView } from "./Board";
 import { Fields } from "./Fields";
 import { has, idOf, without, type Part } from "./model";

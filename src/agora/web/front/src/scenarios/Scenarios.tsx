@@ -2,12 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { forget, get, remove, useGet, wordsOf } from "../api";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
+import { RoleNotice } from "../account/RoleNotice";
 import { keep, keepAs, nameOf, Older } from "../own/server";
-import { go } from "../place";
+import { go } from "../router";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
-import { Open } from "../worlds/Open";
+import { Open } from "../worlds/ImportFiles";
 import { WorldMaker } from "./WorldMaker";
 import { SCENARIO, type Kept } from "./server";
 import type { ScenarioEntry, World, WorldEntry } from "../schemas";
@@ -35,7 +35,7 @@ export function Scenarios() {
     <>
       <h1>Scenarios</h1>
       <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
-      <Needs role="run" />
+      <RoleNotice role="run" />
       {error && <p class="bad" role="alert">{error}</p>}
       <div class="columns begin">
         <div class="begin-lists">

@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { get, post, useGet, wordsOf, type Kinds } from "../api";
 import { EditorHead } from "../own/EditorHead";
 import { useEditing } from "../own/editing";
-import { AroundForm, type Around } from "./around";
-import { Beginning } from "./Beginning";
+import { SuiteContext, type SuiteSurroundings } from "./context";
+import { PreviewPicture } from "./PreviewPicture";
 import { nameOfStage, placeIn, withStages, type Content, type Plain } from "./model";
 import { Play } from "./Play";
 import { SUITE, type Kept, type Records } from "./server";
@@ -34,7 +34,7 @@ export function SuitePage({ name }: { name: string }) {
   return <Editor kept={kept} around={around} />;
 }
 
-function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> }) {
+function Editor({ kept, around }: { kept: Kept; around: Omit<SuiteSurroundings, "wrong"> }) {
   const editing = useEditing(SUITE, kept), { now, put, act, say } = editing;
   const [checked, setChecked] = useState<SuiteCheck>(kept), [chosen, setChosen] = useState(0), [episode, setEpisode] = useState(0);
   const at = Math.min(chosen, now.stages.length - 1), stage = now.stages[at] as Plain | undefined;
@@ -56,7 +56,7 @@ function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> })
     setTimeout(() => find(key));
   };
   return (
-    <AroundForm.Provider value={{ ...around, wrong }}>
+    <SuiteContext.Provider value={{ ...around, wrong }}>
       <div class="suite-head"><EditorHead editing={editing} /></div>
       <StageStrip stages={now.stages} at={at} wrong={bad} counts={new Map(checked.stages.map(({ name, count }) => [name, count]))} select={select} put={change} fresh={() => FRESH} />
       <div class="columns suite-editor">
@@ -66,12 +66,12 @@ function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> })
           <File name={kept.name} text={checked.text} />
         </div>
         <div class="editor-side">
-          {stage && <Beginning content={now} stage={stage} episode={episode} put={setEpisode} />}
+          {stage && <PreviewPicture content={now} stage={stage} episode={episode} put={setEpisode} />}
           <Problems content={now} checked={checked} show={show} />
           {stage && <Play name={kept.name} stage={nameOfStage(stage)} episode={episode} ready={!checked.problems.length} save={editing.save} />}
         </div>
       </div>
-    </AroundForm.Provider>
+    </SuiteContext.Provider>
   );
 }
 
@@ -102,7 +102,7 @@ function Problems({ content, checked: { problems }, show }: { content: Content; 
 function About({ content, put }: { content: Content; put(content: Content, tag: string): void }) {
   const description = typeof content.description === "string" ? content.description : "";
   return (
-    <AroundForm.Consumer>
+    <SuiteContext.Consumer>
       {({ records }) => {
         const fields = records.Suite.fields.filter(({ name }) => !["name", "stages", "description"].includes(name));
         return (
@@ -113,7 +113,7 @@ function About({ content, put }: { content: Content; put(content: Content, tag: 
           </fieldset>
         );
       }}
-    </AroundForm.Consumer>
+    </SuiteContext.Consumer>
   );
 }
 

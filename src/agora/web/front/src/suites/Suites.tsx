@@ -1,10 +1,10 @@
 // All suites: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
+import { RoleNotice } from "../account/RoleNotice";
 import { forget, get, remove, useGet, wordsOf } from "../api";
 import { keep, keepAs, nameOf, Older } from "../own/server";
-import { go } from "../place";
+import { go } from "../router";
 import type { Content, Plain } from "./model";
 import { SUITE } from "./server";
 import type { Suite, SuiteFile, WorldEntry } from "../schemas";
@@ -33,7 +33,7 @@ export function Suites() {
   return (
     <>
       <h1>Suites</h1>
-      <Needs role="run" />
+      <RoleNotice role="run" />
       <p>A suite is a list of stages. A stage says where episodes take place, how many there are, which robot drives, and who walks there; places, people and goals are then the same for every planner.
         Put one together, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
       {error && <p class="bad" role="alert">{error}</p>}

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useGet, wordsOf, type Run } from "../api";
 import { CardDetail } from "../lists/Policies";
-import { begin } from "../live/begin";
+import { begin } from "../live/start";
 import { useNews } from "../news";
 import { RunState } from "../run/RunState";
 import { Chart } from "./Chart";

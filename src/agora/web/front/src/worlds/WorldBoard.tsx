@@ -2,7 +2,7 @@
 import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import type { Point } from "../../../../viewer/templates/painter.js";
-import { usePressed } from "../own/pressed";
+import { useShortcuts } from "../own/shortcuts";
 import type { Chosen, Drawing } from "./drawing";
 import { Plan } from "./Plan";
 import type { Shape, Stroke } from "./raster";
@@ -187,7 +187,7 @@ export function WorldBoard({ drawing, sent, things, chosen, view, changed, choos
     return () => own.removeEventListener("wheel", wheel);
   }, []);
 
-  usePressed({
+  useShortcuts({
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     Escape: () => { if (line.current.length) stop(); else if (tool === "select") choose(null); else pick("select"); },
     ...Object.fromEntries(TOOLS.map((one) => [one.key, () => pick(one.tool)])),

@@ -4,11 +4,11 @@ import { useMe } from "../account/me";
 import { forget, get, post, useGet, wordsOf } from "../api";
 import { types } from "../live/drive";
 import { keepAs, nameOf } from "../own/server";
-import { go } from "../place";
+import { go } from "../router";
 import { SCENARIO } from "../scenarios/server";
-import { ChosenFields, Parts, without } from "./Chosen";
+import { SelectionFields, Parts, without } from "./SelectionFields";
 import { Drawing, type Chosen } from "./drawing";
-import { forgetUnsaved, remember, unsaved, type Unsaved } from "./kept";
+import { forgetUnsaved, remember, unsaved, type Unsaved } from "./unsaved";
 import { keep, Older, packed, unpacked } from "./server";
 import { moved, replaced, WorldBoard, type WorldBoardView } from "./WorldBoard";
 import type { KeptDrawing, ScenarioParts, World, WorldDrawing, WorldEntry } from "../schemas";
@@ -143,7 +143,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
       <div class="columns editor">
         <div><WorldBoard drawing={drawing} sent={sent} things={parts.things} chosen={there} view={board} changed={changed} choose={setChosen} /></div>
         <div class="editor-side">
-          <ChosenFields key={there ? `${there.kind}.${there.number}` : ""} drawing={drawing} chosen={there} changed={changed} choose={setChosen} />
+          <SelectionFields key={there ? `${there.kind}.${there.number}` : ""} drawing={drawing} chosen={there} changed={changed} choose={setChosen} />
           <Parts drawing={drawing} chosen={there} choose={setChosen} />
         </div>
         <div class="editor-below">

@@ -5,7 +5,7 @@ import { replaced } from "./WorldBoard";
 
 type Props = { drawing: Drawing; chosen: Chosen | null; changed(): void; choose(chosen: Chosen | null): void };
 
-export function ChosenFields({ drawing, chosen, changed, choose }: Props) {
+export function SelectionFields({ drawing, chosen, changed, choose }: Props) {
   if (!chosen) return null;
   const { zones, furniture } = drawing.rest, { number } = chosen;
   const remove = () => { without(drawing, chosen); choose(null); changed(); };

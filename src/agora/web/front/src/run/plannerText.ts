@@ -9,7 +9,7 @@ export function textOf({ name, values }: Chosen): string {
   return given.length ? `${name}:${given.map(([key, value]) => `${key}=${value.trim()}`).join(",")}` : name;
 }
 
-export function chosenOf(text: string): Chosen {
+export function parsePlanner(text: string): Chosen {
   const [name, ...rest] = text.split(":");
   const parts = rest.join(":").split(/,(?=[^,=]+=)/).filter(Boolean).map((part) => part.split("="));
   return { name, values: Object.fromEntries(parts.map(([key, ...value]) => [key, value.join("=")])) };

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 export type Entry = { name: string; words: string; tag?: string };
 type Props = { title: string; path: string; entries: Entry[] | undefined; error: string; chosen: string; children: ComponentChildren };
 
-export function Beside({ title, path, entries, error, chosen, children }: Props) {
+export function ListAndDetail({ title, path, entries, error, chosen, children }: Props) {
   const [find, setFind] = useState("");
   const wanted = find.trim().toLowerCase(), shown = (entries ?? []).filter(({ name, words }) => `${name} ${words}`.toLowerCase().includes(wanted));
   return (

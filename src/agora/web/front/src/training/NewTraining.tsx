@@ -2,12 +2,12 @@
 import { useState } from "preact/hooks";
 import { post, useGet, wordsOf, type Run } from "../api";
 import { news } from "../news";
-import { go } from "../place";
-import { Paragraphs } from "../Said";
+import { go } from "../router";
+import { Paragraphs } from "../Prose";
 import { Changes, changesOf, type Values } from "./Changes";
 import type { TrainingEntry, TrainingFields } from "../schemas";
 
-export function Ask({ asked }: { asked: URLSearchParams }) {
+export function NewTraining({ asked }: { asked: URLSearchParams }) {
   const { data, error } = useGet<TrainingEntry[]>("/api/trainings", true);
   const [wanted, setWanted] = useState(asked.get("training") ?? "");
   const [values, setValues] = useState<Values>({});

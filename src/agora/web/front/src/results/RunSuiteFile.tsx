@@ -5,7 +5,7 @@ import type { RunSuite } from "../schemas";
 
 const NOW = { "": "", changed: "It has been changed since; the run is of it as it stands here.", gone: "It was removed since; the run is of it as it stands here." };
 
-export function Asked({ run }: { run: Run }) {
+export function RunSuiteFile({ run }: { run: Run }) {
   const { data: suite, error } = useGet<RunSuite>(`/api/runs/${run.id}/suite`);
   if (!suite) return <p class={error ? "bad" : "faint"} role="status">{error || "Reading the suite …"}</p>;
   return (

@@ -10,7 +10,7 @@ export function go(address: string, { replace = false } = {}): void {
   if (!replace) scrollTo(0, 0);
 }
 
-export function usePlace(): URL {
+export function useLocation(): URL {
   const [place, setPlace] = useState(location.href);
   useEffect(() => {
     const changed = () => setPlace(location.href);

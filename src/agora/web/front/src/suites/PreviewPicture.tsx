@@ -10,7 +10,7 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 type Props = { content: Content; stage: Plain; episode: number; put(episode: number): void };
 
-export function Beginning({ content, stage, episode, put }: Props) {
+export function PreviewPicture({ content, stage, episode, put }: Props) {
   const [seen, setSeen] = useState<Preview | null>(null), [error, setError] = useState(""), [stale, setStale] = useState(true);
   const asked = JSON.stringify({ content: withStages(content, [stage]), stage: stage.name, episode });
   useEffect(() => {

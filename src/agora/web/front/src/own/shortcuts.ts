@@ -2,7 +2,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { types } from "../live/drive";
 
-export function usePressed(keys: Record<string, () => void>): void {
+export function useShortcuts(keys: Record<string, () => void>): void {
   useLayoutEffect(() => { // a key may follow the last one before the browser paints
     const pressed = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;

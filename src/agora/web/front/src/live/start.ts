@@ -1,6 +1,6 @@
 // Begins live episodes.
 import { post, remove, type LiveForm } from "../api";
-import { go } from "../place";
+import { go } from "../router";
 import type { Live } from "../schemas";
 
 /** Many walkers in a small hall, and an episode that is not over at once. */

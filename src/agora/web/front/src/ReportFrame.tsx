@@ -1,7 +1,7 @@
 // A page that the server made whole, such as a report.
 import { useState } from "preact/hooks";
 
-export function Frame({ src, title }: { src: string; title: string }) {
+export function ReportFrame({ src, title }: { src: string; title: string }) {
   const [there, setThere] = useState("");
   return (
     <>

@@ -1,11 +1,11 @@
 // Values that are names of what is here: robots, worlds, scenarios.
 import { shown } from "../run/FieldInput";
-import { useAround } from "./around";
+import { useSuiteContext } from "./context";
 import { Ticks } from "./Lists";
 import { Labelled, Typed, type ValueProps } from "./Values";
 
-export function Named(props: ValueProps) {
-  const { field, value, beside, put } = props, { robots, worlds, scenarios } = useAround();
+export function NameFields(props: ValueProps) {
+  const { field, value, beside, put } = props, { robots, worlds, scenarios } = useSuiteContext();
   if (field.name === "scenarios") {
     const world = String(beside.path ?? ""), there = scenarios.filter((one) => one.world === world && one.wrong === "");
     return <Ticks {...props} choices={there.map(({ name, origin }) => (origin === "own" ? `own/${name}` : name))} />;
