@@ -4,6 +4,7 @@
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
 # make web     the pages of agora web, in src/agora/web/static; needs npm
+# make types   the types of the pages, from the server's OpenAPI document
 # make leaderboard  the entries of our own planners, anew, in docs/leaderboard
 # make upstreams  Flatland, Move Base Flex and Unity's endpoint as the manual builds them, each in an empty Debian; needs root, hours
 # make lock    the newest versions that fit, pinned in requirements.lock
@@ -21,7 +22,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web pages leaderboard upstreams lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web types pages leaderboard upstreams lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -141,6 +142,9 @@ web:
 	@touch $(FRONT)/node_modules/CATKIN_IGNORE
 	npm --prefix $(FRONT) run --silent build
 	@echo "The pages are built; agora web shows them"
+
+types: $(VENV)/.test
+	$(BIN)/python -m tests.web.typescript
 
 lock:
 	$(PYTHON) -m venv --clear build/lock

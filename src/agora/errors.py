@@ -3,7 +3,7 @@
 AgoraError
 ├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
 │   ├── UnknownNameError     no component, scenario, robot ... of that name
-│   ├── OlderError           somebody else has changed something that is kept since (`agora.web.store`)
+│   ├── ConflictError        somebody else has changed something that is kept since (`agora.web._user_content.store`)
 │   └── PlacementError       nothing could be placed with the clearance asked for
 ├── PlannerError             a planner raised, or returned a twist that is not finite
 │   └── RefusedError         a planner that is a program says why it has no answer (`agora.wire.line`)

@@ -12,16 +12,39 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import fastapi.routing
 import pytest
 from argon2 import PasswordHasher
+from fastapi.testclient import TestClient
+from pydantic import TypeAdapter
 
+from agora.web.app import create_app
+from agora.web.database import open_database
 from agora.web.settings import Settings
 from tests.web.browsing import CHROMIUM, PATIENCE
+from tests.web.documented import model_of
 from tests.web.house import House, opened_house
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 """PostgreSQL as Debian installs it, away from the path."""
+
+
+@pytest.fixture(autouse=True)
+def _responses_match_their_models(monkeypatch) -> None:
+    """Every response of a server in this process matches its model, and has the bytes of what its function returned."""
+    serialize = fastapi.routing.serialize_response
+
+    async def check(*, field=None, response_content=None, **others):
+        sent = await serialize(field=field, response_content=response_content, **others)
+        if (model := model_of(field)) is not None:
+            plain = TypeAdapter(dict[str, Any] if isinstance(response_content, dict) else list[dict[str, Any]])
+            assert sent == plain.dump_json(response_content)
+            TypeAdapter(model).validate_json(sent, strict=True)
+        return sent
+
+    monkeypatch.setattr(fastapi.routing, "serialize_response", check)
 
 
 @pytest.fixture
@@ -33,9 +56,19 @@ def settings(tmp_path) -> Settings:
 
 
 @pytest.fixture
+def client(settings) -> Iterator[TestClient]:
+    """A client of a server without accounts."""
+    with (
+        open_database(settings.url) as engine,
+        TestClient(create_app(settings, engine), headers={"host": "127.0.0.1:8080"}) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
 def quick(monkeypatch) -> None:
     """Passwords are hashed at little cost."""
-    monkeypatch.setattr("agora.web.accounts.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr("agora.web._accounts.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture

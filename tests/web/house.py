@@ -10,13 +10,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
-from agora.web.accounts.keys import Keys
-from agora.web.accounts.tables import Key
-from agora.web.accounts.users import Users
+from agora.web._accounts.keys import Keys
+from agora.web._accounts.tables import Key
+from agora.web._accounts.users import Users
+from agora.web._tables import now
 from agora.web.app import create_app
-from agora.web.database import opened
+from agora.web.database import open_database
 from agora.web.settings import Quotas, Settings
-from agora.web.tables import now
 
 HOST, ORIGIN = "agora.example", "http://agora.example"
 PASSWORD = "a donkey on the roof"
@@ -78,7 +78,7 @@ class House:
 def opened_house(settings: Settings) -> Iterator[House]:
     """A server with accounts while the block runs."""
     with ExitStack() as stack:
-        engine = stack.enter_context(opened(settings.url))
+        engine = stack.enter_context(open_database(settings.url))
         app = create_app(settings, engine)
         first = stack.enter_context(TestClient(app))
         stack.portal = first.portal

@@ -8,19 +8,17 @@ from dataclasses import replace
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from fastapi.testclient import TestClient
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.results.audit import audit_run
 from agora.benchmark.results.run_folder import RunFolder
 from agora.registry import KINDS, available
-from agora.web import catalogue
-from agora.web.app import create_app
-from agora.web.benches import form_of
-from agora.web.database import opened
-from agora.web.queue import RunQueue
-from agora.web.results import names_of
-from agora.web.tables import FINISHED
+from agora.web import _catalogue
+from agora.web._runs.benchmark import form_of
+from agora.web._runs.queue import RunQueue
+from agora.web._runs.results import short_names
+from agora.web._tables import FINISHED
+from agora.web.database import open_database
 
 FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 1}
 
@@ -34,15 +32,9 @@ def played(tmp_path_factory):
 
 
 @pytest.fixture
-def client(settings):
-    with opened(settings.url) as engine, TestClient(create_app(settings, engine), headers={"host": "127.0.0.1:8080"}) as found:
-        yield found
-
-
-@pytest.fixture
 def finished(settings, client, played):
     """The name of a finished run."""
-    with opened(settings.url) as engine:
+    with open_database(settings.url) as engine:
         queue = RunQueue(engine)
         run = queue.put("three doorways", FORM)
         queue.take("a")
@@ -152,9 +144,9 @@ def test_compared_runs_are_named_by_their_seeds_their_titles_or_their_numbers(pl
     again, seeded = shutil.copytree(played, tmp_path / "a"), shutil.copytree(played, tmp_path / "b")
     record = RunFolder.read(seeded).record
     replace(record, suite={**record.suite, "seed": 1}).write(seeded)
-    assert names_of([played, seeded], ["x", "x"]) == ["seed 7", "seed 1"]
-    assert names_of([played, again], ["before", "after"]) == ["before", "after"]
-    assert names_of([played, again], ["x", "x"]) == names_of([played, again], ["x" * 50, "y" * 50]) == ["run 1", "run 2"]
+    assert short_names([played, seeded], ["x", "x"]) == ["seed 7", "seed 1"]
+    assert short_names([played, again], ["before", "after"]) == ["before", "after"]
+    assert short_names([played, again], ["x", "x"]) == short_names([played, again], ["x" * 50, "y" * 50]) == ["run 1", "run 2"]
 
 
 def test_a_run_without_results_says_so(client):
@@ -243,6 +235,6 @@ def test_the_description_of_the_interface_is_whole(client):
 
 
 def test_lists_that_were_read_at_the_start_are_not_read_again(monkeypatch):
-    catalogue.read_all()
-    monkeypatch.setattr(catalogue, "load_suite", lambda name: pytest.fail("read again"))
-    assert "demo" in [one["name"] for one in catalogue.suites()]
+    _catalogue.fill_caches()
+    monkeypatch.setattr(_catalogue, "load_suite", lambda name: pytest.fail("read again"))
+    assert "demo" in [one["name"] for one in _catalogue.suites()]

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError
+from agora.web._runs.queue import RunQueue
+from agora.web._tables import Run, now
 from agora.web.backup import LAST, back_up, restore
-from agora.web.database import opened
-from agora.web.queue import RunQueue
+from agora.web.database import open_database
 from agora.web.settings import Settings
-from agora.web.tables import Run, now
 
 WORDS = "two lines\nand «quotes», 人, <b>"
 
@@ -22,7 +22,7 @@ WORDS = "two lines\nand «quotes», 人, <b>"
 @pytest.fixture
 def kept(settings):
     """A server with runs, files of odd names, and what a killed process has left."""
-    with opened(settings.url) as engine:
+    with open_database(settings.url) as engine:
         queue = RunQueue(engine)
         queue.put(WORDS, {"suite": "demo", "planners": ["orca"], "none": None})
         queue.cancel(queue.put("cancelled", {}).id)
@@ -38,7 +38,7 @@ def kept(settings):
 
 
 def rows(url):
-    with opened(url) as engine:
+    with open_database(url) as engine:
         return [(run.plain(), run.beat, run.worker, run.stop) for run in RunQueue(engine).runs()]
 
 
@@ -64,7 +64,7 @@ def test_nothing_is_restored_over_what_is_there(kept, url, tmp_path):
     back_up(kept, tmp_path / "backup.tar.gz", print)
     with pytest.raises(InputError, match="expected a folder that is empty"):
         restore(kept, tmp_path / "backup.tar.gz", print)
-    with opened(url) as engine:
+    with open_database(url) as engine:
         RunQueue(engine).put("mine", {})
     with pytest.raises(InputError, match="holds rows already"):
         restore(Settings(tmp_path / "new", url), tmp_path / "backup.tar.gz", print)
@@ -101,7 +101,7 @@ def test_a_backup_of_a_newer_agora_is_refused(kept, tmp_path):
 
 
 def test_a_backup_holds_what_was_acknowledged_while_others_write(kept, tmp_path):
-    with opened(kept.url) as engine, Session(engine) as session:
+    with open_database(kept.url) as engine, Session(engine) as session:
         session.add(Run(id="half", title="half", state="queued", form={}, created=now()))
         session.flush()
         assert back_up(kept, tmp_path / "backup.tar.gz", print)["runs"] == 2

@@ -8,9 +8,9 @@ from sqlalchemy import create_engine
 from starlette.requests import Request
 from starlette.websockets import WebSocketDisconnect
 
+from agora.web._guard import LARGEST, is_ours
 from agora.web.app import create_app
 from agora.web.database import migrate
-from agora.web.guard import LARGEST, is_ours
 
 FORM = {"suite": "demo", "planners": ["go_to_goal"]}
 

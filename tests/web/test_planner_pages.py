@@ -7,8 +7,8 @@ import re
 import pytest
 
 from agora.planners.contained.confine import lack
+from tests.web._user_planners.test_uploaded_planners import CODE
 from tests.web.browsing import check_access, need_pages
-from tests.web.test_uploaded_planners import CODE
 
 need_pages()
 if lack():

@@ -13,9 +13,9 @@ import uvicorn
 from websockets.sync.client import connect
 
 from agora.web import serve
+from agora.web._runs.queue import RunQueue
 from agora.web.app import create_app
-from agora.web.database import opened
-from agora.web.queue import RunQueue
+from agora.web.database import open_database
 
 FEW = 4096
 """Bytes that the system keeps of what is sent, for each end of a connection."""
@@ -24,7 +24,7 @@ FEW = 4096
 @contextmanager
 def served(settings, engine):
     """A server while the block runs: uvicorn's, and the port."""
-    with serve._listening("127.0.0.1", 0) as listening:
+    with serve._listen("127.0.0.1", 0) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, FEW)
         server = uvicorn.Server(uvicorn.Config(create_app(settings, engine), log_level="warning", ws="websockets-sansio"))
         thread = threading.Thread(target=server.run, args=([listening],))
@@ -51,7 +51,7 @@ def deaf(port: int, path: str):
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="the system cuts no such connections")
 def test_a_client_that_never_reads_takes_little_memory_holds_up_nobody_and_is_cut(settings, monkeypatch):
     monkeypatch.setattr(serve, "UNREAD", 1.0)
-    with opened(settings.url) as engine, served(settings, engine) as (server, port), deaf(port, "/api/events") as mine:
+    with open_database(settings.url) as engine, served(settings, engine) as (server, port), deaf(port, "/api/events") as mine:
         queue, peak = RunQueue(engine), 0
 
         def unsent() -> list[int]:
@@ -80,7 +80,7 @@ def test_a_client_that_never_reads_takes_little_memory_holds_up_nobody_and_is_cu
 )
 def test_a_server_that_may_run_code_names_the_layers_that_confine_it_or_what_is_missing(settings, monkeypatch, lacking, words):
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [one.close() for one in sockets])
-    monkeypatch.setattr(serve.catalogue, "read_all", lambda: None)
+    monkeypatch.setattr(serve._catalogue, "fill_caches", lambda: None)
     monkeypatch.setattr(serve, "lack", lambda: lacking)
     monkeypatch.setattr(serve, "layers", lambda: "bubblewrap, Landlock 7, seccomp")
     said: list[str] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.web._runs.test_trainings import SMALL
 from tests.web.browsing import check_access, need_pages
-from tests.web.test_trainings import SMALL
 
 need_pages()
 

@@ -33,8 +33,8 @@ def worker(
     import threading
 
     settings = _settings(folder, database, executor)
-    from agora.web.database import opened
-    from agora.web.workers import working
+    from agora.web.database import open_database
+    from agora.web.workers import run_workers
 
     if not settings.folder.is_dir():
         from agora.errors import InputError
@@ -43,7 +43,7 @@ def worker(
     over = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: over.set())
-    with opened(settings.url) as engine, working(settings, engine, count):
+    with open_database(settings.url) as engine, run_workers(settings, engine, count):
         typer.echo(f"working on the runs of {settings.folder}; Ctrl-C ends it", err=True)
         while not over.wait(1.0):
             pass
@@ -95,14 +95,11 @@ def invite(
     """Print the link of an invitation for somebody new, or for a user who has lost the password; it opens once, within 7 days."""
     settings = _settings(folder, database)
     from agora.errors import InputError
-    from agora.web.accounts.users import Users
-    from agora.web.database import opened
+    from agora.web.invitations import invite as make_invitation
 
     if not settings.runs.is_dir():
         raise InputError(f"{folder}: no folder of a server; agora web makes it")
-    with opened(settings.url) as engine:
-        secret = Users(engine, settings.limits.quotas).invite(role, user)
-    typer.echo(f"{address.rstrip('/')}/invitation#{secret}")
+    typer.echo(f"{address.rstrip('/')}/invitation#{make_invitation(settings, role, user)}")
 
 
 def _settings(folder: Path, database: str, executor: str = "") -> Settings:

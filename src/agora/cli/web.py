@@ -59,10 +59,10 @@ def web(
         refuse("with --workers 0: agora server worker has one of its own", "executor")
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
-    from agora.web.serve import is_here, serve
+    from agora.web.serve import is_loopback, serve
     from agora.web.settings import Settings, read_limits
 
-    signs_in = accounts or not is_here(host)
+    signs_in = accounts or not is_loopback(host)
     if not signs_in and (name or proxy):
         raise InputError("--name and --proxy are for a server with accounts; add --accounts")
     settings = Settings(

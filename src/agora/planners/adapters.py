@@ -57,11 +57,10 @@ def call(
     """Return the answer of a planner of either form, and the reasons of failed rows.
 
     A batched call for several rows that raises, or whose arrays have the wrong shape, is repeated row by row, which is noted
-    (`ASKED_AGAIN`). Rows that fail or are not active
-    stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
-    not caught, and Ctrl-C is the user's (`agora.core.untrusted_calls`). Rows that have no path stand too, whatever a planner that
-    needs one says of them. Rows at a goal whose heading counts turn to it (`agora.planners._final_turn`), unless their planner does that
-    itself. Reasons are noted in any case.
+    (`ASKED_AGAIN`). Rows that fail or are not active stand still. Any exception of a planner is its failure, also ``SystemExit``
+    and ``KeyboardInterrupt``; a crash of the process is not caught, and Ctrl-C is the user's (`agora.core.untrusted_calls`). Rows
+    without a path stand still if the planner needs one. Rows at a goal with a heading turn to it
+    (`agora.planners._final_turn`), unless their planner does so itself. Reasons are noted in any case.
 
     Args:
         planner: planner of either form.

@@ -39,7 +39,7 @@ from agora.planners.presets import planner_of
 __all__ = ["Merged", "merged"]
 
 ASKED = "asked"
-"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web.asked`)."""
+"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web._runs.inputs`)."""
 
 _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")

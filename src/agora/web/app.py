@@ -1,6 +1,6 @@
-"""The server: its addresses (`agora.web.addresses`), its answers to mistakes, and the built front end.
+"""The server: its routes (`agora.web._routes`), its answers to mistakes, and the built front end.
 
-`agora.web.guard` says who asks. Runs are worked on by a worker in a process of its own (`agora.web.worker`).
+`agora.web._guard` says who asks. Runs are worked on by a worker in a process of its own (`agora.web._runs.worker`).
 """
 
 from __future__ import annotations
@@ -24,36 +24,37 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agora import __version__
 from agora.errors import AgoraError, UnknownNameError
-from agora.web.accounts.keys import Keys
-from agora.web.accounts.needs import demands
-from agora.web.accounts.quotas import Ledger
-from agora.web.accounts.things import Things
-from agora.web.accounts.users import Users
-from agora.web.addresses.accounts import add_accounts, looked_up
-from agora.web.addresses.administration import add_administration, add_state
-from agora.web.addresses.code import add_code
-from agora.web.addresses.editor import add_scenarios
-from agora.web.addresses.health import add_health
-from agora.web.addresses.lives import add_lives
-from agora.web.addresses.names import add_names
-from agora.web.addresses.results import add_results
-from agora.web.addresses.runs import add_runs
-from agora.web.addresses.suites import add_suites
-from agora.web.addresses.trainings import add_trainings
-from agora.web.addresses.uploads import add_uploads
-from agora.web.addresses.worlds import add_worlds
-from agora.web.disk import database_words, no_room
-from agora.web.events import Events
-from agora.web.guard import Guard
-from agora.web.health import Numbers, Timed
-from agora.web.lives import Live, Lives
-from agora.web.opening import Opener
-from agora.web.own import Own
-from agora.web.policies import Policies
-from agora.web.previews import Previews
-from agora.web.queue import RunQueue
+from agora.web._accounts.keys import Keys
+from agora.web._accounts.ownership import Ownership
+from agora.web._accounts.permissions import permission_check
+from agora.web._accounts.quotas import Ledger
+from agora.web._accounts.users import Users
+from agora.web._events import Events
+from agora.web._guard import Guard
+from agora.web._health import RequestTimer, ServerMetrics
+from agora.web._live.previews import Previews
+from agora.web._live.sessions import LiveSession, LiveSessions
+from agora.web._routes.accounts import add_accounts, make_person_lookup
+from agora.web._routes.administration import add_administration, add_server_state
+from agora.web._routes.catalogue import add_catalogue
+from agora.web._routes.health import add_health
+from agora.web._routes.live_sessions import add_live_sessions
+from agora.web._routes.planners import add_planners
+from agora.web._routes.results import add_results
+from agora.web._routes.runs import add_runs
+from agora.web._routes.scenarios import add_scenarios
+from agora.web._routes.suites import add_suites
+from agora.web._routes.trainings import add_trainings
+from agora.web._routes.uploads import add_uploads
+from agora.web._routes.worlds import add_worlds
+from agora.web._runs.queue import RunQueue
+from agora.web._runs.trainings import Trainings
+from agora.web._schemas.base import DocumentedRoute, ErrorMessage
+from agora.web._storage_errors import database_message, disk_message
+from agora.web._user_content.collection import UserContent
+from agora.web._user_content.imports import Importer
+from agora.web._user_planners.policies import Policies
 from agora.web.settings import Settings
-from agora.web.trainings import Trainings
 
 STATIC = Path(__file__).parent / "static"
 """The built front end."""
@@ -71,60 +72,62 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
     Args:
         settings: the folder, which is there, and limits.
-        engine: engine of the database (`agora.web.database.opened`).
+        engine: engine of the database (`agora.web.database.open_database`).
     """
     queue, events = RunQueue(engine), Events()
-    own, previews, policies = Own(settings), Previews(settings.folder), Policies(settings)
-    things = Things(engine, _places(settings, own, policies))
-    users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
-    lives: list[Lives] = []
+    own, previews, policies = UserContent(settings), Previews(settings.folder), Policies(settings)
+    ownership = Ownership(engine, _places(settings, own, policies))
+    users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, ownership)
+    sessions: list[LiveSessions] = []
     owners: dict[str, Callable[[str], str | None]] = {
         "run": queue.owner,
-        "live": lambda id: lives[0].owner(id),
-        **{kind: partial(things.owner, kind) for kind in things.kinds},
+        "live": lambda id: sessions[0].owner(id),
+        **{kind: partial(ownership.owner, kind) for kind in ownership.kinds},
     }
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
         tell = partial(_tell_live, events)
-        lives.append(Lives(settings.limits.lives, settings.runs, tell, keep, own.suite, policies))
-        looking = asyncio.create_task(_look(queue, events))
+        sessions.append(LiveSessions(settings.limits.lives, settings.runs, tell, keep, own.suite, policies))
+        looking = asyncio.create_task(_tell_changes(queue, events))
         yield
         looking.cancel()
-        lives.pop().close()
+        sessions.pop().close()
         previews.close()
 
     app = FastAPI(
         title="Agora",
         version=__version__,
         lifespan=lifespan,
-        dependencies=[Depends(demands(owners))],
+        dependencies=[Depends(permission_check(owners))],
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        responses={"default": {"model": ErrorMessage, "description": "The request was refused, or cannot be answered."}},
     )
-    _answer_errors(app)
-    numbers = Numbers(queue, settings.folder, lambda: lives[0])
-    app.add_middleware(Guard, settings=settings, known=looked_up(users, keys))
+    app.router.route_class = DocumentedRoute
+    _add_error_handlers(app)
+    metrics = ServerMetrics(queue, settings.folder, lambda: sessions[0])
+    app.add_middleware(Guard, settings=settings, known=make_person_lookup(users, keys))
     if settings.accounts:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=["127.0.0.1", "::1", *settings.proxies])
-    app.add_middleware(Timed, requests=numbers.requests)
-    add_health(app, settings, queue, numbers)
+    app.add_middleware(RequestTimer, requests=metrics.requests)
+    add_health(app, settings, queue, metrics)
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
-    add_state(app, settings, queue, lambda: lives[0])
-    add_names(app, settings, own, policies)
+    add_server_state(app, settings, queue, lambda: sessions[0])
+    add_catalogue(app, settings, own, policies)
     add_runs(app, settings, queue, own.suite, policies, ledger)
     add_trainings(app, settings, queue, Trainings(policies, own.suite), ledger)
     add_results(app, settings, queue)
-    add_lives(app, events, lambda: lives[0], ledger)
-    _add_own(app, own, policies, previews, things, ledger)
-    _pages(app)
+    add_live_sessions(app, events, lambda: sessions[0], ledger)
+    _add_own(app, own, policies, previews, ownership, ledger)
+    _add_pages(app)
     return app
 
 
-def _places(settings: Settings, own: Own, policies: Policies) -> dict[str, Callable[[str], Path]]:
+def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[str, Callable[[str], Path]]:
     """The places of all things that people own besides runs, by kind."""
     return {
         "scenario": own.scenarios.store.place,
@@ -135,13 +138,13 @@ def _places(settings: Settings, own: Own, policies: Policies) -> dict[str, Calla
     }
 
 
-def _add_own(app: FastAPI, own: Own, policies: Policies, previews: Previews, things: Things, ledger: Ledger) -> None:
-    """Add the addresses of what people own besides runs."""
-    add_worlds(app, own.worlds, own.scenarios, things, ledger)
-    add_scenarios(app, own.scenarios, things, ledger)
-    add_uploads(app, Opener(own.worlds, own.scenarios), policies, things, ledger)
-    add_code(app, policies, things, ledger)
-    add_suites(app, own, previews, things, ledger)
+def _add_own(app: FastAPI, own: UserContent, policies: Policies, previews: Previews, ownership: Ownership, ledger: Ledger) -> None:
+    """Add the routes of what people own besides runs."""
+    add_worlds(app, own.worlds, own.scenarios, ownership, ledger)
+    add_scenarios(app, own.scenarios, ownership, ledger)
+    add_uploads(app, Importer(own.worlds, own.scenarios), policies, ownership, ledger)
+    add_planners(app, policies, ownership, ledger)
+    add_suites(app, own, previews, ownership, ledger)
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
@@ -149,12 +152,12 @@ def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
     queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
 
 
-def _tell_live(events: Events, live: Live) -> None:
+def _tell_live(events: Events, live: LiveSession) -> None:
     """Tell who listens how a live episode changes."""
     events.tell({"live": live.plain()})
 
 
-async def _look(queue: RunQueue, events: Events) -> None:
+async def _tell_changes(queue: RunQueue, events: Events) -> None:
     """Tell who listens how runs change."""
     known: dict[str, dict[str, Any]] = {}
     while True:
@@ -166,33 +169,33 @@ async def _look(queue: RunQueue, events: Events) -> None:
         await asyncio.sleep(LOOKS)
 
 
-def _answer_errors(app: FastAPI) -> None:
+def _add_error_handlers(app: FastAPI) -> None:
     """Say mistakes in words."""
 
     @app.exception_handler(AgoraError)
-    async def refuse(request: Request, error: AgoraError) -> JSONResponse:
+    async def answer_refusal(request: Request, error: AgoraError) -> JSONResponse:
         missing = isinstance(error, UnknownNameError) and request.method in ("GET", "DELETE")
         return JSONResponse({"error": str(error)}, 404 if missing else 422)
 
     @app.exception_handler(RequestValidationError)
-    async def correct(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def answer_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         return JSONResponse({"error": said}, 422)
 
     @app.exception_handler(HTTPException)
-    async def say(request: Request, error: HTTPException) -> JSONResponse:
+    async def answer_http_error(request: Request, error: HTTPException) -> JSONResponse:
         return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
 
     @app.exception_handler(OSError)
-    async def fail(request: Request, error: OSError) -> JSONResponse:
-        return JSONResponse({"error": no_room(error, "nothing was saved")}, 507)
+    async def answer_disk_error(request: Request, error: OSError) -> JSONResponse:
+        return JSONResponse({"error": disk_message(error, "nothing was saved")}, 507)
 
     @app.exception_handler(SQLAlchemyError)
-    async def wait(request: Request, error: SQLAlchemyError) -> JSONResponse:
-        return JSONResponse({"error": database_words(error)}, 503)
+    async def answer_database_error(request: Request, error: SQLAlchemyError) -> JSONResponse:
+        return JSONResponse({"error": database_message(error)}, 503)
 
 
-class _Hashed(StaticFiles):
+class _ImmutableFiles(StaticFiles):
     """Files whose names say what is in them: a browser may keep them for ever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
@@ -202,10 +205,10 @@ class _Hashed(StaticFiles):
         return response
 
 
-def _pages(app: FastAPI) -> None:
+def _add_pages(app: FastAPI) -> None:
     """Add the front end: its files, and its one page for every other path."""
     if (STATIC / "index.html").is_file():
-        app.mount("/static", _Hashed(directory=STATIC), name="static")
+        app.mount("/static", _ImmutableFiles(directory=STATIC), name="static")
 
     @app.get("/{path:path}", include_in_schema=False)
     def page(path: str) -> Response:

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, DateTime, Engine, LargeBinary, MetaData, Tabl
 from agora import __version__
 from agora.errors import InputError
 from agora.files import naming
-from agora.web.database import migrate, opened, revision
+from agora.web.database import migrate, open_database, revision
 from agora.web.settings import Settings
 from agora.yaml_tree import require_file as refuse_what_is_no_file
 
@@ -54,7 +54,7 @@ def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with naming(path), part.open("wb") as raw:
-            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as tar, opened(settings.url) as engine:
+            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as tar, open_database(settings.url) as engine:
                 counts = _tables_into(tar, engine)
                 say(", ".join(f"{count} {name}" for name, count in counts.items()))
                 counts["files"] = _folder_into(tar, settings.folder, {path.absolute(), part.absolute()}, say)
@@ -89,7 +89,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     say(f"restoring a backup of Agora {held['agora']}")
     settings.folder.mkdir(parents=True, exist_ok=True)
     try:
-        with opened(settings.url, held["revision"]) as engine:
+        with open_database(settings.url, held["revision"]) as engine:
             with engine.begin() as connection:
                 known = _tables(connection)
                 if any(connection.scalar(select(func.count()).select_from(table)) for table in known.values()):

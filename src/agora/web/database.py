@@ -28,7 +28,7 @@ _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lo
 
 
 @contextmanager
-def opened(url: str, version: str = "head") -> Iterator[Engine]:
+def open_database(url: str, version: str = "head") -> Iterator[Engine]:
     """Open a database whose tables are there, and close its connections in the end.
 
     Args:

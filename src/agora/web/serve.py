@@ -13,13 +13,13 @@ import uvicorn
 
 from agora.errors import InputError
 from agora.planners.contained.confine import lack, layers
-from agora.web import catalogue
-from agora.web.accounts.people import ADMINISTER
-from agora.web.accounts.users import Users
+from agora.web import _catalogue
+from agora.web._accounts.people import ADMINISTER
+from agora.web._accounts.users import Users
 from agora.web.app import create_app
-from agora.web.database import opened
+from agora.web.database import open_database
 from agora.web.settings import Settings
-from agora.web.workers import working
+from agora.web.workers import run_workers
 
 HOST = "127.0.0.1"
 """Address at which a server listens by default: this machine alone can reach it."""
@@ -28,7 +28,7 @@ UNREAD = 60.0
 """A connection whose other end has read nothing of what waits for it for so long is cut, s."""
 
 
-def is_here(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Return whether an address is this machine's own, which nobody else can reach.
 
     Raises:
@@ -54,13 +54,13 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
     Raises:
         InputError: the port is taken, or the folder or the database cannot be used, or everybody could do everything.
     """
-    if not (settings.accounts or is_here(host)):
+    if not (settings.accounts or is_loopback(host)):
         raise InputError(f"--host {host}: a server that others can reach needs accounts")
-    listening = _listening(host, port)
-    _make(settings.runs)
+    listening = _listen(host, port)
+    _make_folder(settings.runs)
     shown = HOST if ipaddress.ip_address(listening.getsockname()[0]).is_unspecified else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
-    with opened(settings.url) as engine, working(settings, engine, workers):
+    with open_database(settings.url) as engine, run_workers(settings, engine, workers):
         app = create_app(settings, engine)
         config = uvicorn.Config(
             app,
@@ -73,7 +73,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
         server = uvicorn.Server(config)
         if settings.accounts:
             _welcome(Users(engine, settings.limits.quotas), address, settings, say)
-        threading.Thread(target=catalogue.read_all, daemon=True, name="catalogue").start()
+        threading.Thread(target=_catalogue.fill_caches, daemon=True, name="catalogue").start()
         if settings.code:
             say(lack() or f"People who may run things can bring planners as code here, which runs confined by {layers()}.")
         say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
@@ -85,13 +85,13 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str], None]) -> None:
     """Invite an administrator where there is none."""
     say("People sign in here; administrators invite them.")
-    if not users.administered:
+    if not users.has_administrator:
         place = f"https://{settings.names[0]}/" if settings.names else address
         link = f"{place}invitation#{users.invite(ADMINISTER)}"
         say(f"There is no administrator yet. The first who opens this, within 7 days, becomes one: {link}")
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Make a folder with all that it is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def _make(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens on a port of this machine; who comes before the server is ready waits for it."""
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

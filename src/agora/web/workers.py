@@ -12,15 +12,15 @@ from multiprocessing.process import BaseProcess
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from agora.web.queue import RunQueue
+from agora.web._runs.queue import RunQueue
+from agora.web._runs.worker import LOOKS, name_of
+from agora.web._runs.worker import main as work
+from agora.web._tables import BENCH, TRAINING
 from agora.web.settings import Settings
-from agora.web.tables import BENCH, TRAINING
-from agora.web.worker import LOOKS, name_of
-from agora.web.worker import main as work
 
 
 @contextmanager
-def working(settings: Settings, engine: Engine, count: int) -> Iterator[None]:
+def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None]:
     """Keep as many workers of runs alive, and one of trainings while some wait; one that dies is followed by another.
 
     Trainings take hours: with a worker of their own, nobody who asks for a run waits for them.
@@ -61,15 +61,15 @@ def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
     assert worker.pid is not None
     with suppress(SQLAlchemyError):  # its silence will be noticed
         if died and worker.exitcode:
-            queue.bury(name_of(worker.pid), _how(worker.exitcode))
+            queue.requeue_dead(name_of(worker.pid), _how(worker.exitcode))
         else:
-            queue.leave(name_of(worker.pid))
+            queue.remove_worker(name_of(worker.pid))
 
 
 def _waits(queue: RunQueue) -> bool:
     """Return whether a training waits."""
     with suppress(SQLAlchemyError):  # the database may be back the next time
-        return queue.waits(TRAINING)
+        return queue.has_waiting(TRAINING)
     return False
 
 

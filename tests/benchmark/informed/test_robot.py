@@ -25,7 +25,7 @@ from agora.planners.presets import named_planner
 from agora.reporting.report import limits, report
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite, load_suite, suite_names
-from agora.web.live_episode import LiveForm
+from agora.web._live.episode import LiveForm
 
 SUITE = """
 name: harder

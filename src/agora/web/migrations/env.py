@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from agora.web.accounts.tables import Key
+from agora.web._accounts.tables import Key
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=Key.metadata, render_as_batch=True)
 with context.begin_transaction():

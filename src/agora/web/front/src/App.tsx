@@ -6,14 +6,14 @@ import { Invitation } from "./account/Invitation";
 import { Server } from "./account/Server";
 import { signOut, useMe } from "./account/me";
 import { SignIn } from "./account/SignIn";
-import { Frame } from "./Frame";
+import { ReportFrame } from "./ReportFrame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
 import { Robots } from "./lists/Robots";
-import { MOST } from "./live/begin";
+import { MOST } from "./live/start";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
-import { follow, usePlace } from "./place";
+import { follow, useLocation } from "./router";
 import { Compare } from "./results/Compare";
 import { Results } from "./results/Results";
 import { RunDetail } from "./results/RunDetail";
@@ -32,7 +32,7 @@ const PAGES: [string, string][] = [
 ];
 
 export function App() {
-  const place = usePlace(), { me, error } = useMe();
+  const place = useLocation(), { me, error } = useMe();
   if (!me) return error ? <main><p class="lost" role="alert">{error}</p></main> : null;
   if (place.pathname === "/invitation") return <main class="outside"><Invitation /></main>;
   return me.role === "" ? <main class="outside"><SignIn /></main> : <Inside />;
@@ -41,7 +41,7 @@ export function App() {
 /** The pages of who is let in. */
 function Inside() {
   const { me, may } = useMe();
-  const place = usePlace(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const place = useLocation(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
   const news = useNews(), busy = (name: string) => (news.runs ?? []).filter(({ kind, state }) => (kind === "training" ? "training" : "results") === name && (state === "running" || state === "queued")).length;
   const pages: [string, string][] = me?.accounts && may("administer") ? [...PAGES, ["server", "Server"]] : PAGES;
@@ -83,7 +83,7 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "training": return one ? <TrainingDetail key={one} id={one} /> : <Trainings asked={place.searchParams} />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
-    case "leaderboard": return <><h1>Leaderboard</h1><Frame src="/api/leaderboard" title="Leaderboard" /></>;
+    case "leaderboard": return <><h1>Leaderboard</h1><ReportFrame src="/api/leaderboard" title="Leaderboard" /></>;
     case "planners": return <Planners name={one} />;
     case "robots": return <Robots name={one} />;
     case "policies": return <Policies name={one} />;

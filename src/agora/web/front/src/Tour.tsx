@@ -3,7 +3,7 @@ import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { useMe } from "./account/me";
 import { wordsOf } from "./api";
-import { begin, FIRST } from "./live/begin";
+import { begin, FIRST } from "./live/start";
 
 const KEY = "agora-tour";
 

@@ -1,56 +1,20 @@
 // What the server can be asked for, and what it answers.
 import { useEffect, useState } from "preact/hooks";
+import type * as schemas from "./schemas";
 
-export type State = "queued" | "running" | "finished" | "failed" | "cancelled";
+export type State = schemas.Run["state"];
 export type Form = Record<string, unknown> & { suite?: string; planners?: string[] };
-export type Run = {
-  id: string; kind: "bench" | "training"; title: string; state: State; done: number; total: number; message: string; stop: boolean; form: Form;
-  created: string; started: string | null; ended: string | null; owner: string;
-};
-export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
-export type Live = {
-  id: string; title: string; state: "starting" | "running" | "paused" | "ended" | "failed"; message: string; watchers: number;
-  speed?: number; held?: boolean; form: LiveForm; owner: string;
-};
-export type Stage = { name: string; count: number; about?: string };
-export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
-export type Planner = {
-  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; changes: Record<string, unknown>; learned: boolean; missing: string; path?: string;
-};
-export type Field = {
-  name: string; label?: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
-  required: boolean; least: number | null; most: number | null; above: boolean; choices: string[]; kind: string; help: string; shape: Shape | null;
-};
-/** How a value of several parts is put together: each is a single one as `of` says, a record or a component. */
-export type Shape = {
-  of: "number" | "whole" | "yes" | "choice" | "text" | "component" | "record" | "shares"; many: boolean; length: number; single: boolean; word: string;
-  record: string; kind: string; choices: string[]; optional: boolean;
-};
-export type Component = { kind: string; name: string; summary: string; text: string; fields: Field[]; records: Record<string, { text: string; fields: Field[] }> };
-export type Kinds = Record<string, { words: string; names: string[] }>;
-export type Robot = {
-  name: string; radius: number; outline: number[][]; kinematics: string; top_speed: number;
-  lidar: { beams: number; range: number } | null; sensors: string[];
-};
-export type Result = { stage: string; episodes: number; reached: number; collided: number; late: number; seconds: number | null };
-export type Card = {
-  training: {
-    label: string; method: string; planner: string; suite: string; stage: string; test: string; cannot: string;
-    published: { stage: string; success: number; source: string; seconds?: number | null }[];
-  };
-  seeds: { seed: number; steps: number; results: Result[] }[];
-};
-export type Policy = {
-  name: string; card: Card | null; run: string; planner: string; path: string;
-  size?: number; label?: string; needs?: string[]; words?: string; wrong?: string; about?: Record<string, string>; period?: number; weights?: Record<string, number[]>;
-};
+export type Run = Omit<schemas.Run, "form"> & { form: Form };
+export type LiveForm = Omit<schemas.LiveEpisode, "label">;
+/** A field of a form; `label` is shown in place of its name where a page sets it. */
+export type Field = schemas.Field & { label?: string };
+export type Kinds = Record<string, schemas.KindOfComponent>;
+export type Cell = schemas.RowsPage["rows"][number][number];
 /** Planners that somebody has brought along as code; `planner` is the name of their parameters, not of a preset's planner. */
-export const isCode = ({ planner }: Planner) => planner.startsWith("own:");
+export const isCode = ({ planner }: schemas.Planner) => planner.startsWith("own:");
 /** Policies of this server, and those of them that somebody has brought along; the others of it were trained here. */
-export const isOwn = ({ name }: Policy) => name.startsWith("own/");
-export const isUploaded = (policy: Policy) => isOwn(policy) && !policy.run;
-export type Cell = string | number | boolean | null;
-export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; few?: string[]; recorded?: string[] };
+export const isOwn = ({ name }: schemas.Policy) => name.startsWith("own/");
+export const isUploaded = (policy: schemas.Policy) => isOwn(policy) && !policy.run;
 
 /** A request that the server refused, or that did not reach it. */
 export class Problem extends Error {}

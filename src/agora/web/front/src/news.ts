@@ -1,7 +1,8 @@
 // The runs and live episodes of the server, as they change.
 import { useEffect, useReducer } from "preact/hooks";
-import { get, type Live, type Run } from "./api";
+import { get, type Run } from "./api";
 import { Socket } from "./socket";
+import type { Live } from "./schemas";
 
 class News {
   runs: Run[] | null = null;

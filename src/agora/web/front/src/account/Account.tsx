@@ -3,17 +3,15 @@ import { useEffect, useState } from "preact/hooks";
 import { get, post, remove, wordsOf } from "../api";
 import { MEANS, signOut, useMe } from "./me";
 import { Secret } from "./Secret";
-import { Used, type Quotas, type Use } from "./Used";
-
-type Token = { id: string; name: string; created: string; expires: string; used: string | null };
-type Own = { quotas: Quotas | null; use: Use; tokens: Token[] };
+import { Used } from "./Used";
+import type * as schemas from "../schemas";
 
 const day = (time: string | null) => (time ? new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" }) : "never");
 
 export function Account() {
   const { me } = useMe();
-  const [own, setOwn] = useState<Own | null>(null), [error, setError] = useState("");
-  const load = () => get<Own>("/api/me/account").then(setOwn, (problem: unknown) => setError(wordsOf(problem)));
+  const [own, setOwn] = useState<schemas.Account | null>(null), [error, setError] = useState("");
+  const load = () => get<schemas.Account>("/api/me/account").then(setOwn, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); }, []);
   if (!me?.accounts) return <><h1>Account</h1><p>This server has no accounts: whoever opens its pages may do everything.</p></>;
   return (
@@ -30,15 +28,15 @@ export function Account() {
   );
 }
 
-function Tokens({ tokens, load }: { tokens: Token[]; load(): Promise<void> }) {
+function Tokens({ tokens, load }: { tokens: schemas.Token[]; load(): Promise<void> }) {
   const [name, setName] = useState(""), [days, setDays] = useState("90"), [made, setMade] = useState(""), [error, setError] = useState("");
   const make = async (event: Event) => {
     event.preventDefault();
     setError("");
-    try { setMade((await post<{ token: string }>("/api/me/tokens", { name, days: Number(days) })).token); setName(""); } catch (problem) { setError(wordsOf(problem)); }
+    try { setMade((await post<schemas.NewSecret>("/api/me/tokens", { name, days: Number(days) })).token); setName(""); } catch (problem) { setError(wordsOf(problem)); }
     await load();
   };
-  const revoke = async ({ id, name: label }: Token) => {
+  const revoke = async ({ id, name: label }: schemas.Token) => {
     if (!confirm(`Revoke the token “${label}”? Programs that have it are out at once.`)) return;
     try { await remove(`/api/me/tokens/${id}`); } catch (problem) { setError(wordsOf(problem)); }
     await load();

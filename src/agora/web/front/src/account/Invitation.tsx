@@ -1,20 +1,19 @@
 // An invitation: a new person chooses name and password, a known one another password. Its secret stands behind # in the address, which no server sees.
 import { useEffect, useState } from "preact/hooks";
 import { post, wordsOf } from "../api";
-import { anew, MEANS, useMe, type Role } from "./me";
-
-type Found = { role: Role | ""; name: string; expires: string };
+import { anew, MEANS, useMe } from "./me";
+import type { Offer } from "../schemas";
 
 export function Invitation() {
   const { me } = useMe(), token = location.hash.slice(1);
-  const [found, setFound] = useState<Found | null>(null), [wrong, setWrong] = useState(token ? "" : "This address lacks the secret behind #. Open the whole link that you were sent.");
-  useEffect(() => { if (token) post<Found>("/api/invitation/look", { token }).then(setFound, (problem: unknown) => setWrong(wordsOf(problem))); }, [token]);
+  const [found, setFound] = useState<Offer | null>(null), [wrong, setWrong] = useState(token ? "" : "This address lacks the secret behind #. Open the whole link that you were sent.");
+  useEffect(() => { if (token) post<Offer>("/api/invitation/look", { token }).then(setFound, (problem: unknown) => setWrong(wordsOf(problem))); }, [token]);
   if (wrong) return <div class="card door"><h1>Invitation</h1><p class="bad" role="alert">{wrong}</p><p><a href="/">{me?.name ? "To the first page" : "Sign in"}</a></p></div>;
   if (!found) return <div class="card door"><h1>Invitation</h1><p class="faint" role="status">Looking at it …</p></div>;
   return <Chosen found={found} token={token} present={me?.name ?? ""} />;
 }
 
-function Chosen({ found, token, present }: { found: Found; token: string; present: string }) {
+function Chosen({ found, token, present }: { found: Offer; token: string; present: string }) {
   const [name, setName] = useState(""), [password, setPassword] = useState(""), [again, setAgain] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
   const take = async (event: Event) => {
     event.preventDefault();

@@ -3,22 +3,21 @@ import { useEffect, useState } from "preact/hooks";
 import { get, post, remove, wordsOf } from "../api";
 import { MEANS, ROLES, type Role } from "./me";
 import { Secret } from "./Secret";
-
-type Open = { id: string; role: Role | ""; user: string; by: string; created: string; expires: string };
+import type * as schemas from "../schemas";
 
 export const linkOf = (token: string) => `${location.origin}/invitation#${token}`;
 
 export function Invitations() {
-  const [open, setOpen] = useState<Open[]>([]), [role, setRole] = useState<Role>("run"), [link, setLink] = useState(""), [error, setError] = useState("");
-  const load = () => get<Open[]>("/api/invitations").then(setOpen, (problem: unknown) => setError(wordsOf(problem)));
+  const [open, setOpen] = useState<schemas.Invitation[]>([]), [role, setRole] = useState<Role>("run"), [link, setLink] = useState(""), [error, setError] = useState("");
+  const load = () => get<schemas.Invitation[]>("/api/invitations").then(setOpen, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); }, []);
   const invite = async (event: Event) => {
     event.preventDefault();
     setError("");
-    try { setLink(linkOf((await post<{ token: string }>("/api/invitations", { role })).token)); } catch (problem) { setError(wordsOf(problem)); }
+    try { setLink(linkOf((await post<schemas.NewSecret>("/api/invitations", { role })).token)); } catch (problem) { setError(wordsOf(problem)); }
     await load();
   };
-  const withdraw = async ({ id }: Open) => {
+  const withdraw = async ({ id }: schemas.Invitation) => {
     setError("");
     try { await remove(`/api/invitations/${id}`); setLink(""); } catch (problem) { setError(wordsOf(problem)); }
     await load();

@@ -3,10 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { get, patch, post, wordsOf } from "../api";
 import { ROLES, useMe, type Role } from "./me";
 import { Secret } from "./Secret";
-import { Used, type Quotas, type Use } from "./Used";
+import { Used } from "./Used";
 import { linkOf } from "./Invitations";
-
-type User = { name: string; role: Role; blocked: boolean; created: string; sessions: number; own_quotas: Partial<Quotas>; quotas: Quotas; use: Use };
+import type { NewSecret, Quotas, User } from "../schemas";
 
 export function People() {
   const { me } = useMe();
@@ -20,7 +19,7 @@ export function People() {
   };
   const another = async ({ name }: User) => {
     setError("");
-    try { setReset({ name, link: linkOf((await post<{ token: string }>("/api/invitations", { user: name })).token) }); } catch (problem) { setError(wordsOf(problem)); }
+    try { setReset({ name, link: linkOf((await post<NewSecret>("/api/invitations", { user: name })).token) }); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (
     <section aria-labelledby="people">

@@ -1,19 +1,18 @@
 // The administrators' page: people, invitations, and how the server stands.
 import { useEffect, useState } from "preact/hooks";
-import { get, wordsOf, type Live, type Run } from "../api";
+import { get, wordsOf } from "../api";
 import { RunState } from "../run/RunState";
 import { Invitations } from "./Invitations";
-import { Needs } from "./Needs";
+import { RoleNotice } from "./RoleNotice";
 import { People } from "./People";
 import { useMe } from "./me";
-
-type State = { runs: Run[]; lives: Live[]; workers: { name: string; run: string; heard: string | null }[]; disk: { total: number; free: number } };
+import type { ServerState } from "../schemas";
 
 const LOOKS = 3000; // ms
 
 export function Server() {
   const { me, may } = useMe();
-  if (!me || !may("administer")) return <><h1>Server</h1><Needs role="administer" /></>;
+  if (!me || !may("administer")) return <><h1>Server</h1><RoleNotice role="administer" /></>;
   return (
     <>
       <h1>Server</h1>
@@ -24,9 +23,9 @@ export function Server() {
 }
 
 function Standing() {
-  const [state, setState] = useState<State | null>(null), [error, setError] = useState("");
+  const [state, setState] = useState<ServerState | null>(null), [error, setError] = useState("");
   useEffect(() => {
-    const load = () => get<State>("/api/server").then((found) => { setState(found); setError(""); }, (problem: unknown) => setError(wordsOf(problem)));
+    const load = () => get<ServerState>("/api/server").then((found) => { setState(found); setError(""); }, (problem: unknown) => setError(wordsOf(problem)));
     void load();
     const timer = setInterval(load, LOOKS);
     return () => clearInterval(timer);

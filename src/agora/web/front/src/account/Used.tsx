@@ -1,8 +1,7 @@
 // Quotas, and what is used of them.
 import type { ComponentChildren } from "preact";
+import type { Quotas, Use } from "../schemas";
 
-export type Quotas = { runs: number; episodes: number; processors: number; lives: number; results: number; uploads: number; upload_size: number };
-export type Use = { runs: number; results: number; uploads: number; upload_size: number };
 
 const WORDS: [keyof Quotas, string][] = [
   ["runs", "runs that wait or are under way"], ["episodes", "episodes of a run"], ["processors", "processors of a run"], ["lives", "live episodes at a time"],

@@ -1,9 +1,9 @@
 // Who uses the pages, and what they may do.
 import { useEffect, useReducer } from "preact/hooks";
 import { get, remove, SIGNED_OUT, wordsOf } from "../api";
+import type { Me } from "../schemas";
 
-export type Role = "look" | "run" | "administer";
-export type Me = { accounts: boolean; name: string; role: Role | "" };
+export type Role = Exclude<Me["role"], "">;
 
 export const ROLES: Role[] = ["look", "run", "administer"];
 export const MEANS: Record<Role, string> = {

@@ -1,16 +1,17 @@
 // A planner that somebody brings along as code: its upload, where the administrator allows code, and what one does with it.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { forget, remove, useGet, wordsOf, type Planner } from "../api";
-import { go } from "../place";
+import { forget, remove, useGet, wordsOf } from "../api";
+import { go } from "../router";
 import { nameOf } from "../own/server";
+import type { About, Planner } from "../schemas";
 
 const MOST = 256 << 10; // bytes of a file
 const OWN = "own/";
 
 export function Bring({ changed }: { changed(): void }) {
   const [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe();
-  const refused = useGet<{ code: string }>("/api/about").data?.code;
+  const refused = useGet<About>("/api/about").data?.code;
   const take = async (file: File) => {
     setError("");
     setBusy(true);

@@ -1,9 +1,10 @@
 // A policy that somebody brought along: its upload, and what its file says.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { forget, remove, wordsOf, type Policy } from "../api";
-import { go } from "../place";
+import { forget, remove, wordsOf } from "../api";
+import { go } from "../router";
 import { nameOf } from "../own/server";
+import type { Policy } from "../schemas";
 
 const MOST = 32 << 20; // bytes of a file
 const OWN = "own/";

@@ -1,10 +1,11 @@
 // All planners and presets, with what they are and take.
 import { useState } from "preact/hooks";
-import { isCode, useGet, wordsOf, type Component, type Planner } from "../api";
-import { Paragraphs, Said } from "../Said";
-import { begin, FIRST } from "../live/begin";
-import { Beside } from "./Beside";
+import { isCode, useGet, wordsOf } from "../api";
+import { Paragraphs, Prose } from "../Prose";
+import { begin, FIRST } from "../live/start";
+import { ListAndDetail } from "./ListAndDetail";
 import { Bring, Code } from "./OwnPlanner";
+import type { Component, Planner } from "../schemas";
 
 const LABELS: Record<string, string> = {
   faithful: "as its source does it", reconstruction: "made from a paper that leaves things open", small: "as its source, but smaller",
@@ -16,10 +17,10 @@ export function Planners({ name }: { name: string }) {
   const planner = data?.find((one) => one.name === name) ?? (name ? undefined : data?.find((one) => one.name === FIRST.planner));
   const entries = data?.map((one) => ({ name: one.name, words: one.summary.replaceAll("`", ""), tag: isCode(one) ? "yours" : one.kind === "preset" ? "preset" : one.learned ? "learned" : "" }));
   return (
-    <Beside title="Planners" path="/planners" entries={entries} error={error} chosen={planner?.name ?? ""}>
+    <ListAndDetail title="Planners" path="/planners" entries={entries} error={error} chosen={planner?.name ?? ""}>
       <Bring changed={changed} />
       {planner ? <Detail key={`${planner.name} ${times}`} planner={planner} changed={changed} /> : data && <p>There is no planner “{name}”.</p>}
-    </Beside>
+    </ListAndDetail>
   );
 }
 
@@ -47,7 +48,7 @@ function Detail({ planner, changed }: { planner: Planner; changed(): void }) {
           <h3>Parameters{planner.kind === "preset" && `, with the defaults of ${planner.planner}`}</h3>
           <dl class="parameters-list">
             {data.fields.map((field) => (
-              <div key={field.name}><dt><code>{field.name}</code> {shown(field.default)}</dt><dd><Said text={field.help} /> <small>{field.words}</small></dd></div>
+              <div key={field.name}><dt><code>{field.name}</code> {shown(field.default)}</dt><dd><Prose text={field.help} /> <small>{field.words}</small></dd></div>
             ))}
           </dl>
         </>

@@ -1,9 +1,10 @@
 // Trained policies, with their cards.
 import { useState } from "preact/hooks";
-import { isOwn, isUploaded, useGet, type Card, type Policy, type Result } from "../api";
-import { Paragraphs } from "../Said";
+import { isOwn, isUploaded, useGet } from "../api";
+import { Paragraphs } from "../Prose";
 import { OwnPolicy, Upload } from "./OwnPolicy";
-import { Beside } from "./Beside";
+import { ListAndDetail } from "./ListAndDetail";
+import type { Card, Policy, Result } from "../schemas";
 
 export function Policies({ name }: { name: string }) {
   const [times, setTimes] = useState(0), changed = () => setTimes(times + 1);
@@ -11,13 +12,13 @@ export function Policies({ name }: { name: string }) {
   const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
   const entries = data?.map((one) => ({ name: one.name, words: about(one), ...(isOwn(one) ? { tag: "yours" } : {}) }));
   return (
-    <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
+    <ListAndDetail title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       <Upload changed={changed} />
       <p class="faint"><small>A planner that is code, a file of Python, is brought on the page <a href="/planners">Planners</a>.</small></p>
       {policy && <h2>{policy.name}</h2>}
       {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, drive with it</a></p>}
       {policy && isUploaded(policy) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}
-    </Beside>
+    </ListAndDetail>
   );
 }
 

@@ -1,14 +1,15 @@
 // All robots, with their shapes.
-import { useGet, type Robot } from "../api";
-import { Beside } from "./Beside";
+import { useGet } from "../api";
+import { ListAndDetail } from "./ListAndDetail";
+import type { Robot } from "../schemas";
 
 export function Robots({ name }: { name: string }) {
   const { data, error } = useGet<Robot[]>("/api/robots", true);
   const robot = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
   return (
-    <Beside title="Robots" path="/robots" entries={data?.map((one) => ({ name: one.name, words: `${one.kinematics}, ${one.top_speed.toFixed(2)} m/s` }))} error={error} chosen={robot?.name ?? ""}>
+    <ListAndDetail title="Robots" path="/robots" entries={data?.map((one) => ({ name: one.name, words: `${one.kinematics}, ${one.top_speed.toFixed(2)} m/s` }))} error={error} chosen={robot?.name ?? ""}>
       {robot ? <Detail robot={robot} largest={Math.max(...(data ?? []).map(({ radius }) => radius))} /> : data && <p>There is no robot “{name}”.</p>}
-    </Beside>
+    </ListAndDetail>
   );
 }
 

@@ -4,12 +4,13 @@ import type { Ref } from "preact";
 import { Painter } from "../../../../viewer/templates/painter.js";
 import { between, people, pose, trails } from "../../../../viewer/templates/track.js";
 import { others } from "./recent";
-import type { Content, Stream, Surroundings } from "./stream";
+import type { Content, Stream } from "./stream";
+import type { Scene } from "../schemas";
 
 export type Shown = { follow: boolean; scan: boolean; trails: boolean; planned: boolean; ids: boolean };
 export type View = { zoom(factor: number): void; fit(): void; pan(x: number, y: number): void };
 /** `tall`: largest height, as a share of the window's. */
-type Props = { stream: Stream; scene: Surroundings; shown: Shown; view: Ref<View>; tall: number; onFrame(time: number): void; onMove(): void };
+type Props = { stream: Stream; scene: Scene; shown: Shown; view: Ref<View>; tall: number; onFrame(time: number): void; onMove(): void };
 
 const TRAIL = [2, 0.25]; // how long back, and time between dots, s
 const FLASH = 1; // how long a contact flashes, s
@@ -101,13 +102,13 @@ export function Canvas({ stream, scene, shown, view, tall, onFrame, onMove }: Pr
 
 const apart = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y);
 
-type Scene = ReturnType<typeof surroundingsOf>;
+type Painted = ReturnType<typeof surroundingsOf>;
 
-function surroundingsOf({ map, door = null, extent, goal, tolerance, radius, outline, states, others: more }: Surroundings) {
+function surroundingsOf({ map, door = null, extent, goal, tolerance, radius, outline, states, others: more }: Scene) {
   return { plan: map, door, extent, goal, tolerance, radius, outline, states, route: [], flash: FLASH, radii: more.map((one) => one.radius) };
 }
 
-function paint(painter: Painter, { recent: { track, way }, planned, scan }: Stream, moment: Content, scene: Scene, shown: Shown, time: number): void {
+function paint(painter: Painter, { recent: { track, way }, planned, scan }: Stream, moment: Content, scene: Painted, shown: Shown, time: number): void {
   const b = between(track.time, time), robot = pose(track, b);
   if (shown.follow) painter.look(robot.x, robot.y);
   painter.draw(scene, {

@@ -1,10 +1,11 @@
 // The first page: an episode that runs already, or one that begins.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { get, wordsOf, type Live } from "../api";
+import { get, wordsOf } from "../api";
 import { useMe } from "../account/me";
 import { useNews } from "../news";
-import { go } from "../place";
-import { begin, FIRST } from "./begin";
+import { go } from "../router";
+import { begin, FIRST } from "./start";
+import type { Live } from "../schemas";
 
 export function FirstLive() {
   const lives = useNews().lives, [error, setError] = useState(""), { may, owns } = useMe(), starts = may("run");

@@ -1,11 +1,12 @@
 // What the colours and letters mean; letters as soon as somebody wears one.
 import { useEffect, useState } from "preact/hooks";
-import type { Stream, Surroundings } from "./stream";
+import type { Stream } from "./stream";
+import type { Scene } from "../schemas";
 
 const ROLES = [["robot", "robot and its way"], ["pedestrian", "person, last 2 s"], ["goal", "goal and planned path"], ["wall", "wall"], ["contact", "lidar, contact"]];
 const OFTEN = 500; // ms between looks at who wears which letter
 
-export function Legend({ stream, scene }: { stream: Stream; scene: Surroundings }) {
+export function Legend({ stream, scene }: { stream: Stream; scene: Scene }) {
   const [seen, setSeen] = useState<number[]>([]);
   useEffect(() => {
     setSeen([]);

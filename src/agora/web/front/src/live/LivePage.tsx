@@ -1,11 +1,11 @@
 // The page of live episodes. The tour beside them stays where it is when the episodes change: somebody may be pressing its button.
 import { useState } from "preact/hooks";
-import type { Live } from "../api";
 import { Tour } from "../Tour";
 import { FirstLive } from "./FirstLive";
 import { Others } from "./Others";
 import { Picker } from "./Picker";
 import { Watched } from "./Watched";
+import type { Live } from "../schemas";
 
 /** `ids`: of the live episodes; without any, one is looked for or begun. `together`: see `Watched`. */
 export function LivePage({ ids, together }: { ids: string[]; together: boolean }) {

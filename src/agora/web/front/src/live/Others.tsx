@@ -1,6 +1,6 @@
 // The other episodes that run live: each can be watched, or shown beside those that are here.
 import { useNews } from "../news";
-import { MOST } from "./begin";
+import { MOST } from "./start";
 
 export function Others({ ids }: { ids: string[] }) {
   const lives = (useNews().lives ?? []).filter((live) => !ids.includes(live.id) && live.state !== "failed");

@@ -1,9 +1,10 @@
 // Which episode to watch next, who drives, and what is shown beside it.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
-import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
-import { begin, FIRST, MOST } from "./begin";
+import { RoleNotice } from "../account/RoleNotice";
+import { useGet, wordsOf, type LiveForm } from "../api";
+import { begin, FIRST, MOST } from "./start";
+import type { Live, Planner, Policy, Suite } from "../schemas";
 
 const HAND = ""; // instead of a planner's name
 const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners that are proposed beside the first
@@ -59,7 +60,7 @@ export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }
         </select></label>
       )}
       {error && <p class="bad" role="alert">{error}</p>}
-      <Needs role="run" />
+      <RoleNotice role="run" />
       <button type="submit" class="first" disabled={busy || !may("run")}>Start</button>
     </form>
   );

@@ -1,14 +1,14 @@
 // Live episodes that are watched, with their controls: one, or up to four side by side, on which controls and keys act together.
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import type { Live } from "../api";
-import { go } from "../place";
+import { go } from "../router";
 import type { Shown, View } from "./Canvas";
 import { Controls } from "./Controls";
 import { useKeys } from "./keys";
 import { Legend } from "./Legend";
 import { Stream, type Wish } from "./stream";
 import { World } from "./World";
+import type { Live } from "../schemas";
 
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
 const OFTEN = 100; // ms between looks whether all worlds run that are to begin together

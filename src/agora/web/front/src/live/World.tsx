@@ -1,12 +1,13 @@
 // One live world: its picture, what must be known of it now, and its line of numbers.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useMe } from "../account/me";
-import { useGet, type Suite } from "../api";
+import { useGet } from "../api";
 import { Canvas, type Shown, type View } from "./Canvas";
 import { useDriving } from "./drive";
 import { Pad } from "./Pad";
 import { readout } from "./readout";
 import type { Stream, Wish } from "./stream";
+import type { Suite } from "../schemas";
 
 const OWN = "own/"; // suites whose names begin with this were drawn or put together here
 

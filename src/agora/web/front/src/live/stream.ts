@@ -1,15 +1,10 @@
 // A live episode: what the server tells of it, and what it is asked to do.
-import type { Colours, Contact, Door, Extent, Plan, Point, Scan } from "../../../../viewer/templates/painter.js";
-import type { Live } from "../api";
+import type { Contact, Point, Scan } from "../../../../viewer/templates/painter.js";
 import { Socket } from "../socket";
 import { unpack, type Numbers } from "./message";
 import { Recent, type Snapshot } from "./recent";
+import type { Live, Scene } from "../schemas";
 
-export type Surroundings = {
-  title: string; map: Plan | null; extent: Extent; radius: number; outline: Point[]; goal: number[]; tolerance: number;
-  others: { radius: number }[]; lidar: { pose: [number, number, number]; angles: [number, number]; range: number } | null;
-  colours: { light: Colours; dark: Colours }; states: [string, string][]; names: string[]; control: number; drive: boolean; door?: Door | null;
-};
 export type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
 export type Ending = { outcome: string; why: string };
 export type Wish =
@@ -19,7 +14,7 @@ export type Wish =
 
 export class Stream {
   live: Live | null = null;
-  scene: Surroundings | null = null;
+  scene: Scene | null = null;
   ending: Ending | null = null;
   recent = new Recent();
   moment: Content | null = null;
@@ -34,7 +29,7 @@ export class Stream {
   /** `changed` is called when anything but the moment has changed. */
   constructor(id: string, readonly changed: () => void) {
     this.#socket = new Socket(`/api/live/${id}`, {
-      text: (message) => this.#hear(message as { scene?: Surroundings; live?: Live; end?: Ending; error?: string }),
+      text: (message) => this.#hear(message as { scene?: Scene; live?: Live; end?: Ending; error?: string }),
       bytes: (message) => this.#see(unpack(message) as Content),
       lost: () => this.#fail("The connection is lost; trying again …"),
       refused: () => { this.over = true; this.#fail("This live episode is over."); },
@@ -54,7 +49,7 @@ export class Stream {
     this.changed();
   }
 
-  #hear({ scene, live, end, error }: { scene?: Surroundings; live?: Live; end?: Ending; error?: string }): void {
+  #hear({ scene, live, end, error }: { scene?: Scene; live?: Live; end?: Ending; error?: string }): void {
     this.trouble = error ?? "";
     if (scene) {
       this.scene = scene;

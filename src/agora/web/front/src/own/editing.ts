@@ -3,9 +3,9 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useState } from "preac
 import { useMe } from "../account/me";
 import { forget, wordsOf } from "../api";
 import { types } from "../live/drive";
-import { go } from "../place";
+import { go } from "../router";
 import { step, type History, type Step } from "./history";
-import { forgetUnsaved, remember, unsaved } from "./kept";
+import { forgetUnsaved, remember, unsaved } from "./unsaved";
 import { keep, keepAs, Older, type Kind, type Saved } from "./server";
 
 export type Editing<T> = {

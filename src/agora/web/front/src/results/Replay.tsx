@@ -1,7 +1,7 @@
 // The replay of an episode.
 import { useEffect, useRef } from "preact/hooks";
 import type { Run } from "../api";
-import { Frame } from "../Frame";
+import { ReportFrame } from "../ReportFrame";
 
 export function Replay({ run, episode }: { run: Run; episode: string }) {
   const bar = useRef<HTMLParagraphElement>(null);
@@ -13,7 +13,7 @@ export function Replay({ run, episode }: { run: Run; episode: string }) {
         <a href={`/api/runs/${run.id}/mcap?key=${encodeURIComponent(episode)}`} download>MCAP file for Foxglove</a>
       </p>
       <h2 class="hidden">{episode}</h2>
-      <Frame src={`/api/runs/${run.id}/replay?key=${encodeURIComponent(episode)}`} title={`Replay of ${episode}`} />
+      <ReportFrame src={`/api/runs/${run.id}/replay?key=${encodeURIComponent(episode)}`} title={`Replay of ${episode}`} />
     </>
   );
 }

@@ -1,8 +1,9 @@
 // The rows of a run, a page at a time: sorted, searched and cut by the server.
 import { useEffect, useState } from "preact/hooks";
-import { useGet, type Cell, type Page, type Run } from "../api";
-import { go } from "../place";
+import { useGet, type Cell, type Run } from "../api";
+import { go } from "../router";
 import { Replay } from "./Replay";
+import type { RowsPage } from "../schemas";
 
 const LIMIT = 100;
 const ALWAYS = ["planner", "stage", "episode", "outcome"];
@@ -15,8 +16,8 @@ export function Rows({ run, asked }: { run: Run; asked: URLSearchParams }) {
   const [find, setFind] = useState("");
   const [all, setAll] = useState(false);
   const query = new URLSearchParams({ offset: String(offset), limit: String(LIMIT), find, sort: order.sort, down: String(order.down), done: String(run.done) });
-  const { data, error } = useGet<Page>(`/api/runs/${run.id}/rows?${query}`);
-  const [page, setPage] = useState<Page | undefined>();
+  const { data, error } = useGet<RowsPage>(`/api/runs/${run.id}/rows?${query}`);
+  const [page, setPage] = useState<RowsPage | undefined>();
   useEffect(() => { if (data) setPage(data); }, [data]);
   const episode = asked.get("episode");
   if (episode) return <Replay run={run} episode={episode} />;

@@ -1,10 +1,10 @@
 // One run: its report, its rows, its replays, its files.
 import { useGet, type Run } from "../api";
-import { Frame } from "../Frame";
+import { ReportFrame } from "../ReportFrame";
 import { useNews } from "../news";
-import { addressOf } from "../run/chosen";
+import { addressOf } from "../run/plannerText";
 import { RunState } from "../run/RunState";
-import { Asked } from "./Asked";
+import { RunSuiteFile } from "./RunSuiteFile";
 import { Files } from "./Files";
 import { Rows } from "./Rows";
 
@@ -28,7 +28,7 @@ export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string;
           {tab === "" && <Report run={run} />}
           {tab === "rows" && <Rows run={run} asked={asked} />}
           {tab === "files" && <Files run={run} />}
-          {tab === "suite" && <Asked run={run} />}
+          {tab === "suite" && <RunSuiteFile run={run} />}
         </>
       ) : <Waiting run={run} />}
     </>
@@ -37,7 +37,7 @@ export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string;
 
 function Report({ run }: { run: Run }) {
   if (run.state === "running") return <p>The report is written when the run has ended. <a href={`/results/${run.id}/rows`}>The episodes so far</a> are there already.</p>;
-  return <Frame key={run.state} src={`/api/runs/${run.id}/report`} title={`Report of ${run.title}`} />;
+  return <ReportFrame key={run.state} src={`/api/runs/${run.id}/report`} title={`Report of ${run.title}`} />;
 }
 
 function Waiting({ run }: { run: Run }) {

@@ -1,5 +1,5 @@
 // One parameter of a component, with the control that its type asks for. Empty: the default.
-import { Said } from "../Said";
+import { Prose } from "../Prose";
 import { useGet, type Field, type Kinds } from "../api";
 
 type Props = { field: Field; id: string; value: string; put(value: string): void };
@@ -9,7 +9,7 @@ export function FieldInput({ field, id, value, put }: Props) {
     <div class={value === "" ? "field" : "field changed"}>
       <label for={id}>{field.label ?? field.name}</label>
       <Control field={field} id={id} value={value} put={put} />
-      <p id={`${id}-help`}><Said text={field.help} /> <small>{field.words}</small></p>
+      <p id={`${id}-help`}><Prose text={field.help} /> <small>{field.words}</small></p>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 // The form of a planner's parameters, made of its fields.
 import { useState } from "preact/hooks";
-import { useGet, type Component } from "../api";
+import { useGet } from "../api";
 import { FieldInput } from "./FieldInput";
-import type { Chosen } from "./chosen";
+import type { Chosen } from "./plannerText";
+import type { Component } from "../schemas";
 
 const MANY = 8; // from so many fields on there is a box to find one
 

@@ -1,10 +1,11 @@
 // Planners to run: a list to tick, and the parameters of those that are ticked.
 import { useState } from "preact/hooks";
-import { isCode, type Planner, type Policy } from "../api";
-import { Said } from "../Said";
+import { isCode } from "../api";
+import { Prose } from "../Prose";
 import { shown as of } from "./FieldInput";
 import { Parameters } from "./Parameters";
-import { chosenOf, textOf, type Chosen } from "./chosen";
+import { parsePlanner, textOf, type Chosen } from "./plannerText";
+import type { Planner, Policy } from "../schemas";
 
 const SOME = 6; // parameters of a preset that are shown
 
@@ -16,7 +17,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
   const shown = planners.filter(({ name, planner, summary, changes }) => `${name} ${planner} ${summary} ${Object.keys(changes).join(" ")}`.toLowerCase().includes(wanted));
   const toggle = (name: string) => put(is(name) ? chosen.filter((one) => one.name !== name || isOwn(one)) : [...chosen, { name, values: {} }]);
   const mine = own.filter(({ planner }) => planner.toLowerCase().includes(wanted)), has = ({ name }: Policy) => chosen.some((one) => one.values["file"] === name);
-  const toggleOwn = (policy: Policy) => put(has(policy) ? chosen.filter((one) => one.values["file"] !== policy.name) : [...chosen, chosenOf(policy.planner)]);
+  const toggleOwn = (policy: Policy) => put(has(policy) ? chosen.filter((one) => one.values["file"] !== policy.name) : [...chosen, parsePlanner(policy.planner)]);
   return (
     <fieldset>
       <legend>2. Planners</legend>
@@ -32,7 +33,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
             <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>} {isCode(one) && <i class="tag">yours, code</i>}
-              <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
+              <small>{one.missing ? `cannot run here: ${one.missing}` : <Prose text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
           </label>
         ))}
         {!shown.length && !mine.length && <p class="faint">No planner has “{find}” in its name or text.</p>}

@@ -1,15 +1,16 @@
 // Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
-import { isCode, isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
+import { RoleNotice } from "../account/RoleNotice";
+import { isCode, isOwn, post, useGet, wordsOf, type Form, type Run } from "../api";
 import { news, useNews } from "../news";
-import { go } from "../place";
+import { go } from "../router";
 import { PlannerPicker } from "./PlannerPicker";
 import { Queue } from "./Queue";
 import { SuitePicker } from "./SuitePicker";
-import { chosenOf, textOf, type Chosen } from "./chosen";
-import { expected } from "./expected";
+import { parsePlanner, textOf, type Chosen } from "./plannerText";
+import { expected } from "./estimate";
+import type { Planner, Policy, Suite } from "../schemas";
 
 const LEVELS: [string, string][] = [
   ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"], ["camera", "tracks made from the camera"],
@@ -20,7 +21,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   const kept = useGet<Policy[]>("/api/policies"), policies = kept.data ?? [], trained = policies.filter(({ run }) => run);
   const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
   const [stages, setStages] = useState<string[]>(asked.getAll("stages"));
-  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(chosenOf));
+  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(parsePlanner));
   const [episodes, setEpisodes] = useState(asked.get("episodes") ?? "");
   const [level, setLevel] = useState(asked.get("pedestrians") ?? "");
   const [control, setControl] = useState(true);
@@ -55,7 +56,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
     <>
       <h1>Run planners on a suite</h1>
       {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
-      <Needs role="run" />
+      <RoleNotice role="run" />
       <div class="columns">
         {/* A list that comes later would move what somebody is about to click. */}
         {!(suites.data && planners.data && (kept.data || kept.error)) ? <p class="faint">Reading suites and planners …</p> : <form class="run" onSubmit={start}>

@@ -1,6 +1,6 @@
 // The suite to run, and which of its stages.
 import { useState } from "preact/hooks";
-import type { Stage, Suite } from "../api";
+import type { Stage, Suite } from "../schemas";
 
 type Props = { suites: Suite[]; name: string; stages: string[]; put(name: string, stages: string[]): void };
 

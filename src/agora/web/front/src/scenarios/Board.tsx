@@ -1,15 +1,15 @@
 // The map on which a scenario is drawn: tools, mouse, fingers, keys.
 import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
-import { usePressed } from "../own/pressed";
+import { useShortcuts } from "../own/shortcuts";
 import { added, apart as parted, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talkers, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
-import type { Parts, World } from "./server";
 import { Sketch, type Hit } from "./Sketch";
 import { hint, TOOLS, type Tool } from "./tools";
+import type { ScenarioParts, World } from "../schemas";
 
 export type BoardView = { tool(tool: Tool): void };
 type Props = {
-  content: Content; world: World; parts: Parts; selected: Part | null; wrong: Set<string>; view: Ref<BoardView>;
+  content: Content; world: World; parts: ScenarioParts; selected: Part | null; wrong: Set<string>; view: Ref<BoardView>;
   put(content: Content, tag?: string): void; select(part: Part | null): void;
 };
 type Finger = { x: number; y: number };
@@ -186,7 +186,7 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
     else if (work.current) { put(work.current); work.current = null; }
     redraw();
   };
-  usePressed({
+  useShortcuts({
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     Escape: () => { if (tool === "select") select(null); else choose("select"); },
     ...Object.fromEntries(TOOLS.map((one) => [one.key, () => choose(one.tool)])),

@@ -1,17 +1,18 @@
 // The page on which a scenario is drawn.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { get, post, useGet, wordsOf, type Planner } from "../api";
-import { begin } from "../live/begin";
+import { get, post, useGet, wordsOf } from "../api";
+import { begin } from "../live/start";
 import { types } from "../live/drive";
 import { EditorHead } from "../own/EditorHead";
 import { useEditing } from "../own/editing";
-import { go } from "../place";
-import { Elements, Problems, Sentences } from "./Around";
+import { go } from "../router";
+import { Elements, Problems, Sentences } from "./SidePanels";
 import { Board, nudged, type BoardView } from "./Board";
 import { Fields } from "./Fields";
 import { has, idOf, without, type Part } from "./model";
-import { SCENARIO, type Checked, type Kept, type Parts, type World } from "./server";
+import { SCENARIO, type Kept } from "./server";
 import { told } from "./Sketch";
+import type { Planner, ScenarioCheck, ScenarioParts, World } from "../schemas";
 
 const LOOKS = 250; // ms after an edit at which the server looks at it
 
@@ -20,16 +21,16 @@ export function ScenarioPage({ name }: { name: string }) {
   useEffect(() => {
     get<Kept>(`/api/scenarios/${encodeURIComponent(name)}`).then(setKept, (problem: unknown) => setError(wordsOf(problem)));
   }, [name]);
-  const world = useGet<World>(kept ? `/api/worlds/${encodeURIComponent(kept.world)}` : "", true), parts = useGet<Parts>("/api/scenario-parts", true);
+  const world = useGet<World>(kept ? `/api/worlds/${encodeURIComponent(kept.world)}` : "", true), parts = useGet<ScenarioParts>("/api/scenario-parts", true);
   const trouble = error || world.error || parts.error;
   if (trouble) return <><h1>{name}</h1><p class="bad" role="alert">{trouble}</p><p><a href="/scenarios">All scenarios</a></p></>;
   if (!kept || !world.data || !parts.data) return <><h1>{name}</h1><p class="faint" role="status">Opening …</p></>;
   return <Editor kept={kept} world={world.data} parts={parts.data} />;
 }
 
-function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts }) {
+function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: ScenarioParts }) {
   const editing = useEditing(SCENARIO, kept), { now, act, put, say } = editing;
-  const [selected, setSelected] = useState<Part | null>(null), [checked, setChecked] = useState<Checked | null>(null);
+  const [selected, setSelected] = useState<Part | null>(null), [checked, setChecked] = useState<ScenarioCheck | null>(null);
   const board = useRef<BoardView>(null);
   const part = selected && has(now, selected) ? selected : null;
   const select = (next: Part | null) => { setSelected(next); act({ do: "pause" }); };
@@ -37,7 +38,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => {
-      post<Checked>("/api/scenarios/check", { content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
+      post<ScenarioCheck>("/api/scenarios/check", { content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
     }, LOOKS);
     return () => { gone = true; clearTimeout(timer); };
   }, [now]);

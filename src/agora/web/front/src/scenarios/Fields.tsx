@@ -1,11 +1,11 @@
 // The form of what is selected. Angles are degrees here and radians in the file.
 import { useEffect, useState } from "preact/hooks";
-import { Said } from "../Said";
+import { Prose } from "../Prose";
 import type { Field } from "../api";
 import { apart, called, changed, doing, doubled, headingOf, movedTo, partners, people, placeOf, renamed, talkers, talksWith, things, turnedTo, without, type Content, type Part, type Person } from "./model";
-import type { Parts } from "./server";
+import type { ScenarioParts } from "../schemas";
 
-type Props = { content: Content; part: Part; parts: Parts; put(content: Content, tag?: string): void; select(part: Part | null): void };
+type Props = { content: Content; part: Part; parts: ScenarioParts; put(content: Content, tag?: string): void; select(part: Part | null): void };
 
 const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "round and round"], ["1", "in random order, for ever"]];
 const REACTS: Record<string, string> = {
@@ -27,7 +27,7 @@ export function Fields({ content, part, parts, put, select }: Props) {
         </p>
       )}
       <div class="few">
-        {person && part.key === "pos" && <Named content={content} part={part} put={put} />}
+        {person && part.key === "pos" && <NameFields content={content} part={part} put={put} />}
         <NumberIn label="x" unit="m" value={x} put={(value) => put(movedTo(content, part, value, y), tag("x"))} />
         <NumberIn label="y" unit="m" value={y} put={(value) => put(movedTo(content, part, x, value), tag("y"))} />
         {turns && <NumberIn label="Heading" unit="°" help="0 is east, 90 north" value={Math.round((headingOf(content, part) * 1800) / Math.PI) / 10} put={(value) => put(turnedTo(content, part, (value * Math.PI) / 180), tag("heading"))} />}
@@ -105,7 +105,7 @@ function OfThing({ content, part, kind, parts, put }: Omit<Props, "select"> & { 
 }
 
 /** The name, which is taken over when it is free and the field is left. */
-function Named({ content, part, put }: { content: Content; part: Part; put(content: Content): void }) {
+function NameFields({ content, part, put }: { content: Content; part: Part; put(content: Content): void }) {
   const now = people(content)[part.number].name, [text, setText] = useState(now);
   useEffect(() => setText(now), [now, part.number]);
   const taken = text !== now && people(content).some(({ name }) => name === text);
@@ -145,7 +145,7 @@ function More({ field, value, put }: { field: Field; value: unknown; put(value: 
         : field.type === "number" || field.type === "whole"
           ? <input {...shared} type="number" step="any" min={field.least ?? undefined} max={field.most ?? undefined} placeholder="as usual" value={text} onInput={(event) => put(event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber)} />
           : <input {...shared} type="text" placeholder="as usual" value={text} onInput={(event) => put(event.currentTarget.value || undefined)} />}
-      <p id={`${id}-help`}><Said text={field.help} /> <small>{field.words}</small></p>
+      <p id={`${id}-help`}><Prose text={field.help} /> <small>{field.words}</small></p>
     </div>
   );
 }

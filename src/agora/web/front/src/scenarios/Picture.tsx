@@ -1,7 +1,7 @@
 // A world from above, small.
 import { useEffect, useRef } from "preact/hooks";
 import { Painter } from "../../../../viewer/templates/painter.js";
-import type { World } from "./server";
+import type { World } from "../schemas";
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const HEIGHT = 180; // pixels

@@ -2,31 +2,32 @@
 import { useEffect, useState } from "preact/hooks";
 import { forget, get, remove, useGet, wordsOf } from "../api";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
+import { RoleNotice } from "../account/RoleNotice";
 import { keep, keepAs, nameOf, Older } from "../own/server";
-import { go } from "../place";
+import { go } from "../router";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
-import { Open } from "../worlds/Open";
+import { Open } from "../worlds/ImportFiles";
 import { WorldMaker } from "./WorldMaker";
-import { SCENARIO, type Entry, type Kept, type World, type WorldEntry } from "./server";
+import { SCENARIO, type Kept } from "./server";
+import type { ScenarioEntry, World, WorldEntry } from "../schemas";
 
 export function Scenarios() {
-  const [entries, setEntries] = useState<Entry[] | null>(null), [error, setError] = useState("");
-  const load = () => get<Entry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
+  const [entries, setEntries] = useState<ScenarioEntry[] | null>(null), [error, setError] = useState("");
+  const load = () => get<ScenarioEntry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
   const [world, setWorld] = useState("hall"), [worlds, setWorlds] = useState<WorldEntry[]>([]);
   const loadWorlds = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); void loadWorlds(); }, []);
   const { me, may, owns } = useMe();
   const own = (entries ?? []).filter(({ origin }) => origin === "own"), others = (entries ?? []).filter(({ origin }) => origin !== "own");
-  const copy = async ({ world, name }: Entry) => {
+  const copy = async ({ world, name }: ScenarioEntry) => {
     setError("");
     try {
       const found = await get<Kept>(`/api/worlds/${encodeURIComponent(world)}/scenarios/${encodeURIComponent(name)}`);
       open((await keepAs(SCENARIO, nameOf(found.name, "scenario"), found.content)).name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
-  const drop = async ({ name }: Entry) => {
+  const drop = async ({ name }: ScenarioEntry) => {
     if (!confirm(`Remove the scenario ${name} for good?`)) return;
     try { await remove(`/api/scenarios/${encodeURIComponent(name)}`); forget("/api/suites"); await load(); } catch (problem) { setError(wordsOf(problem)); }
   };
@@ -34,7 +35,7 @@ export function Scenarios() {
     <>
       <h1>Scenarios</h1>
       <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
-      <Needs role="run" />
+      <RoleNotice role="run" />
       {error && <p class="bad" role="alert">{error}</p>}
       <div class="columns begin">
         <div class="begin-lists">
@@ -55,7 +56,7 @@ export function Scenarios() {
 
 const open = (name: string) => { forget("/api/suites"); go(`/scenarios/${encodeURIComponent(name)}`); };
 
-function Table({ entries, title, last }: { entries: Entry[]; title: string; last(entry: Entry): preact.JSX.Element }) {
+function Table({ entries, title, last }: { entries: ScenarioEntry[]; title: string; last(entry: ScenarioEntry): preact.JSX.Element }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="runs full">

@@ -2,7 +2,7 @@
 import { Painter, type Plan, type Point } from "../../../../viewer/templates/painter.js";
 import { TURN } from "../../../../viewer/templates/track.js";
 import { called, crowdOf, doing, facing, headingOf, idOf, KINDS, partners, people, placeOf, samePart, things, type Content, type Part, type Person, type Place } from "./model";
-import type { Parts, ThingModel, World } from "./server";
+import type { FurnitureOutline, ScenarioParts, World } from "../schemas";
 
 export type Shown = { selected: Part | null; wrong: Set<string>; pending: Place | null; cross: boolean };
 export type Hit = { part: Part; turn: boolean };
@@ -15,9 +15,9 @@ export class Sketch extends Painter {
   #place = document.createElement("canvas");
   #drawn = "";
   #radii: Map<string, number>;
-  #models: Map<string, ThingModel>;
+  #models: Map<string, FurnitureOutline>;
 
-  constructor(canvas: HTMLCanvasElement, readonly world: World, readonly parts: Parts) {
+  constructor(canvas: HTMLCanvasElement, readonly world: World, readonly parts: ScenarioParts) {
     super(canvas);
     this.#radii = new Map(parts.types.map(({ name, radius }) => [name, radius]));
     this.#models = new Map(parts.things.map((one) => [one.name, one]));

@@ -1,11 +1,11 @@
 // Makes a world by a map generator: what it would look like, and then the world itself.
 import { useEffect, useState } from "preact/hooks";
-import { Said } from "../Said";
+import { Prose } from "../Prose";
 import { useMe } from "../account/me";
-import { post, useGet, wordsOf, type Component, type Kinds } from "../api";
+import { post, useGet, wordsOf, type Kinds } from "../api";
 import { FieldInput, read } from "../run/FieldInput";
 import { Picture } from "./Picture";
-import type { World } from "./server";
+import type { Component, World } from "../schemas";
 
 const LOOKS = 400; // ms after a change at which the generator is asked
 const FORMS = ["number", "whole", "yes", "choice"];
@@ -41,7 +41,7 @@ export function WorldMaker({ made }: { made(name: string): void }) {
       <label class="row">Generator <select value={generator} onChange={(event) => { setGenerator(event.currentTarget.value); setValues({}); }}>
         {(kinds?.map_generators?.names ?? [generator]).map((one) => <option key={one} value={one}>{one.replaceAll("_", " ")}</option>)}
       </select></label>
-      {component && <p class="faint"><Said text={component.summary} /></p>}
+      {component && <p class="faint"><Prose text={component.summary} /></p>}
       <label class="row">Seed <input type="number" min={0} step={1} value={seed} onInput={(event) => setSeed(Math.max(0, Math.floor(event.currentTarget.valueAsNumber || 0)))} /></label>
       {error ? <p class="bad" role="alert">{error}</p> : seen ? <><Picture world={seen} label="The world that would be made, from above" /><p class="faint">{seen.size[0]} × {seen.size[1]} m</p></> : <p class="faint">Drawing …</p>}
       <details>

@@ -1,15 +1,16 @@
 // A component of the registry: which one, and its parameters.
 import { useRef } from "preact/hooks";
-import { get, useGet, type Component, type Field } from "../api";
-import { Said } from "../Said";
-import { AroundForm, isWrong, useAround, type Around } from "./around";
+import { get, useGet, type Field } from "../api";
+import { Prose } from "../Prose";
+import { SuiteContext, isWrong, useSuiteContext, type SuiteSurroundings } from "./context";
 import { begun, isPlain, type Plain } from "./model";
 import { RecordFields, Typed, Wrong, type ValueProps } from "./Values";
+import type { Component } from "../schemas";
 
 const FEW = 10; // so many parameters are shown at once
 
 export function ComponentValue(props: ValueProps & { kind: string }) {
-  const { field, value, path, put, kind } = props, around = useAround();
+  const { field, value, path, put, kind } = props, around = useSuiteContext();
   const usual = isPlain(field.default) ? String(field.default.name) : typeof field.default === "string" ? field.default : "";
   const given = value !== undefined && value !== null, mapping = isPlain(value) ? value : null;
   const name = typeof value === "string" ? value : mapping ? String(mapping.name ?? "") : usual;
@@ -30,9 +31,9 @@ export function ComponentValue(props: ValueProps & { kind: string }) {
   };
   const fields = data?.fields ?? [], count = Object.keys(mapping ?? {}).length - (mapping && "name" in mapping ? 1 : 0), many = fields.length > FEW;
   const form = (
-    <AroundForm.Provider value={{ ...around, records: { ...around.records, ...data?.records } }}>
+    <SuiteContext.Provider value={{ ...around, records: { ...around.records, ...data?.records } }}>
       <RecordFields fields={fields} value={mapping ?? { name }} path={path} owner={name} put={take} known={["name"]} />
-    </AroundForm.Provider>
+    </SuiteContext.Provider>
   );
   return (
     <div class={given ? "field changed wide component" : "field wide component"}>
@@ -43,8 +44,8 @@ export function ComponentValue(props: ValueProps & { kind: string }) {
         {known.filter((one) => one !== usual || (given && one === name)).map((one) => <option key={one} value={one}>{one}</option>)}
       </select>
       <Wrong path={path} />
-      <p id={`${path}-help`}><Said text={field.help} /></p>
-      {data && <p class="faint"><Said text={data.summary} /></p>}
+      <p id={`${path}-help`}><Prose text={field.help} /></p>
+      {data && <p class="faint"><Prose text={data.summary} /></p>}
       {fields.length > 0 && (many
         ? <details open={isWrong(around, path)}><summary>{fields.length} parameters{count > 0 && `, ${count} given`}</summary>{form}</details>
         : <div class="inner">{form}</div>)}
@@ -55,7 +56,7 @@ export function ComponentValue(props: ValueProps & { kind: string }) {
 export const address = (kind: string, name: string) => `/api/kinds/${kind}/${encodeURIComponent(name)}`;
 
 /** Something to begin with for a parameter that must be given. */
-export function first(field: Field, { kinds, worlds }: Around): unknown {
+export function first(field: Field, { kinds, worlds }: SuiteSurroundings): unknown {
   if (field.type === "component") return kinds[field.kind]?.names[0] ?? "";
   if (field.name === "path") return worlds.includes("hall") ? "hall" : worlds[0] ?? "";
   if (field.choices.length) return field.choices[0];

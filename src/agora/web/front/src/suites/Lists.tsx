@@ -1,10 +1,11 @@
 // Values that are lists: of numbers, of words, of choices, of records, of components.
 import { useState } from "preact/hooks";
-import type { Field, Shape } from "../api";
-import { useAround } from "./around";
+import type { Field } from "../api";
+import { useSuiteContext } from "./context";
 import { ComponentValue, first } from "./ComponentValue";
 import { isPlain, same, type Plain } from "./model";
 import { Labelled, RecordFields, Wrong, type ValueProps } from "./Values";
+import type { Shape } from "../schemas";
 
 type Props = ValueProps & { shape: Shape };
 
@@ -74,7 +75,7 @@ export function Ticks({ field, value, path, put, choices }: ValueProps & { choic
 
 /** Records or components, one after the other. */
 function Items({ field, value, path, put, shape }: Props) {
-  const around = useAround(), items = Array.isArray(value) ? (value as unknown[]) : [];
+  const around = useSuiteContext(), items = Array.isArray(value) ? (value as unknown[]) : [];
   const change = (next: unknown[]) => put(next.length ? next : undefined);
   const fields = around.records[shape.record]?.fields ?? [];
   const fresh = () => (shape.of === "component"

@@ -1,8 +1,9 @@
 // What a suite is for: watching it, and running planners on it.
 import { useState } from "preact/hooks";
-import { useGet, wordsOf, type Planner } from "../api";
-import { begin } from "../live/begin";
-import { go } from "../place";
+import { useGet, wordsOf } from "../api";
+import { begin } from "../live/start";
+import { go } from "../router";
+import type { Planner } from "../schemas";
 
 type Props = { name: string; stage: string; episode: number; ready: boolean; save(): Promise<boolean> };
 

@@ -1,6 +1,6 @@
 // The form of one stage: its keys in groups, each made of the fields of its record. What belongs to no group comes last.
 import type { Field } from "../api";
-import { isWrong, useAround } from "./around";
+import { isWrong, useSuiteContext } from "./context";
 import { isPlain, withKey, type Plain } from "./model";
 import { RecordFields, Value, Wrong } from "./Values";
 
@@ -15,7 +15,7 @@ const CROWD = "crowd", MODEL = "model";
 type Props = { stage: Plain; path: string; put(stage: Plain, key: string): void };
 
 export function StageForm({ stage, path, put }: Props) {
-  const around = useAround(), fields = around.records.Stage.fields, order = fields.map(({ name }) => name), crowd = around.records.CrowdSettings.fields;
+  const around = useSuiteContext(), fields = around.records.Stage.fields, order = fields.map(({ name }) => name), crowd = around.records.CrowdSettings.fields;
   const set = (key: string, value: unknown) => put(withKey(stage, key, value, order), key);
   const row = (field: Field) => (
     <Value key={field.name} field={field} value={stage[field.name]} path={`${path}.${field.name}`} owner="Stage" beside={stage} put={(value) => set(field.name, value)} />

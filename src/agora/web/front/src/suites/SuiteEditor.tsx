@@ -1,18 +1,18 @@
 // The page on which a suite is put together.
 import { useEffect, useState } from "preact/hooks";
-import { get, post, useGet, wordsOf, type Kinds, type Robot, type Suite } from "../api";
+import { get, post, useGet, wordsOf, type Kinds } from "../api";
 import { EditorHead } from "../own/EditorHead";
 import { useEditing } from "../own/editing";
-import type { Entry, WorldEntry } from "../scenarios/server";
-import { AroundForm, type Around } from "./around";
-import { Beginning } from "./Beginning";
+import { SuiteContext, type SuiteSurroundings } from "./context";
+import { PreviewPicture } from "./PreviewPicture";
 import { nameOfStage, placeIn, withStages, type Content, type Plain } from "./model";
 import { Play } from "./Play";
-import { SUITE, type Checked, type Kept, type Records } from "./server";
+import { SUITE, type Kept, type Records } from "./server";
 import { StageForm } from "./StageForm";
 import { StageStrip } from "./StageStrip";
 import { FRESH } from "./Suites";
 import { RecordFields } from "./Values";
+import type { Robot, ScenarioEntry, Suite, SuiteCheck, SuiteParts, WorldEntry } from "../schemas";
 
 const LOOKS = 250; // ms after an edit at which the server looks at it
 
@@ -21,8 +21,8 @@ export function SuitePage({ name }: { name: string }) {
   useEffect(() => {
     get<Kept>(`${SUITE.api}/${encodeURIComponent(name)}`).then(setKept, (problem: unknown) => setError(wordsOf(problem)));
   }, [name]);
-  const parts = useGet<{ records: Records }>("/api/suite-parts", true), kinds = useGet<Kinds>("/api/kinds", true), robots = useGet<Robot[]>("/api/robots", true);
-  const worlds = useGet<WorldEntry[]>("/api/worlds"), scenarios = useGet<Entry[]>("/api/scenarios");
+  const parts = useGet<SuiteParts>("/api/suite-parts", true), kinds = useGet<Kinds>("/api/kinds", true), robots = useGet<Robot[]>("/api/robots", true);
+  const worlds = useGet<WorldEntry[]>("/api/worlds"), scenarios = useGet<ScenarioEntry[]>("/api/scenarios");
   const trouble = error || parts.error || kinds.error || robots.error || worlds.error || scenarios.error;
   if (trouble) return <><h1>{name}</h1><p class="bad" role="alert">{trouble}</p><p><a href="/suites">All suites</a></p></>;
   if (!kept || !parts.data || !kinds.data || !robots.data || !worlds.data || !scenarios.data) return <><h1>{name}</h1><p class="faint" role="status">Opening …</p></>;
@@ -34,14 +34,14 @@ export function SuitePage({ name }: { name: string }) {
   return <Editor kept={kept} around={around} />;
 }
 
-function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> }) {
+function Editor({ kept, around }: { kept: Kept; around: Omit<SuiteSurroundings, "wrong"> }) {
   const editing = useEditing(SUITE, kept), { now, put, act, say } = editing;
-  const [checked, setChecked] = useState<Checked>(kept), [chosen, setChosen] = useState(0), [episode, setEpisode] = useState(0);
+  const [checked, setChecked] = useState<SuiteCheck>(kept), [chosen, setChosen] = useState(0), [episode, setEpisode] = useState(0);
   const at = Math.min(chosen, now.stages.length - 1), stage = now.stages[at] as Plain | undefined;
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => {
-      post<Checked>("/api/suites/check", { name: kept.name, content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
+      post<SuiteCheck>("/api/suites/check", { name: kept.name, content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
     }, LOOKS);
     return () => { gone = true; clearTimeout(timer); };
   }, [now]);
@@ -56,7 +56,7 @@ function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> })
     setTimeout(() => find(key));
   };
   return (
-    <AroundForm.Provider value={{ ...around, wrong }}>
+    <SuiteContext.Provider value={{ ...around, wrong }}>
       <div class="suite-head"><EditorHead editing={editing} /></div>
       <StageStrip stages={now.stages} at={at} wrong={bad} counts={new Map(checked.stages.map(({ name, count }) => [name, count]))} select={select} put={change} fresh={() => FRESH} />
       <div class="columns suite-editor">
@@ -66,12 +66,12 @@ function Editor({ kept, around }: { kept: Kept; around: Omit<Around, "wrong"> })
           <File name={kept.name} text={checked.text} />
         </div>
         <div class="editor-side">
-          {stage && <Beginning content={now} stage={stage} episode={episode} put={setEpisode} />}
+          {stage && <PreviewPicture content={now} stage={stage} episode={episode} put={setEpisode} />}
           <Problems content={now} checked={checked} show={show} />
           {stage && <Play name={kept.name} stage={nameOfStage(stage)} episode={episode} ready={!checked.problems.length} save={editing.save} />}
         </div>
       </div>
-    </AroundForm.Provider>
+    </SuiteContext.Provider>
   );
 }
 
@@ -87,7 +87,7 @@ function find(key: string): void {
   }
 }
 
-function Problems({ content, checked: { problems }, show }: { content: Content; checked: Checked; show(key: string): void }) {
+function Problems({ content, checked: { problems }, show }: { content: Content; checked: SuiteCheck; show(key: string): void }) {
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
       <h2 id="problems">{problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : "Problems"}</h2>
@@ -102,7 +102,7 @@ function Problems({ content, checked: { problems }, show }: { content: Content; 
 function About({ content, put }: { content: Content; put(content: Content, tag: string): void }) {
   const description = typeof content.description === "string" ? content.description : "";
   return (
-    <AroundForm.Consumer>
+    <SuiteContext.Consumer>
       {({ records }) => {
         const fields = records.Suite.fields.filter(({ name }) => !["name", "stages", "description"].includes(name));
         return (
@@ -113,7 +113,7 @@ function About({ content, put }: { content: Content; put(content: Content, tag: 
           </fieldset>
         );
       }}
-    </AroundForm.Consumer>
+    </SuiteContext.Consumer>
   );
 }
 

@@ -1,13 +1,13 @@
 // All suites: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
-import { forget, get, remove, useGet, wordsOf, type Suite } from "../api";
+import { RoleNotice } from "../account/RoleNotice";
+import { forget, get, remove, useGet, wordsOf } from "../api";
 import { keep, keepAs, nameOf, Older } from "../own/server";
-import { go } from "../place";
-import type { WorldEntry } from "../scenarios/server";
+import { go } from "../router";
 import type { Content, Plain } from "./model";
 import { SUITE } from "./server";
+import type { Suite, SuiteFile, WorldEntry } from "../schemas";
 
 const MOST = 256 << 10; // bytes of a file
 const OWN = "own/";
@@ -24,7 +24,7 @@ export function Suites() {
   const own = (suites ?? []).filter(({ kind }) => kind === "suite"), library = (suites ?? []).filter(({ kind }) => kind === "library");
   const copy = async (path: string, name: string) => {
     setError("");
-    try { open((await keepAs(SUITE, nameOf(name, "suite"), (await get<{ text: string }>(path)).text)).name); } catch (problem) { setError(wordsOf(problem)); }
+    try { open((await keepAs(SUITE, nameOf(name, "suite"), (await get<SuiteFile>(path)).text)).name); } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async (name: string) => {
     if (!confirm(`Remove the suite ${name} for good?`)) return;
@@ -33,7 +33,7 @@ export function Suites() {
   return (
     <>
       <h1>Suites</h1>
-      <Needs role="run" />
+      <RoleNotice role="run" />
       <p>A suite is a list of stages. A stage says where episodes take place, how many there are, which robot drives, and who walks there; places, people and goals are then the same for every planner.
         Put one together, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
       {error && <p class="bad" role="alert">{error}</p>}

@@ -1,14 +1,15 @@
 // The forms of a suite's values, made of the fields of its records and components. undefined: left out of the file, so the default.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Field, Shape } from "../api";
+import type { Field } from "../api";
 import { FieldInput, read } from "../run/FieldInput";
-import { Said } from "../Said";
-import { isWrong, useAround } from "./around";
+import { Prose } from "../Prose";
+import { isWrong, useSuiteContext } from "./context";
 import { ComponentValue } from "./ComponentValue";
 import { Lists } from "./Lists";
 import { below, isPlain, same, withKey, type Plain } from "./model";
-import { Named } from "./Named";
+import { NameFields } from "./NameFields";
+import type { Shape } from "../schemas";
 
 /** Words for keys that say little to somebody who sees them for the first time. */
 const WORDS: Record<string, string> = {
@@ -24,7 +25,7 @@ export function Value({ field, ...more }: ValueProps) {
   const words = WORDS[`${more.owner}.${field.name}`], props = { ...more, field: words ? { ...field, label: `${words} (${field.name})` } : field };
   const { shape, type, name } = field, { value, owner } = props;
   if (type === "component") return <ComponentValue {...props} kind={props.field.kind} />;
-  if (["Stage.robot", "folder.path", "folder.scenarios"].includes(`${owner}.${name}`)) return <Named {...props} />;
+  if (["Stage.robot", "folder.path", "folder.scenarios"].includes(`${owner}.${name}`)) return <NameFields {...props} />;
   if (!shape) return isPlain(value) || Array.isArray(value) || type === "other" ? <Typed {...props} write={JSON.stringify} parse={plainOf} /> : <Scalar {...props} />;
   if (shape.of === "shares") return <Typed {...props} write={sharesWritten} parse={sharesRead} />;
   if (shape.of === "record" && !shape.many) return <RecordValue {...props} shape={shape} />;
@@ -74,7 +75,7 @@ function sharesRead(text: string): unknown {
 }
 
 function RecordValue({ field, value, path, put, shape }: ValueProps & { shape: Shape }) {
-  const around = useAround(), fields = around.records[shape.record]?.fields ?? [], { word, optional } = shape;
+  const around = useSuiteContext(), fields = around.records[shape.record]?.fields ?? [], { word, optional } = shape;
   if (value !== undefined && value !== null && !isPlain(value) && !(word && typeof value === "string")) return <Typed field={field} value={value} path={path} owner="" beside={{}} put={put} write={JSON.stringify} parse={plainOf} />;
   const there: Plain = typeof value === "string" ? { [word]: value } : isPlain(value) ? value : {}, given = Object.keys(there).length;
   const none = optional && (value === undefined || value === null), label = field.label ?? field.name;
@@ -96,7 +97,7 @@ function RecordValue({ field, value, path, put, shape }: ValueProps & { shape: S
         </details>
       )}
       <Wrong path={path} />
-      {!chooses && <p><Said text={field.help} /></p>}
+      {!chooses && <p><Prose text={field.help} /></p>}
     </div>
   );
 }
@@ -105,7 +106,7 @@ type Fields = { fields: Field[]; value: Plain; path: string; owner: string; put(
 
 /** The fields of a record, those in `more` behind a press; keys that it does not have can be taken out. */
 export function RecordFields({ fields, value, path, owner, put, more = [], known = [] }: Fields) {
-  const around = useAround(), order = [...known, ...fields.map(({ name }) => name)];
+  const around = useSuiteContext(), order = [...known, ...fields.map(({ name }) => name)];
   const row = (field: Field) => (
     <Value key={field.name} field={field} value={value[field.name]} path={below(path, field.name)} owner={owner} beside={value} put={(next) => put(withKey(value, field.name, next, order), field.name)} />
   );
@@ -133,13 +134,13 @@ export function Labelled({ field, path, given, group = false, children }: { fiel
       {group ? <span class="key" id={`${path}-name`}>{field.label ?? field.name}</span> : <label for={path}>{field.label ?? field.name}</label>}
       {children}
       <Wrong path={path} />
-      <p id={`${path}-help`}><Said text={field.help} />{!field.shape && <small>{field.words}</small>}</p>
+      <p id={`${path}-help`}><Prose text={field.help} />{!field.shape && <small>{field.words}</small>}</p>
     </div>
   );
 }
 
 /** What is wrong with the value of a key. */
 export function Wrong({ path }: { path: string }) {
-  const words = useAround().wrong.get(path);
+  const words = useSuiteContext().wrong.get(path);
   return words ? <p class="bad wrong">{words.join("; ")}</p> : null;
 }

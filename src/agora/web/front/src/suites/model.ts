@@ -1,5 +1,6 @@
 // The content of a suite's file as the editor changes it: plain data, in which what is left out has its default.
-import type { Component, Field } from "../api";
+import type { Field } from "../api";
+import type { Component } from "../schemas";
 
 export type Plain = Record<string, unknown>;
 export type Content = Plain & { stages: Plain[] };

@@ -1,9 +1,9 @@
 // The fields of a training to change, those of its components below them.
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { useGet, type Component } from "../api";
+import { useGet } from "../api";
 import { FieldInput } from "../run/FieldInput";
-import type { TreeField } from "./server";
+import type { Component, TreeField } from "../schemas";
 
 export type Values = Record<string, string>;
 type Props = { fields: TreeField[]; values: Values; put(values: Values): void };

@@ -1,10 +1,11 @@
 // The seeds of a training: their checkpoints, what their validations found, and their tests.
-import type { Detail, Point, SeedState } from "./server";
+import type { Point } from "./server";
 import { said } from "./series";
+import type { SeedProgress, TrainingProgress } from "../schemas";
 
 const SHARE = { unit: "%", share: true }, SECONDS = { unit: "s", share: false };
 
-export function Seeds({ detail, curves, running }: { detail: Detail; curves: Map<number, Point[]>; running: boolean }) {
+export function Seeds({ detail, curves, running }: { detail: TrainingProgress; curves: Map<number, Point[]>; running: boolean }) {
   const now = detail.seeds.find((one) => one.begun && !one.whole)?.seed;
   return (
     <>
@@ -56,4 +57,4 @@ function best(points: Point[]): Point | undefined {
   }, undefined);
 }
 
-const tested = ({ policy }: Detail, { seed }: SeedState) => policy?.card?.seeds.find((one) => one.seed === seed)?.results[0];
+const tested = ({ policy }: TrainingProgress, { seed }: SeedProgress) => policy?.card?.seeds.find((one) => one.seed === seed)?.results[0];

@@ -1,14 +1,15 @@
 // One training: how far it is, its curves, its checkpoints, its policy.
 import { useState } from "preact/hooks";
-import { useGet, wordsOf, type Policy, type Run } from "../api";
+import { useGet, wordsOf, type Run } from "../api";
 import { CardDetail } from "../lists/Policies";
-import { begin } from "../live/begin";
+import { begin } from "../live/start";
 import { useNews } from "../news";
 import { RunState } from "../run/RunState";
 import { Chart } from "./Chart";
 import { measures, plotOf, successPlot, titleOf } from "./series";
-import { useCurves, useFresh, type Detail } from "./server";
+import { useCurves, useFresh } from "./server";
 import { Seeds } from "./Seeds";
+import type { Policy, TrainingProgress } from "../schemas";
 
 export function TrainingDetail({ id }: { id: string }) {
   const news = useNews(), told = news.runs?.find((one) => one.id === id), found = useGet<Run>(told ? "" : `/api/runs/${id}`);
@@ -25,7 +26,7 @@ export function TrainingDetail({ id }: { id: string }) {
 }
 
 function Body({ run }: { run: Run }) {
-  const { data, error } = useFresh<Detail>(`/api/runs/${run.id}/training`, `${run.state} ${run.done} ${run.message}`);
+  const { data, error } = useFresh<TrainingProgress>(`/api/runs/${run.id}/training`, `${run.state} ${run.done} ${run.message}`);
   const { curves, error: torn, isRead } = useCurves(run.id, (data?.seeds ?? []).map(({ seed }) => seed), `${run.state} ${run.done} ${run.message}`);
   const [measure, setMeasure] = useState("");
   if (error && !data) return <p class="bad" role="alert">{error}</p>;
@@ -59,7 +60,7 @@ function Body({ run }: { run: Run }) {
   );
 }
 
-function Use({ detail: { training }, planner, base, running }: { detail: Detail; planner: string; base: string; running: boolean }) {
+function Use({ detail: { training }, planner, base, running }: { detail: TrainingProgress; planner: string; base: string; running: boolean }) {
   const [error, setError] = useState("");
   const stage = training.stages[0] ?? "";
   const watch = () => begin({ suite: training.test, stage, episode: 0, planner, seed: null, drive: false }).catch((problem: unknown) => setError(wordsOf(problem)));
@@ -79,7 +80,7 @@ function Use({ detail: { training }, planner, base, running }: { detail: Detail;
   );
 }
 
-function command({ form }: Run, { training, file, seeds }: Detail): string {
+function command({ form }: Run, { training, file, seeds }: TrainingProgress): string {
   const changed = Object.keys((form["changes"] as object | undefined) ?? {}).length > 0, quoted = (text: string) => (/^[\w:=,.+/-]+$/.test(text) ? text : `'${text}'`);
   const minutes = typeof form["minutes"] === "number" ? ` --minutes ${form["minutes"]}` : "";
   return `agora train ${changed ? quoted(file) : quoted(String(form["training"] ?? training.name))}${changed ? "" : seeds.map(({ seed }) => ` --seed ${seed}`).join("")}${minutes}`;

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { remove, wordsOf, type Run } from "../api";
 import { news, useNews } from "../news";
 import { RunState } from "../run/RunState";
-import { Ask } from "./Ask";
+import { NewTraining } from "./NewTraining";
 
 export function Trainings({ asked }: { asked: URLSearchParams }) {
   const runs = useNews().runs?.filter(({ kind }) => kind === "training");
@@ -17,7 +17,7 @@ export function Trainings({ asked }: { asked: URLSearchParams }) {
     <>
       <h1>Train a policy</h1>
       <div class="columns">
-        <Ask key={asked.toString()} asked={asked} />
+        <NewTraining key={asked.toString()} asked={asked} />
         <aside class="card queue" aria-labelledby="trainings">
           <h2 id="trainings">Trainings</h2>
           {runs && !runs.length && <p class="faint">Nothing was trained here yet. Start a training, and its curve is shown while it learns. It can be stopped at any time and goes on later.</p>}

@@ -1,9 +1,8 @@
 // Draws a world that is edited: its cells from a picture with a pixel a cell, its zones, its furniture, and what is being drawn.
 import { Painter, type Colours, type Point } from "../../../../viewer/templates/painter.js";
-import type { ThingModel } from "../scenarios/server";
 import type { Chosen, Drawing } from "./drawing";
 import { polygonsOf, type Stroke } from "./raster";
-import type { Piece, Zone } from "./server";
+import type { FurnitureOutline, Piece, Zone } from "../schemas";
 
 export type Shown = { chosen: Chosen | null; stroke: Stroke | null; corners: Point[] | null; cross: Point | null; words: string; zones: Zone[]; furniture: Piece[] };
 
@@ -14,10 +13,10 @@ export class Plan extends Painter {
   #cells = document.createElement("canvas"); // a pixel a cell
   #place = document.createElement("canvas"); // the cells as they are shown
   #drawn = "";
-  #models: Map<string, ThingModel>;
+  #models: Map<string, FurnitureOutline>;
   #revision = 0;
 
-  constructor(canvas: HTMLCanvasElement, readonly drawing: Drawing, things: ThingModel[]) {
+  constructor(canvas: HTMLCanvasElement, readonly drawing: Drawing, things: FurnitureOutline[]) {
     super(canvas);
     this.#models = new Map(things.map((one) => [one.name, one]));
     this.#cells.width = drawing.columns;

@@ -2,16 +2,15 @@
 import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import type { Point } from "../../../../viewer/templates/painter.js";
-import { usePressed } from "../own/pressed";
-import type { ThingModel } from "../scenarios/server";
+import { useShortcuts } from "../own/shortcuts";
 import type { Chosen, Drawing } from "./drawing";
 import { Plan } from "./Plan";
 import type { Shape, Stroke } from "./raster";
-import type { Piece, Sent, Zone } from "./server";
 import { hint, STEPS, TOOLS, type Tool } from "./tools";
+import type { FurnitureOutline, Piece, WorldDrawing, Zone } from "../schemas";
 
 export type WorldBoardView = { redraw(): void };
-type Props = { drawing: Drawing; sent: Sent; things: ThingModel[]; chosen: Chosen | null; view: Ref<WorldBoardView>; changed(): void; choose(chosen: Chosen | null): void };
+type Props = { drawing: Drawing; sent: WorldDrawing; things: FurnitureOutline[]; chosen: Chosen | null; view: Ref<WorldBoardView>; changed(): void; choose(chosen: Chosen | null): void };
 type Drag = "pan" | "two" | "pen" | { held: Chosen; grip: Point } | { turn: number } | null;
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
@@ -188,7 +187,7 @@ export function WorldBoard({ drawing, sent, things, chosen, view, changed, choos
     return () => own.removeEventListener("wheel", wheel);
   }, []);
 
-  usePressed({
+  useShortcuts({
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     Escape: () => { if (line.current.length) stop(); else if (tool === "select") choose(null); else pick("select"); },
     ...Object.fromEntries(TOOLS.map((one) => [one.key, () => pick(one.tool)])),

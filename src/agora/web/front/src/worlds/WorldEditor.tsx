@@ -4,19 +4,20 @@ import { useMe } from "../account/me";
 import { forget, get, post, useGet, wordsOf } from "../api";
 import { types } from "../live/drive";
 import { keepAs, nameOf } from "../own/server";
-import { go } from "../place";
-import { SCENARIO, type Parts as ScenarioParts } from "../scenarios/server";
-import { ChosenFields, Parts, without } from "./Chosen";
+import { go } from "../router";
+import { SCENARIO } from "../scenarios/server";
+import { SelectionFields, Parts, without } from "./SelectionFields";
 import { Drawing, type Chosen } from "./drawing";
-import { forgetUnsaved, remember, unsaved, type Unsaved } from "./kept";
-import { keep, Older, packed, unpacked, type Saved, type Sent } from "./server";
+import { forgetUnsaved, remember, unsaved, type Unsaved } from "./unsaved";
+import { keep, Older, packed, unpacked } from "./server";
 import { moved, replaced, WorldBoard, type WorldBoardView } from "./WorldBoard";
+import type { KeptDrawing, ScenarioParts, World, WorldDrawing, WorldEntry } from "../schemas";
 
-type Opened = { sent: Sent; drawing: Drawing; version: string; again: Unsaved | null };
+type Opened = { sent: WorldDrawing; drawing: Drawing; version: string; again: Unsaved | null };
 const WAITS = 600; // ms after an edit at which the browser keeps it
 
 async function opened(name: string): Promise<Opened> {
-  const sent = await get<Sent>(`/api/worlds/${encodeURIComponent(name)}/drawing`), drawing = new Drawing(sent, await unpacked(sent.cells)), found = unsaved(name);
+  const sent = await get<WorldDrawing>(`/api/worlds/${encodeURIComponent(name)}/drawing`), drawing = new Drawing(sent, await unpacked(sent.cells)), found = unsaved(name);
   if (!found) return { sent, drawing, version: sent.version, again: null };
   if (found.cells) {
     const cells = await unpacked(found.cells);
@@ -38,7 +39,7 @@ export function WorldPage({ name }: { name: string }) {
 function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened & { parts: ScenarioParts; reopen(): void }) {
   const { name } = sent, { me, may, owns } = useMe(), mine = owns(sent.owner), [, setEdits] = useState(0), [chosen, setChosen] = useState<Chosen | null>(null);
   const version = useRef(begun), board = useRef<WorldBoardView>(null), waits = useRef(0), view = useRef({ again: again !== null });
-  const [state, setState] = useState<"idle" | "saving" | "failed">("idle"), [trouble, setTrouble] = useState(""), [older, setOlder] = useState(false), [saved, setSaved] = useState<Saved | null>(null);
+  const [state, setState] = useState<"idle" | "saving" | "failed">("idle"), [trouble, setTrouble] = useState(""), [older, setOlder] = useState(false), [saved, setSaved] = useState<KeptDrawing | null>(null);
   const { zones, furniture } = drawing.rest;
   const there = chosen && chosen.number < (chosen.kind === "zone" ? zones : furniture).length ? chosen : null;
   const changed = () => {
@@ -74,7 +75,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
   };
   const mineAsCopy = async () => {
     try {
-      const copy = await made(`${name}-mine`, name), theirs = await get<Sent>(`/api/worlds/${encodeURIComponent(copy)}/drawing`);
+      const copy = await made(`${name}-mine`, name), theirs = await get<WorldDrawing>(`/api/worlds/${encodeURIComponent(copy)}/drawing`);
       await keep(copy, { version: theirs.version, ...drawing.rest, cells: await packed(drawing.cells) });
       forgetUnsaved(name);
       go(`/worlds/${copy}`);
@@ -142,7 +143,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
       <div class="columns editor">
         <div><WorldBoard drawing={drawing} sent={sent} things={parts.things} chosen={there} view={board} changed={changed} choose={setChosen} /></div>
         <div class="editor-side">
-          <ChosenFields key={there ? `${there.kind}.${there.number}` : ""} drawing={drawing} chosen={there} changed={changed} choose={setChosen} />
+          <SelectionFields key={there ? `${there.kind}.${there.number}` : ""} drawing={drawing} chosen={there} changed={changed} choose={setChosen} />
           <Parts drawing={drawing} chosen={there} choose={setChosen} />
         </div>
         <div class="editor-below">
@@ -159,15 +160,15 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
 
 /** A copy of a world under a name like this one that is free. */
 async function made(stem: string, of: string): Promise<string> {
-  const names = new Set((await get<{ name: string }[]>("/api/worlds")).map((one) => one.name));
+  const names = new Set((await get<WorldEntry[]>("/api/worlds")).map((one) => one.name));
   for (let k = 1; ; k++) {
     const name = k === 1 ? stem : `${stem}-${k}`;
-    if (!names.has(name)) return (await post<{ name: string }>("/api/worlds/copy", { name, of })).name;
+    if (!names.has(name)) return (await post<World>("/api/worlds/copy", { name, of })).name;
   }
 }
 
 /** What the server found when it had saved: of the world, and of the scenarios that are played in it. */
-function After({ saved: { problems, notes, scenarios } }: { saved: Saved }) {
+function After({ saved: { problems, notes, scenarios } }: { saved: KeptDrawing }) {
   const wrong = scenarios.filter((one) => one.problems.length);
   return (
     <section class={problems.length || wrong.length ? "card problems" : "card"} aria-labelledby="after" aria-live="polite">

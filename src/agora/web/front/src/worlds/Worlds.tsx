@@ -1,13 +1,13 @@
 // All worlds: one's own to draw in, the others to copy, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
-import { Needs } from "../account/Needs";
+import { RoleNotice } from "../account/RoleNotice";
 import { forget, get, post, remove, useGet, wordsOf } from "../api";
-import { go } from "../place";
+import { go } from "../router";
 import { Picture } from "../scenarios/Picture";
-import type { World, WorldEntry } from "../scenarios/server";
 import { WorldMaker } from "../scenarios/WorldMaker";
-import { Open } from "./Open";
+import { Open } from "./ImportFiles";
+import type { World, WorldEntry } from "../schemas";
 
 export function Worlds() {
   const [worlds, setWorlds] = useState<WorldEntry[] | null>(null), [error, setError] = useState(""), [makes, setMakes] = useState(false), { me, may, owns } = useMe();
@@ -30,7 +30,7 @@ export function Worlds() {
       <h1>Worlds</h1>
       <p>A world is walls, zones and furniture. Draw one, or open one that you have; scenarios put robots and people into it.</p>
       {error && <p class="bad" role="alert">{error}</p>}
-      <Needs role="run" />
+      <RoleNotice role="run" />
       <div class="columns begin">
         <div class="begin-lists">
           <h2>{me?.accounts ? "Drawn on this server" : "Yours"}</h2>

@@ -1,7 +1,7 @@
 // A world that is drawn: its cells, zones and furniture, and what was done to them, so that it can be undone.
 import type { Point } from "../../../../viewer/templates/painter.js";
 import { fill, polygonsOf, type Grid, type Stroke } from "./raster";
-import type { Piece, Sent, Zone } from "./server";
+import type { Piece, WorldDrawing, Zone } from "../schemas";
 
 export type Rest = { zones: Zone[]; furniture: Piece[] };
 export type Chosen = { kind: "zone" | "piece"; number: number; corner?: number };
@@ -22,7 +22,7 @@ export class Drawing implements Grid {
   #done = 0;
   #saved = 0;
 
-  constructor(sent: Sent, readonly cells: Uint8Array<ArrayBuffer>) {
+  constructor(sent: WorldDrawing, readonly cells: Uint8Array<ArrayBuffer>) {
     ({ origin: this.origin, resolution: this.resolution, rows: this.rows, columns: this.columns } = sent);
     this.rest = { zones: sent.zones, furniture: sent.furniture };
   }

@@ -1,15 +1,6 @@
 // What the server says of the drawing of a world, and how cells travel: gzip, in base64.
-import type { Colours, Point } from "../../../../viewer/templates/painter.js";
 import { Problem } from "../api";
-import type { Fault } from "../scenarios/server";
-
-export type Zone = { label: string; category: string[]; polygon: Point[][] };
-export type Piece = { model: string; x: number; y: number; heading: number };
-export type Sent = {
-  name: string; version: string; origin: Point; resolution: number; rows: number; columns: number; shapes: boolean; cells: string; owner: string;
-  zones: Zone[]; furniture: Piece[]; colours: { light: Colours; dark: Colours };
-};
-export type Saved = { version: string; problems: string[]; notes: string[]; scenarios: { name: string; problems: Fault[] }[] };
+import type { KeptDrawing, Piece, Zone } from "../schemas";
 
 /** Somebody else has changed the world since. */
 export class Older extends Problem {}
@@ -27,14 +18,14 @@ export async function unpacked(text: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** Keep a drawing; without `cells` the walls stay as they are. @throws Older, Problem */
-export async function keep(name: string, drawing: { version: string; zones: Zone[]; furniture: Piece[]; cells?: string }): Promise<Saved> {
+export async function keep(name: string, drawing: { version: string; zones: Zone[]; furniture: Piece[]; cells?: string }): Promise<KeptDrawing> {
   let answer: Response;
   try {
     answer = await fetch(`/api/worlds/${encodeURIComponent(name)}/drawing`, { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(drawing) });
   } catch {
     throw new Problem("The server does not answer; nothing was saved. Your edits stay in this browser.");
   }
-  const said = (await answer.json().catch(() => ({}))) as Saved & { error?: string };
+  const said = (await answer.json().catch(() => ({}))) as KeptDrawing & { error?: string };
   if (answer.status === 409) throw new Older(said.error ?? "");
   if (!answer.ok) throw new Problem(said.error ?? `The server answered ${answer.status}; nothing was saved.`);
   return said;

@@ -1,0 +1,122 @@
+"""Secrets that people hold: sessions of browsers, tokens of programs, invitations. The database knows their hashes alone."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Engine, delete, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from agora.errors import UnknownNameError
+from agora.web._accounts.tables import INVITATION, SESSION, TOKEN, Key, User
+from agora.web._tables import now
+
+LIVES = {SESSION: timedelta(days=14), TOKEN: timedelta(days=90), INVITATION: timedelta(days=7)}
+"""Times for which keys open; that of a session begins anew while it is used."""
+
+OLDEST_SESSION = timedelta(days=90)
+"""A session ends after this time, used or not."""
+
+_STEP = timedelta(hours=1)  # a session is written anew at most so often
+_SHOWN = 16  # signs of a hash that name a key on pages
+
+
+class Keys:
+    """The keys of a database.
+
+    Args:
+        engine: engine of the database.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def make(self, kind: str, user: str = "", life: timedelta | None = None, **said: Any) -> str:
+        """Make a key, and return its secret, which nobody can read again.
+
+        Args:
+            kind: kind of the key.
+            user: name of the user.
+            life: time for which it opens; that of its kind where None.
+            said: further columns of it.
+        """
+        secret = secrets.token_urlsafe(32)
+        key = Key(hash=hash_of(secret), kind=kind, user=user, created=now(), expires=now() + (life or LIVES[kind]), **said)
+        with Session(self._engine) as session:
+            session.execute(delete(Key).where(Key.expires < now() - timedelta(days=30)))
+            session.add(key)
+            session.commit()
+        return secret
+
+    def user(self, kind: str, secret: str) -> User | None:
+        """Return the user whom a session or a token lets in; None where it is unknown or over, or the user is blocked."""
+        with Session(self._engine, expire_on_commit=False) as session:
+            mine = select(Key, User).join(User, User.name == Key.user)
+            found = session.execute(mine.where(Key.hash == hash_of(secret), Key.kind == kind)).one_or_none()
+            if found is None or found[1].blocked or found[0].expires <= now():
+                return None
+            key, user = found
+            if kind == SESSION:
+                until = min(now() + LIVES[SESSION], key.created + OLDEST_SESSION)
+                changed = {"expires": until} if until - key.expires > _STEP else {}
+            else:
+                changed = {"used": now()} if key.used is None or now() - key.used > _STEP else {}
+        if changed:
+            with suppress(SQLAlchemyError), Session(self._engine) as session:  # a full disk keeps nobody out
+                session.execute(update(Key).where(Key.hash == key.hash).values(**changed))
+                session.commit()
+        return user
+
+    def invitation(self, secret: str) -> Key | None:
+        """Return an invitation, used or over as it may be; None where there is none."""
+        with Session(self._engine, expire_on_commit=False) as session:
+            key = session.get(Key, hash_of(secret))
+        return key if key is not None and key.kind == INVITATION else None
+
+    def all(self, kind: str, user: str = "") -> Sequence[Key]:
+        """Return the keys of a kind that still open, the newest first: those of a user, or of all where empty."""
+        wanted = [Key.kind == kind, Key.expires > now(), *([Key.user == user] if user else [])]
+        if kind == INVITATION:
+            wanted.append(Key.used.is_(None))
+        with Session(self._engine, expire_on_commit=False) as session:
+            return session.scalars(select(Key).where(*wanted).order_by(Key.created.desc(), Key.hash)).all()
+
+    def end(self, secret: str) -> None:
+        """End a key."""
+        self._delete(Key.hash == hash_of(secret))
+
+    def end_all(self, user: str) -> None:
+        """End all keys of a user."""
+        self._delete(Key.user == user)
+
+    def end_named(self, kind: str, name: str, user: str = "") -> None:
+        """End the key of a kind that pages call by a name.
+
+        Raises:
+            UnknownNameError: there is none, or it is another user's.
+        """
+        known = {shown_name(key): key for key in self.all(kind, user)}
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+        self._delete(Key.hash == known[name].hash)
+
+    def _delete(self, *which: Any) -> None:
+        with Session(self._engine) as session:
+            session.execute(delete(Key).where(*which))
+            session.commit()
+
+
+def hash_of(secret: str) -> str:
+    """Return the hash of a secret: it is long and drawn, so that a quick one is enough."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def shown_name(key: Key) -> str:
+    """Return the name of a key on pages, which opens nothing."""
+    return key.hash[:_SHOWN]

@@ -1,0 +1,96 @@
+"""Owners of what pages keep in the server's folder, such as scenarios and worlds, and the room that it takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy import Engine, delete, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from agora.web._accounts.tables import Owned
+
+
+class Ownership:
+    """The things of a server that belong to somebody.
+
+    Args:
+        engine: engine of the database.
+        places: for each kind of thing, the file or folder of a name; it may not be there.
+    """
+
+    def __init__(self, engine: Engine, places: Mapping[str, Callable[[str], Path]]) -> None:
+        self._engine, self._places = engine, places
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of things."""
+        return tuple(self._places)
+
+    def owner(self, kind: str, name: str) -> str | None:
+        """Return the name of the owner; empty for a thing of nobody, None for one that is not there."""
+        if not self._places[kind](name).exists():
+            return None
+        with Session(self._engine) as session:
+            found = session.get(Owned, (kind, name))
+            return found.owner if found is not None else ""
+
+    def owners(self, kind: str) -> dict[str, str]:
+        """Return the names of the owners of all things of a kind that have one."""
+        with Session(self._engine) as session:
+            return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
+
+    def put(self, owner: str, *new: tuple[str, str]) -> None:
+        """Enter the owner of things that were just made, each a kind and a name; an empty name is nobody's.
+
+        Where the database takes nothing, as on a full disk, the things go again, and its error is raised.
+        """
+        try:
+            with Session(self._engine) as session:
+                for kind, name in new:
+                    session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
+                    if owner:
+                        session.add(Owned(kind=kind, name=name, owner=owner))
+                session.commit()
+        except SQLAlchemyError:
+            for kind, name in new:
+                _remove(self._places[kind](name))
+            raise
+
+    def forget(self, kind: str, name: str) -> None:
+        """Forget the owner of a thing that is gone; where that cannot be written, the next thing of the name has it written."""
+        with suppress(SQLAlchemyError), Session(self._engine) as session:
+            session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
+            session.commit()
+
+    def of(self, owner: str) -> list[Path]:
+        """Return the files and folders of somebody that are there."""
+        with Session(self._engine) as session:
+            found = session.scalars(select(Owned).where(Owned.owner == owner)).all()
+        places = [self._places[one.kind](one.name) for one in found if one.kind in self._places]
+        return [place for place in places if place.exists()]
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def size_of(place: Path) -> int:
+    """Return the number of bytes of a file, or of all files in a folder; what goes meanwhile counts nothing."""
+    if not place.is_dir():
+        return _bytes(place)
+    return sum(_bytes(Path(folder) / name) for folder, _, names in os.walk(place) for name in names)
+
+
+def _bytes(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0

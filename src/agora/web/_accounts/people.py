@@ -1,0 +1,90 @@
+"""People who ask a server, and the roles that say how much they may."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from agora.errors import InputError, nearest
+from agora.web.settings import Quotas
+from agora.yaml_tree import value_text as shown
+
+LOOK, RUN, ADMINISTER = "look", "run", "administer"
+
+ROLES = (LOOK, RUN, ADMINISTER)
+"""Roles; each may do all that those before it may."""
+
+LONGEST_NAME = 60
+"""Most signs of a person's name."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person who asks.
+
+    Attributes:
+        name: name of the account; empty where the server has no accounts.
+        role: role of the person.
+        quotas: limits of the person; None where there are none.
+    """
+
+    name: str = ""
+    role: str = ADMINISTER
+    quotas: Quotas | None = None
+
+    def may(self, role: str) -> bool:
+        """Return whether the person may do what a role may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+    def owns(self, owner: str) -> bool:
+        """Return whether the person may change what belongs to somebody, or to nobody."""
+        return self.role == ADMINISTER or (self.name != "" and self.name == owner)
+
+
+LOCAL_PERSON = Person()
+"""Whoever asks a server without accounts."""
+
+
+def _person_of(asked: HTTPConnection) -> Person:
+    person: Person = asked.state.person
+    return person
+
+
+CurrentPerson = Annotated[Person, Depends(_person_of)]
+"""Parameter of a route: the person who asks, once `agora.web._guard` has let the request in."""
+
+
+def check_role(role: str) -> None:
+    """Refuse what is no role.
+
+    Raises:
+        InputError: there is no such role.
+    """
+    if role not in ROLES:
+        raise InputError(f"role: expected look, run or administer, got {shown(role)}; {nearest(str(role), ROLES)}")
+
+
+def clean_name(name: str) -> str:
+    """Return a name for a person in its normal form.
+
+    Raises:
+        InputError: it is empty or too long, or has signs that nobody sees.
+    """
+    found = unicodedata.normalize("NFKC", name).strip()
+    if not 1 <= len(found) <= LONGEST_NAME:
+        raise InputError(f"name: expected 1 to {LONGEST_NAME} signs, got {len(found)}")
+    if not found.isprintable() or "  " in found:
+        raise InputError("name: expected signs that can be seen, and single spaces between them")
+    return found
+
+
+def key_of(name: str) -> str:
+    """Return the key of a name: names that differ in capitals alone have one key. Of what can be no name, it is empty."""
+    try:
+        return clean_name(name).casefold()
+    except InputError:
+        return ""

@@ -1,0 +1,145 @@
+"""The ledger: how much each person has, and the refusal of what would be too much."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agora.errors import InputError
+from agora.web._accounts.ownership import Ownership, size_of
+from agora.web._accounts.people import Person
+from agora.web._runs.queue import RunQueue
+from agora.web._tables import QUEUED, RUNNING, Run
+from agora.web.settings import Quotas
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Use:
+    """The amounts that a person has, in the units of `agora.web.settings.Quotas`.
+
+    Attributes:
+        runs: runs that wait or are under way.
+        results: results of all runs, MiB.
+        uploads: own things that pages keep.
+        upload_size: size of these, MiB.
+    """
+
+    runs: int
+    results: float
+    uploads: int
+    upload_size: float
+
+
+class Ledger:
+    """The amounts that everybody has, and the refusals of what would be too much.
+
+    Args:
+        queue: the queue of runs.
+        folder: folder of the results.
+        things: what people own besides runs.
+    """
+
+    def __init__(self, queue: RunQueue, folder: Path, ownership: Ownership) -> None:
+        self._queue, self._folder, self._ownership = queue, folder, ownership
+        self._turns: dict[str, threading.Lock] = {}
+        self._weighed: dict[str, tuple[object, int]] = {}
+
+    def turn(self, person: Person) -> AbstractContextManager[Any]:
+        """Return the lock that a route holds from its check until it has added something: two requests at once may not both fit."""
+        return nullcontext() if person.quotas is None else self._turns.setdefault(person.name, threading.Lock())
+
+    def use(self, name: str) -> Use:
+        """Return how much a person has."""
+        runs = self._queue.runs(name)
+        own = self._ownership.of(name)
+        return Use(
+            runs=sum(run.state in (QUEUED, RUNNING) for run in runs),
+            results=sum(map(self._weigh, runs)) / _MIB,
+            uploads=len(own),
+            upload_size=sum(map(size_of, own)) / _MIB,
+        )
+
+    def _weigh(self, run: Run) -> int:
+        """Return the bytes of a run's folder; a run that has ended is weighed once, and again where its folder changes."""
+        folder = self._folder / run.id
+        if run.state in (QUEUED, RUNNING):
+            return size_of(folder)
+        try:
+            state = (run.ended, folder.stat().st_mtime_ns)
+        except OSError:
+            return 0
+        known, size = self._weighed.get(run.id, (None, 0))
+        if known != state:
+            size = size_of(folder)
+            self._weighed[run.id] = (state, size)
+        return size
+
+    def check_run(self, person: Person, episodes: int = 0, processors: int = 1) -> None:
+        """Refuse a run that would be too much for a person.
+
+        Args:
+            person: person who asks.
+            episodes: episodes of the run, over all its planners.
+            processors: workers of the run times threads of each.
+
+        Raises:
+            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+        """
+        if (most := person.quotas) is None:
+            return
+        if episodes > most.episodes:
+            raise InputError(f"quota: the run has {episodes:,} episodes, and you may run {most.episodes:,} at once")
+        if processors > most.processors:
+            raise InputError(
+                f"quota: the run asks for {processors} processors (workers times threads), and you may have {most.processors}"
+            )
+        use = self.use(person.name)
+        _check_room(use, most)
+        if use.runs >= most.runs:
+            raise InputError(f"quota: {use.runs} of your {most.runs} runs wait or are under way; wait for one, or cancel it")
+
+    def check_results(self, person: Person) -> None:
+        """Refuse what would write further results where a person has no room for them.
+
+        Raises:
+            InputError: the results take all that is allowed; the message says what is used, and what is allowed.
+        """
+        if person.quotas is not None:
+            _check_room(self.use(person.name), person.quotas)
+
+    def check_upload(self, person: Person, size: int = 0, *, new: bool = True) -> None:
+        """Refuse a thing that would be too much for a person.
+
+        Args:
+            person: person who asks.
+            size: bytes of it; 0 where nobody knows before it is there.
+            new: whether there is one thing more.
+
+        Raises:
+            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+        """
+        if (most := person.quotas) is None:
+            return
+        use = self.use(person.name)
+        if new and use.uploads >= most.uploads:
+            raise InputError(f"quota: you have {use.uploads} of {most.uploads} scenarios, worlds and other things; remove some")
+        if use.upload_size + size / _MIB > most.upload_size:
+            raise InputError(
+                f"quota: your scenarios, worlds and other things take {use.upload_size:.1f} of {most.upload_size} MiB, "
+                f"and this one has {size / _MIB:.1f}; remove some"
+            )
+
+    def plain(self, person: Person) -> dict[str, Any]:
+        """Return quotas and use as pages read them."""
+        quotas = None if person.quotas is None else asdict(person.quotas)
+        return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
+
+
+def _check_room(use: Use, most: Quotas) -> None:
+    if use.results >= most.results:
+        raise InputError(f"quota: your results take {use.results:.1f} of {most.results} MiB; remove some runs")

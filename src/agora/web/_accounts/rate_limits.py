@@ -1,0 +1,50 @@
+"""Limits of how often somebody may ask: buckets of which each request takes a token, and which fill up evenly."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Callable
+
+_MOST = 20_000  # buckets in memory
+
+
+class Buckets:
+    """Buckets of tokens, one for each key; a new one is full.
+
+    Args:
+        rate: tokens that come into a bucket, 1/s.
+        size: most tokens in a bucket.
+        clock: time, s.
+    """
+
+    def __init__(self, rate: float, size: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._size, self._clock = rate, size, clock
+        self._levels: dict[str, tuple[float, float]] = {}
+
+    def take(self, key: str) -> float:
+        """Take a token; return the time to wait until there is one, s, which is 0 where one was taken."""
+        now = self._clock()
+        level, since = self._levels.pop(key, (self._size, now))
+        level = min(self._size, level + (now - since) * self._rate)
+        if len(self._levels) >= _MOST:  # of the oldest ones most are full again
+            for old in list(self._levels)[: _MOST // 10]:
+                del self._levels[old]
+        taken = level >= 1.0
+        self._levels[key] = (level - 1.0 if taken else level, now)
+        return 0.0 if taken else (1.0 - level) / self._rate
+
+    def refill(self, key: str) -> None:
+        """Fill a bucket."""
+        self._levels.pop(key, None)
+
+
+def network_of(address: str) -> str:
+    """Return the key of an address: of IPv6 the network of a household, which has very many addresses."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))

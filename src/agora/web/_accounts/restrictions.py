@@ -1,0 +1,47 @@
+"""Restrictions of forms: a user names components and own things, but no files, programs or addresses of the server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agora.errors import InputError
+from agora.web._accounts.people import ADMINISTER, Person
+from agora.yaml_tree import value_text as shown
+
+_OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
+"""Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""
+
+_OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> None:
+    """Refuse texts that lead out of what pages offer, but for an administrator, who may name all that the command line takes.
+
+    Args:
+        person: person who has filled in the form.
+        form: the form, plain data.
+        but: keys of texts that name nothing, such as a title.
+
+    Raises:
+        InputError: a text names a file, a program or an address.
+    """
+    if person.may(ADMINISTER):
+        return
+    for key, text in _texts({name: value for name, value in form.items() if name not in but}, ""):
+        if found := _OUTSIDE.search(_OWN.sub("own", text)):
+            raise InputError(f"{key}: {shown(text)} has {found[0]!r}; only an administrator may name files, programs and addresses")
+
+
+def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """All texts of plain data, keys as well, each with the key under which it stands."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield key or "form", str(name)
+            yield from _texts(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{key}[{number}]")

@@ -1,0 +1,167 @@
+"""The people with an account, and the invitations by which they come and set their passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from agora.config import build
+from agora.errors import InputError, UnknownNameError
+from agora.web._accounts.keys import Keys, hash_of
+from agora.web._accounts.people import ADMINISTER, Person, check_role, clean_name, key_of
+from agora.web._accounts.tables import INVITATION, Key, User
+from agora.web._tables import now
+from agora.web.settings import Quotas
+
+INVALID_INVITATION = "this invitation is unknown, was used, or is over; ask an administrator for another"
+"""Said of every invitation that opens nothing, whatever the reason."""
+
+
+class Users:
+    """The people with an account.
+
+    Args:
+        engine: engine of the database.
+        quotas: quotas of whoever has no other ones.
+    """
+
+    def __init__(self, engine: Engine, quotas: Quotas) -> None:
+        self._engine, self._quotas, self._keys = engine, quotas, Keys(engine)
+
+    def all(self) -> Sequence[User]:
+        """All users, by name."""
+        with self._session() as session:
+            return session.scalars(select(User).order_by(User.key)).all()
+
+    def find(self, name: str) -> User | None:
+        """Return the user whom somebody calls by a name; None where there is none."""
+        with self._session() as session:
+            return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
+
+    def get(self, name: str) -> User:
+        """Return the user of a name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        if (user := self.find(name)) is None:
+            raise UnknownNameError("user", name, [one.name for one in self.all()])
+        return user
+
+    def person(self, user: User) -> Person:
+        """Return a user as one who asks."""
+        return Person(user.name, user.role, None if user.role == ADMINISTER else self.quotas(user))
+
+    def quotas(self, user: User) -> Quotas:
+        """Return the quotas of a user."""
+        return build({**asdict(self._quotas), **user.quotas}, Quotas, f"quotas of {user.name}")
+
+    @property
+    def has_administrator(self) -> bool:
+        """True where some administrator can come in."""
+        return self._administrators() > 0
+
+    def invite(self, role: str, user: str = "", by: str = "") -> str:
+        """Make an invitation, and return its secret.
+
+        Args:
+            role: role that it gives; empty for that which the user has.
+            user: name of a user who is to set another password; empty for somebody new.
+            by: name of the administrator who invites; empty at the terminal.
+
+        Raises:
+            UnknownNameError: there is no such user. InputError: there is no such role.
+        """
+        if role or not user:
+            check_role(role)
+        return self._keys.make(INVITATION, self.get(user).name if user else "", role=role, label=by)
+
+    def get_invitation(self, secret: str) -> Key:
+        """Return an invitation that can be taken.
+
+        Raises:
+            InputError: there is none, or it was taken already, or it is over.
+        """
+        key = self._keys.invitation(secret)
+        if key is None or key.used is not None or key.expires <= now():
+            raise InputError(INVALID_INVITATION)
+        return key
+
+    def accept_invitation(self, secret: str, name: str, password: str) -> User:
+        """Take an invitation: make a user, or give one another password, which ends all that was open. It works once.
+
+        Args:
+            secret: secret of the invitation.
+            name: name of somebody new.
+            password: hash of the password.
+
+        Raises:
+            InputError: the invitation cannot be taken, or the name is one's already; the invitation stays.
+        """
+        key = self.get_invitation(secret)
+        name = key.user or clean_name(name)
+        with self._session() as session:
+            mine = update(Key).where(Key.hash == hash_of(secret), Key.used.is_(None))
+            if not session.execute(mine.values(used=now())).rowcount:  # type: ignore[attr-defined]
+                raise InputError(INVALID_INVITATION)
+            if key.user:
+                changed = {"role": key.role, "blocked": False} if key.role else {}
+                session.execute(update(User).where(User.name == name).values(password=password, **changed))
+                session.execute(delete(Key).where(Key.user == name))
+            else:
+                session.add(User(name=name, key=key_of(name), role=key.role, password=password, created=now(), quotas={}))
+            try:
+                session.commit()
+            except IntegrityError as error:
+                raise InputError(f"name: somebody is called {name!r} already; choose another") from error
+        return self.get(name)
+
+    def set_password(self, name: str, hashed: str, *, ends: bool = True) -> None:
+        """Give a user another password, or another hash of it; another password ends all that was open."""
+        self._set(name, password=hashed)
+        if ends:
+            self._keys.end_all(name)
+
+    def change(self, name: str, fields: dict[str, Any]) -> User:
+        """Change role, quotas, or whether a user is blocked, which ends all that was open.
+
+        Raises:
+            UnknownNameError: there is no such user.
+            InputError: a field is unknown or wrong, or nobody could administer any more.
+        """
+        user = self.get(name)
+        wanted = build(fields, dict[str, Any], "user")
+        for key in wanted:
+            if key not in ("role", "blocked", "quotas"):
+                raise InputError(f"user: {key}: unknown key; there are role, blocked, quotas")
+        if "role" in wanted:
+            check_role(wanted["role"])
+        if not isinstance(wanted.get("blocked", False), bool):
+            raise InputError(f"user: blocked: expected true or false, got {wanted['blocked']!r}")
+        if "quotas" in wanted:
+            build({**asdict(self._quotas), **build(wanted["quotas"], dict[str, Any], "quotas")}, Quotas, "quotas")
+        leaves = wanted.get("role", ADMINISTER) != ADMINISTER or wanted.get("blocked", False)
+        if leaves and user.role == ADMINISTER and not user.blocked and self._administrators() == 1:
+            raise InputError(f"{user.name} is the only administrator; give somebody else this role first")
+        self._set(user.name, **wanted)
+        if wanted.get("blocked"):
+            self._keys.end_all(user.name)
+        return self.get(user.name)
+
+    def _administrators(self) -> int:
+        with self._session() as session:
+            counted = select(func.count()).where(User.role == ADMINISTER, User.blocked.is_(False))
+            return session.scalar(counted) or 0
+
+    def _set(self, name: str, **values: Any) -> None:
+        with self._session() as session:
+            session.execute(update(User).where(User.name == name).values(**values))
+            session.commit()
+
+    def _session(self) -> Session:
+        return Session(self._engine, expire_on_commit=False)

@@ -1,0 +1,249 @@
+"""The guard of a server: it says who asks, and refuses requests before anything reads them.
+
+A browser that shows somebody else's page may be made to ask a server, by that page's scripts or by a name that leads here. The
+headers `Host` and `Origin`, which scripts cannot change, tell such requests apart. A server without accounts lets everybody do
+everything, so it answers to names of this machine alone. On a server with accounts a cookie or a token says who asks, and browsers
+send a cookie only to the name that set it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from fastapi import WebSocket
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agora.web._accounts.people import LOCAL_PERSON, Person
+from agora.web._accounts.permissions import FORBIDDEN, is_open
+from agora.web._accounts.rate_limits import Buckets, network_of
+from agora.web._accounts.tables import SESSION, TOKEN
+from agora.web.settings import Settings
+
+HERE = frozenset({"127.0.0.1", "localhost", "[::1]"})
+"""Names of this machine in a browser's address."""
+
+LARGEST = 2 << 20
+"""Most bytes of a request, but for files that are uploaded."""
+
+UPLOADS, LARGEST_UPLOAD = "/api/uploads/", 32 << 20
+"""Beginning of the routes that take files, and most bytes of these."""
+
+COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
+"""Names of the cookie of a session: over http, and over https, where no other host can set it."""
+
+SIGNED_OUT = 4401
+"""Code with which a socket is closed whose person is not signed in, or not any more."""
+
+CHECKS = 2.0
+"""Period at which the person behind a socket is looked up again, s."""
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+"""Content security policy of our own pages."""
+
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
+    "sandbox allow-scripts allow-popups"
+)
+"""Policy of reports, which hold all that they need and fetch nothing; names in them can reach nothing of the server's."""
+
+_HEADS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"}
+
+
+class RefusedError(HTTPException):
+    """Raised for a request that is not answered.
+
+    Attributes:
+        code: code with which a socket is closed.
+    """
+
+    def __init__(self, status: int, words: str, code: int = FORBIDDEN, headers: dict[str, str] | None = None) -> None:
+        super().__init__(status, words, headers)
+        self.code = code
+
+
+class Guard:
+    """The guard around an application.
+
+    Args:
+        app: application that answers what the guard lets in.
+        settings: settings of the server.
+        known: gives the person of a session or a token, by the kind of key and its secret; None where there is none.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:
+        self._app, self._settings, self._known = app, settings, known
+        rates = settings.limits.rates
+        self._buckets = Buckets(rates.requests, rates.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or have it answered."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        asked, is_socket = HTTPConnection(scope), scope["type"] == "websocket"
+        heard = send if is_socket else self._with_heads(send, scope["path"])
+        try:
+            _check_ours(asked, self._settings)
+            if not is_socket:
+                _check_length(asked)
+            person = await self._person(asked) if self._settings.accounts else LOCAL_PERSON
+        except RefusedError as refused:
+            if is_socket:
+                await _close(WebSocket(scope, receive, send), refused)
+            else:
+                await JSONResponse({"error": refused.detail}, refused.status_code, refused.headers)(scope, receive, heard)
+            return
+        scope.setdefault("state", {})["person"] = person
+        if is_socket and self._settings.accounts:
+            await self._serve_while_valid(asked, receive, send)
+        else:
+            await self._app(scope, receive, heard)
+
+    async def _person(self, asked: HTTPConnection) -> Person | None:
+        """The person who asks a server with accounts; None for nobody, where nobody need be signed in."""
+        address = f"address {network_of(asked.client.host if asked.client else '')}"
+        try:
+            person = await run_in_threadpool(self._find_person, asked)
+        except RefusedError:
+            self._count(address)
+            raise
+        self._count(f"person {person.name}" if person else address)
+        method = asked.scope.get("method", "WS")
+        if person is None and not is_open(method, asked.scope["path"]):
+            raise RefusedError(401, "sign in first", SIGNED_OUT)
+        changes = method not in ("GET", "HEAD", "OPTIONS")
+        if changes and "origin" not in asked.headers and "authorization" not in asked.headers and secret_of(asked):
+            raise RefusedError(403, "a request that changes something says its origin; programs use a token")
+        return person
+
+    def _count(self, key: str) -> None:
+        """Count a request, and refuse it where there were too many."""
+        if wait := self._buckets.take(key):
+            raise rate_limit_error(wait)
+
+    def _find_person(self, asked: HTTPConnection) -> Person | None:
+        """Look up who asks; a token that is sent must be a good one."""
+        given = asked.headers.get("authorization")
+        if given is not None:
+            kind, _, token = given.partition(" ")
+            person = self._known(TOKEN, token.strip()) if kind.lower() == "bearer" else None
+            if person is None:
+                raise RefusedError(
+                    401, "this token is unknown, was revoked, or is over", SIGNED_OUT, {"WWW-Authenticate": "Bearer"}
+                )
+            return person
+        secret = secret_of(asked)
+        return self._known(SESSION, secret) if secret else None
+
+    async def _serve_while_valid(self, asked: HTTPConnection, receive: Receive, send: Send) -> None:
+        """Have a socket served until it ends, or its person is signed out, blocked, or of another role."""
+        serving = asyncio.ensure_future(self._app(asked.scope, receive, send))
+        leaving = asyncio.create_task(self._wait_for_change(asked))
+        try:
+            await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                serving.result()
+                return
+        finally:
+            for task in (serving, leaving):
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
+        with suppress(RuntimeError):  # the other end may be gone
+            await send({"type": "websocket.close", "code": SIGNED_OUT, "reason": "you are signed out"})
+
+    async def _wait_for_change(self, asked: HTTPConnection) -> None:
+        """Return once the person behind a socket is another one than at its beginning, or nobody."""
+        person = asked.state.person
+        while True:
+            await asyncio.sleep(CHECKS)
+            try:
+                found = await run_in_threadpool(self._find_person, asked)
+            except RefusedError:
+                return
+            if found != person:
+                return
+
+    def _with_heads(self, send: Send, path: str) -> Send:
+        """Return a sender that sends our policies along."""
+
+        async def sender(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                heads = MutableHeaders(scope=message)
+                heads.setdefault("Content-Security-Policy", POLICY)
+                if self._settings.accounts and path.startswith("/api/"):
+                    heads.setdefault("Cache-Control", "no-store")
+                for name, value in _HEADS.items():
+                    heads[name] = value
+            await send(message)
+
+        return sender
+
+
+def secret_of(asked: HTTPConnection) -> str:
+    """Return the secret of the session in a request's cookie; empty where there is none."""
+    return asked.cookies.get(cookie_of(asked), "")
+
+
+def cookie_of(asked: HTTPConnection) -> str:
+    """Return the name of the cookie of a request's session."""
+    return SAFE_COOKIE if is_safe(asked) else COOKIE
+
+
+def is_safe(asked: HTTPConnection) -> bool:
+    """Return whether a request came by https, as a proxy says that is believed."""
+    return asked.scope.get("scheme") in ("https", "wss")
+
+
+def rate_limit_error(wait: float) -> RefusedError:
+    """Return the refusal of who asks too often, to be raised; it says how long to wait, s."""
+    seconds = max(1, round(wait + 0.5))
+    unit = "second" if seconds == 1 else "seconds"
+    return RefusedError(429, f"too many requests; try again in {seconds} {unit}", 4429, {"Retry-After": str(seconds)})
+
+
+def is_ours(asked: HTTPConnection, settings: Settings | None = None) -> bool:
+    """Return whether a request is for this server by a name of its own, and from a page of this server or from a program."""
+    host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
+    name = (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()
+    known = settings.names if settings is not None and settings.accounts else HERE
+    if name == "" or (known and name not in HERE and name not in known):
+        return False
+    if origin is None:
+        return True
+    scheme, _, place = origin.partition("://")
+    return place == host and (scheme == "https" or not is_safe(asked))
+
+
+def _check_ours(asked: HTTPConnection, settings: Settings) -> None:
+    if not is_ours(asked, settings):
+        here = "at 127.0.0.1 or localhost, and programs on this machine"
+        known = ", ".join(settings.names) or "at the name by which it was opened"
+        where = f"{known}, and programs with a token" if settings.accounts else here
+        raise RefusedError(403, f"this server answers its own pages, {where}")
+
+
+def _check_length(asked: HTTPConnection) -> None:
+    length = asked.headers.get("content-length", "0")
+    if asked.scope["method"] in ("POST", "PUT", "PATCH") and (not length.isdecimal() or "transfer-encoding" in asked.headers):
+        raise RefusedError(411, "a request needs a length")
+    most = LARGEST_UPLOAD if asked.scope["path"].startswith(UPLOADS) else LARGEST
+    if length.isdecimal() and int(length) > most:
+        raise RefusedError(413, f"expected at most {most >> 20} MiB, got {int(length) / (1 << 20):.1f}")
+
+
+async def _close(socket: WebSocket, refused: RefusedError) -> None:
+    """Close a socket; one of our own pages, whose person is signed out, is opened first, because only so it learns the reason."""
+    if refused.code == SIGNED_OUT:
+        await socket.accept()
+    await socket.close(refused.code, refused.detail)

@@ -1,0 +1,211 @@
+"""A live episode, in a process of its own: it runs at the pace of the clock, and does as its watchers ask.
+
+Nothing of it enters a result. `agora.episode.Episodes` runs it as a benchmark does; here each control period waits for its time.
+The server is at the other end of a pipe: wishes come in (`agora.web._live.teleoperation`), texts and frames go out
+(`agora.web._live.messages`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.informed import refuse_informed
+from agora.benchmark.knowledge import blind
+from agora.core.recording import Outcome, Recording
+from agora.episode import WORLD, Conditions, Episodes
+from agora.errors import AgoraError, in_words
+from agora.planners.presets import named_planner
+from agora.tasks.suite import Suite, load_suite, with_seed
+from agora.viewer.scene import title_of
+from agora.viewer.why import why
+from agora.web._live.drives import LABEL, write_drive
+from agora.web._live.messages import FrameEncoder, describe_scene
+from agora.web._live.teleoperation import EpisodeChangeError, TeleoperatedPlanner, Teleoperation
+from agora.web._runs.queue import fresh_id
+from agora.world.start import Start
+
+_LATE = 0.5  # s that the episode may be behind the clock and catch up
+
+
+@dataclass(frozen=True)
+class LiveForm:
+    """A live episode as a person asks for it.
+
+    Attributes:
+        suite: name of the suite.
+        planner: planner as `agora run` takes it; of no account where a person drives.
+        stage: name of the stage; the first of the suite where empty.
+        episode: number of the episode in its stage.
+        seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
+        drive: whether a watcher drives the robot.
+        label: label of the planner; its text where empty.
+    """
+
+    suite: str
+    planner: str = "orca"
+    stage: str = ""
+    episode: int = 0
+    seed: int | None = None
+    drive: bool = False
+    label: str = ""
+
+    def resolve(self) -> tuple[Suite, str]:
+        """Return the suite and the name of the stage.
+
+        Raises:
+            InputError: there is no such suite, stage or planner.
+        """
+        suite = with_seed(load_suite(self.suite), self.seed)
+        if not self.drive:
+            refuse_informed(self.planner)
+            named_planner(self.planner)
+        return suite, suite.stage(self.stage).name if self.stage else suite.stages[0].name
+
+
+def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
+    """Play episodes until the pipe closes: the entry of the process.
+
+    Args:
+        form: the first episode.
+        pipe: pipe to the server.
+        runs: folder of the server's runs; drives by hand are kept there.
+    """
+    teleoperation = Teleoperation()
+    live = _Live(form, teleoperation, pipe, runs)
+    threading.Thread(target=live.listen, daemon=True).start()
+    log = logging.getLogger("agora.core.compiling")
+    log.setLevel(logging.INFO)
+    log.addHandler(_Notice(lambda words: live.say(message=words)))
+    try:
+        live.run()
+    except AgoraError as error:
+        live.say(state="failed", message=str(error))
+    except BrokenPipeError:
+        return
+    threading.Event().wait()
+
+
+class _Notice(logging.Handler):
+    """Tells watchers that kernels are compiled."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it; each line of the log is another function."""
+        self._say("compiling kernels; the first time on a machine this takes a minute or two")
+
+
+class _Live:
+    """The episodes that watchers ask for, one after another.
+
+    Args:
+        form: the first.
+        teleoperation: wishes of the watchers.
+        pipe: pipe to the server.
+        runs: folder of the server's runs.
+    """
+
+    def __init__(self, form: LiveForm, teleoperation: Teleoperation, pipe: Connection, runs: Path) -> None:
+        self._form, self._teleoperation, self._pipe, self._runs = form, teleoperation, pipe, runs
+        self._sending = threading.Lock()
+        self._due, self._period = 0.0, 0.0
+        self._encode_frame: Callable[[], bytes] = bytes
+
+    def listen(self) -> None:
+        """Take wishes; the process ends where the server is gone."""
+        try:
+            while True:
+                wish = self._pipe.recv()
+                held = self._teleoperation.held
+                self._teleoperation.apply(wish)
+                if wish.get("do") in ("pause", "go", "step", "speed") or held != self._teleoperation.held:
+                    self._send_pace()
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def say(self, **live: Any) -> None:
+        """Tell watchers how the episode stands."""
+        self._send(json.dumps({"live": live}))
+
+    def _send_pace(self, **live: Any) -> None:
+        """Tell watchers whether time stands, and for what, with other things that are to be told."""
+        teleoperation = self._teleoperation
+        self.say(
+            state="paused" if teleoperation.paused or teleoperation.held else "running",
+            held=teleoperation.held,
+            speed=teleoperation.speed,
+            **live,
+        )
+
+    def _send(self, message: str | bytes) -> None:
+        with self._sending:
+            self._pipe.send(message)
+
+    def run(self) -> None:
+        """Play until the process ends."""
+        suite, name = self._form.resolve()
+        stage, number = suite.stage(name), self._form.episode
+        label, planner = (LABEL, None) if self._form.drive else named_planner(self._form.planner)
+        label = label if planner is None else self._form.label or label
+        part = TeleoperatedPlanner(self._teleoperation) if planner is None else planner.part
+        no_walls = planner is not None and bool(blind({label: planner}))
+        conditions = Conditions.of(stage)
+        self._period = conditions.periods.control
+        while True:
+            number %= stage.count
+            start = suite.start(name, number)
+            title = title_of(label, suite.name, name, number, suite.seed_of(name), blind=no_walls)
+            has_lidar = all(robot.model.lidar is not None for robot in start.robots)
+            episodes = Episodes([start], part, conditions, before=self._show_and_wait, record=("scan",) if has_lidar else ())
+            self._encode_frame = FrameEncoder(episodes, start).encode
+            self._send(json.dumps({"scene": describe_scene(start, title, self._period, drive=planner is None)}))
+            if planner is None:
+                self._teleoperation.apply({"do": "hold"})
+            self._send_pace(title=title, episode=number, message="")
+            self._due = time.monotonic()
+            try:
+                for _, recordings in episodes:
+                    self._end(recordings[0])
+                    if planner is None:
+                        self._keep_drive(suite, name, number, start, recordings)
+                self._teleoperation.wait(float("inf"))
+            except EpisodeChangeError as other:
+                number += other.offset
+
+    def _keep_drive(self, suite: Suite, stage: str, number: int, start: Start, recordings: list[Recording]) -> None:
+        """Keep a drive as a run, and tell the server."""
+        id = fresh_id()
+        try:
+            write_drive(self._runs / id, suite, stage, number, start, recordings)
+        except (AgoraError, OSError) as error:
+            self.say(message=f"the drive was not kept: {in_words(error)}")
+            return
+        title = title_of(LABEL, suite.name, stage, number, suite.seed_of(stage))
+        form = {"suite": self._form.suite, "stages": [stage], "planners": []}
+        self._send(json.dumps({"kept": {"id": id, "title": title, "form": form, "count": len(recordings)}}))
+
+    def _show_and_wait(self, what: str) -> None:
+        """Show the moment, and wait for its time, before a step of the world."""
+        if what != WORLD:
+            return
+        self._send(self._encode_frame())
+        self._teleoperation.wait(self._due)
+        self._due = max(self._due, time.monotonic() - _LATE) + self._period / self._teleoperation.speed
+
+    def _end(self, recording: Recording) -> None:
+        self._send(self._encode_frame())
+        reached = recording.outcome is Outcome.REACHED
+        words = "" if reached else recording.failure or why(recording).words
+        self._send(json.dumps({"end": {"outcome": recording.outcome.label, "why": words}}))
+        self.say(state="ended")

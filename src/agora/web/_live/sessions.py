@@ -1,0 +1,289 @@
+"""The live episodes of a server: a process each, and any number of watchers, of whom none can hold up the others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import secrets
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import asdict, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from agora.errors import InputError, UnknownNameError
+from agora.web._live.episode import LiveForm, play
+from agora.web._user_planners.policies import Policies
+
+ALONE = 60.0
+"""A live episode that nobody has watched for so long is ended, s."""
+
+STARTING, RUNNING, PAUSED, ENDED, FAILED = "starting", "running", "paused", "ended", "failed"
+
+_MOST_TEXTS = 200
+
+
+class Watcher:
+    """One who watches: it gets every text, and of the moments the newest that there is when it is ready for one."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._moment: bytes | None = None
+        self._came = asyncio.Event()
+
+    def tell(self, message: str | bytes) -> None:
+        """Leave a message; call it in the loop's thread."""
+        if isinstance(message, bytes):
+            self._moment = message
+        else:
+            self._texts = [*self._texts[-_MOST_TEXTS:], message]
+        self._came.set()
+
+    async def next(self) -> str | bytes:
+        """Return the next message, texts first."""
+        while True:
+            if self._texts:
+                return self._texts.pop(0)
+            if self._moment is not None:
+                moment, self._moment = self._moment, None
+                return moment
+            self._came.clear()
+            await self._came.wait()
+
+
+class LiveSession:
+    """A live episode.
+
+    Args:
+        form: request for it.
+        played: the same, with its suite as a file where it is a scenario of the server's.
+        runs: folder of the server's runs.
+        owner: name of the user who began it; empty where nobody has an account.
+        changed: is called in the loop's thread when its state changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
+
+    Attributes:
+        id: name of it.
+        state: state of it.
+    """
+
+    def __init__(
+        self,
+        form: LiveForm,
+        played: LiveForm,
+        runs: Path,
+        owner: str,
+        changed: Callable[[LiveSession], None],
+        kept: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self.id, self.form, self.owner, self.state = secrets.token_urlsafe(9), form, owner, STARTING
+        self.watchers: set[Watcher] = set()
+        self._told: dict[str, Any] = {
+            "title": f"{form.suite}, {'driven by hand' if form.drive else played.label or form.planner}",
+            "message": "",
+        }
+        self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
+        self._loop = asyncio.get_running_loop()
+        context = multiprocessing.get_context("spawn")
+        self._pipe, there = context.Pipe()
+        self._process = context.Process(target=play, args=(played, there, runs), daemon=True, name=f"live {self.id}")
+        self._process.start()
+        there.close()
+        threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
+
+    def plain(self) -> dict[str, Any]:
+        """The live episode as pages read it."""
+        said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
+        return {**said, "form": asdict(self.form), **self._told}
+
+    def watch(self) -> Watcher:
+        """Return a new watcher, who is told how things stand."""
+        watcher = Watcher()
+        self.watchers.add(watcher)
+        if self._scene:
+            watcher.tell(self._scene)
+        if self._last:
+            watcher.tell(self._last)
+        self._change()
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        """A watcher goes; a drive stands when the last one does, so that an abandoned one has no end that is kept."""
+        self.watchers.discard(watcher)
+        if self.form.drive and not self.watchers and self.state != ENDED:
+            self.do({"do": "hold"})
+        self._change()
+
+    def do(self, wish: Any) -> None:
+        """Hand on a wish of a watcher; a process that is gone hears nothing."""
+        if isinstance(wish, dict):
+            try:
+                self._pipe.send(wish)
+            except OSError:
+                return
+
+    def end(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def _listen(self, pipe: Connection) -> None:
+        """Hand on what the process says; in a thread of its own."""
+        try:
+            while True:
+                message = pipe.recv()
+                if isinstance(message, str) and "kept" in (said := json.loads(message)):
+                    drive = said["kept"]
+                    self._kept(drive | {"form": drive["form"] | {"suite": self.form.suite}, "owner": self.owner})
+                self._call(self._hear, message)
+        except (EOFError, OSError):
+            self._process.join()
+            self._call(self._note_exit, self._process.exitcode)
+
+    def _call(self, function: Callable[[Any], None], value: Any) -> None:
+        """Call a function in the loop's thread, if the loop still runs."""
+        try:
+            self._loop.call_soon_threadsafe(function, value)
+        except RuntimeError:
+            return
+
+    def _hear(self, message: str | bytes) -> None:
+        if isinstance(message, bytes):
+            self._last = message
+            self._tell(message)
+            return
+        said = json.loads(message)
+        if "live" in said:
+            self.state = said["live"].pop("state", self.state)
+            self._told |= said["live"]
+            self._change()
+            return
+        if "scene" in said:
+            self._scene, self._last = message, b""
+        self._tell(message)
+
+    def _note_exit(self, code: int | None) -> None:
+        if self.state != FAILED:
+            self.state, self._told["message"] = FAILED, f"its process ended with exit code {code}"
+        self._change()
+
+    def _change(self) -> None:
+        self._tell(json.dumps({"live": self.plain()}))
+        self._changed(self)
+
+    def _tell(self, message: str | bytes) -> None:
+        for watcher in self.watchers:
+            watcher.tell(message)
+
+
+class LiveSessions:
+    """The live episodes of a server.
+
+    Args:
+        most: most at a time.
+        runs: folder of the server's runs.
+        changed: is called in the loop's thread when the state of one changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        policies: policies of the server.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        runs: Path,
+        changed: Callable[[LiveSession], None],
+        kept: Callable[[dict[str, Any]], None],
+        suite: Callable[[str], str],
+        policies: Policies,
+    ) -> None:
+        self._policies = policies
+        self._most, self._runs, self._changed, self._kept, self._suite = most, runs, changed, kept, suite
+        self._sessions: dict[str, LiveSession] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def begin(self, form: LiveForm, owner: str = "", most: int | None = None, instead: Collection[str] = ()) -> LiveSession:
+        """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
+
+        Args:
+            form: request for it, whose suite, stage and planner are there (`LiveForm.resolve`, which takes long).
+            owner: name of the user who begins it; empty where nobody has an account.
+            most: most of this user at a time; as many as there may be of all where None.
+            instead: live episodes of this user that make room, too, where only one person watches them: who asks for the new one.
+
+        Raises:
+            InputError: the form asks for what there is not, or there are as many as may be, all watched.
+        """
+        played = self.resolve_names(form)
+        mine = [live for live in self._sessions.values() if live.owner == owner]
+        own = {live.id for live in mine if live.id in instead}
+        if most is not None and len(mine) >= most:
+            self._make_room(mine, own, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
+        if len(self._sessions) >= self._most:
+            self._make_room(self.all(), own, f"{self._most} live episodes are watched already; close one of them first")
+        live = LiveSession(form, played, self._runs, owner, self._note_change, self._kept)
+        self._sessions[live.id] = live
+        self._note_change(live)
+        return live
+
+    def _make_room(self, among: list[LiveSession], instead: Collection[str], otherwise: str) -> None:
+        """End a live episode that nobody watches, or one of some that one person watches."""
+        idle = next((live for live in among if len(live.watchers) <= (live.id in instead)), None)
+        if idle is None:
+            raise InputError(otherwise)
+        self.end(idle.id)
+
+    def resolve_names(self, form: LiveForm) -> LiveForm:
+        """Return a form with its suite and its policy as files where they are the server's own.
+
+        Raises:
+            InputError: there is no such scenario or policy.
+        """
+        planner = self._policies.planner(form.planner)
+        label = self._policies.label(planner.replace("/", "|"))
+        return replace(form, suite=self._suite(form.suite), planner=planner, label=label)
+
+    def all(self) -> list[LiveSession]:
+        """All of them, the oldest first."""
+        return list(self._sessions.values())
+
+    def get(self, id: str) -> LiveSession:
+        """Return a live episode.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        if id not in self._sessions:
+            raise UnknownNameError("live episode", id, self._sessions)
+        return self._sessions[id]
+
+    def owner(self, id: str) -> str | None:
+        """Return the name of a live episode's owner, empty for nobody; None where there is no such episode."""
+        return self._sessions[id].owner if id in self._sessions else None
+
+    def end(self, id: str) -> None:
+        """End a live episode.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        self.get(id).end()
+        del self._sessions[id]
+        if (timer := self._timers.pop(id, None)) is not None:
+            timer.cancel()
+
+    def close(self) -> None:
+        """End all of them."""
+        for id in list(self._sessions):
+            self.end(id)
+
+    def _note_change(self, live: LiveSession) -> None:
+        """Tell the server, and end one that nobody watches for long."""
+        self._changed(live)
+        if live.id not in self._sessions:
+            return
+        if (timer := self._timers.pop(live.id, None)) is not None:
+            timer.cancel()
+        if not live.watchers:
+            self._timers[live.id] = asyncio.get_running_loop().call_later(ALONE, self.end, live.id)

@@ -1,0 +1,111 @@
+"""The wishes of whoever watches a live episode, and the planner of a robot that a person drives."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.interfaces import Answer, Declaration, Memory, Observation
+
+SPEEDS = (0.1, 16.0)
+"""Slowest and fastest pace, as multiples of the clock's."""
+
+
+class EpisodeChangeError(Exception):
+    """Another episode is to begin.
+
+    Args:
+        offset: number of it, from the one that is left: 0 for the same again.
+    """
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(f"another episode is to begin, {offset} on")
+        self.offset = offset
+
+
+class Teleoperation:
+    """Takes wishes from one thread, and lets another wait for its time accordingly.
+
+    Attributes:
+        paused: whether time stands.
+        held: whether time stands until the person drives.
+        speed: pace, as a multiple of the clock's.
+        shares: (3,) vx, vy, omega that a person asks for, as shares of the robot's limits, -1 to 1.
+    """
+
+    def __init__(self) -> None:
+        self.paused, self.held, self.speed = False, False, 1.0
+        self.shares: Floats = np.zeros(3, np.float32)
+        self._steps, self._offset = 0, -1
+        self._changed = threading.Condition()
+
+    def apply(self, wish: Mapping[str, Any]) -> None:
+        """Do as somebody asks; what is no wish is left alone.
+
+        Args:
+            wish: ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with ``twist``, three
+                shares), again or next.
+        """
+        with self._changed:
+            match wish:
+                case {"do": "pause"}:
+                    self.paused = True
+                case {"do": "go"}:
+                    self.paused = self.held = False
+                case {"do": "step"}:
+                    self.paused, self.held, self._steps = True, False, self._steps + 1
+                case {"do": "hold"}:
+                    self.held = True
+                case {"do": "speed", "value": float() | int() as value}:
+                    self.speed = float(np.clip(np.nan_to_num(value, nan=1.0), *SPEEDS))
+                case {"do": "drive", "twist": [float() | int(), float() | int(), float() | int()] as twist}:
+                    self.shares = np.clip(np.nan_to_num(np.array(twist, np.float32)), -1.0, 1.0)
+                    self.held = self.held and not self.shares.any()
+                case {"do": "again"}:
+                    self._offset = 0
+                case {"do": "next"}:
+                    self._offset = 1
+            self._changed.notify_all()
+
+    def wait(self, until: float) -> None:
+        """Wait until a time of `time.monotonic`; while time stands, until somebody asks for a step.
+
+        Raises:
+            EpisodeChangeError: another episode is to begin.
+        """
+        with self._changed:
+            while True:
+                if self._offset >= 0:
+                    offset, self._offset = self._offset, -1
+                    raise EpisodeChangeError(offset)
+                if self.paused and self._steps:
+                    self._steps -= 1
+                    return
+                stands, left = self.paused or self.held, until - time.monotonic()
+                if not stands and left <= 0.0:
+                    return
+                self._changed.wait(None if stands else min(left, threading.TIMEOUT_MAX))
+
+
+@dataclass(frozen=True, eq=False)
+class TeleoperatedPlanner:
+    """The planner of a robot that a person drives.
+
+    Attributes:
+        teleoperation: wishes of the person.
+    """
+
+    teleoperation: Teleoperation
+    declares = Declaration(turns_at_goal=True)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the shares of the robots' limits that the person asks for."""
+        limits, (vx, vy, omega) = observation.limits, self.teleoperation.shares
+        ahead = -vx * limits.min_vx if vx < 0 else vx * limits.max_vx
+        return Answer(np.stack([ahead, vy * limits.max_vy, omega * limits.max_omega], 1).astype(np.float32), memory)

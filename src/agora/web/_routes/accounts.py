@@ -1,0 +1,221 @@
+"""The routes by which people come in, and look after their own account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from agora.errors import InputError
+from agora.web._accounts.keys import OLDEST_SESSION, Keys, shown_name
+from agora.web._accounts.passwords import LONGEST, Passwords, check_password
+from agora.web._accounts.people import LOCAL_PERSON, CurrentPerson, Person, clean_name, key_of
+from agora.web._accounts.quotas import Ledger
+from agora.web._accounts.rate_limits import Buckets, network_of
+from agora.web._accounts.tables import SESSION, TOKEN, Key, User
+from agora.web._accounts.users import Users
+from agora.web._guard import RefusedError, cookie_of, is_safe, rate_limit_error, secret_of
+from agora.web._routes.http import get_text
+from agora.web._schemas.accounts import (
+    Acceptance,
+    Account,
+    Me,
+    NewSecret,
+    Offer,
+    OfferRequest,
+    PasswordChange,
+    SignIn,
+    TokenRequest,
+)
+from agora.web._schemas.base import Documented
+from agora.web._tables import iso_time
+from agora.web.settings import Settings
+
+WRONG_CREDENTIALS = "name or password is wrong"
+"""Said of every name and password that do not open, whichever is wrong."""
+
+_MOST_TOKENS, _MOST_DAYS = 20, 366
+
+
+class _SignIn:
+    """Signs people in: begins sessions, and limits how often somebody may try.
+
+    Args:
+        settings: settings of the server.
+        users: people with an account.
+        keys: their keys.
+    """
+
+    def __init__(self, settings: Settings, users: Users, keys: Keys) -> None:
+        self._users, self._keys, self.passwords = users, keys, Passwords()
+        rates = settings.limits.rates
+        self._attempts = Buckets(rates.attempts / 60.0, rates.attempts_burst)
+
+    def count(self, request: Request, name: str = "") -> None:
+        """Count an attempt of an address, and one with a name; refuse it where there were too many."""
+        address = request.client.host if request.client else ""
+        for key in [f"address {network_of(address)}", *([f"name {name}"] if name else [])]:
+            if wait := self._attempts.take(key):
+                raise rate_limit_error(wait)
+
+    async def sign_in(self, request: Request, name: str, password: str) -> User:
+        """Return the user of a name and a password.
+
+        Raises:
+            RefusedError: one of them is wrong, or there were too many attempts, or the account is blocked.
+        """
+        self.count(request, key_of(name) or "nobody")
+        user = await run_in_threadpool(self._users.find, name)
+        fits = await self.passwords.fits(password, user.password if user else "")
+        if user is None or not fits or len(password) > LONGEST:
+            raise RefusedError(401, WRONG_CREDENTIALS)
+        if user.blocked:
+            raise RefusedError(403, "this account is blocked; ask an administrator")
+        self._attempts.refill(f"name {user.key}")
+        return user
+
+    async def open(self, request: Request, response: Response, user: User) -> None:
+        """Begin a session, and end that which the browser had."""
+        if (old := secret_of(request)) != "":
+            await run_in_threadpool(self._keys.end, old)
+        secret = await run_in_threadpool(self._keys.make, SESSION, user.name)
+        age = int(OLDEST_SESSION.total_seconds())
+        response.set_cookie(cookie_of(request), secret, max_age=age, httponly=True, samesite="strict", secure=is_safe(request))
+
+
+def add_accounts(app: FastAPI, settings: Settings, users: Users, keys: Keys, ledger: Ledger) -> None:
+    """Add the routes by which people come in, and look after their own account."""
+    sign_ins = _SignIn(settings, users, keys)
+    _add_sessions(app, settings, users, keys, sign_ins)
+    _add_invitations(app, users, sign_ins)
+    _add_own_account(app, users, keys, sign_ins, ledger)
+
+
+def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, sign_ins: _SignIn) -> None:
+    """Add the routes of sessions."""
+
+    @app.get("/api/me", response_model=Me)
+    def me(request: Request) -> dict[str, Any]:
+        """The person who asks: whether the server has ``accounts``, ``name`` and ``role``; both empty for who is not signed in."""
+        person: Person | None = request.state.person
+        who = {"name": person.name, "role": person.role} if person else {"name": "", "role": ""}
+        return {"accounts": settings.accounts, **who}
+
+    @app.post("/api/session", response_model=Me)
+    async def sign_in(
+        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(SignIn)]
+    ) -> dict[str, Any]:
+        """Sign in: ``name`` and ``password``. The answer sets the cookie of a session."""
+        _check_accounts(settings)
+        user = await sign_ins.sign_in(request, get_text(fields, "name"), get_text(fields, "password"))
+        if sign_ins.passwords.is_old(user.password):
+            hashed = await sign_ins.passwords.hash(get_text(fields, "password"))
+            await run_in_threadpool(users.set_password, user.name, hashed, ends=False)
+        await sign_ins.open(request, response, user)
+        return {"accounts": True, "name": user.name, "role": user.role}
+
+    @app.delete("/api/session", status_code=204)
+    def sign_out(request: Request, response: Response) -> None:
+        """Sign out: the session of the cookie ends."""
+        if (secret := secret_of(request)) != "":
+            keys.end(secret)
+        response.delete_cookie(cookie_of(request), httponly=True, samesite="strict", secure=is_safe(request))
+
+
+def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
+    """Add the routes by which invitations are taken."""
+
+    @app.post("/api/invitation/look", response_model=Offer)
+    def look(request: Request, fields: Annotated[dict[str, Any], Documented(OfferRequest)]) -> dict[str, Any]:
+        """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who is to set another password."""
+        sign_ins.count(request)
+        key = users.get_invitation(get_text(fields, "token"))
+        return {"role": key.role, "name": key.user, "expires": iso_time(key.expires)}
+
+    @app.post("/api/invitation", status_code=201, response_model=Me)
+    async def take(
+        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(Acceptance)]
+    ) -> dict[str, Any]:
+        """Take an invitation: ``token``, ``name`` and ``password``. The answer sets the cookie of a session."""
+        sign_ins.count(request)
+        token, password = get_text(fields, "token"), get_text(fields, "password")
+        key = await run_in_threadpool(users.get_invitation, token)
+        name = key.user or clean_name(get_text(fields, "name"))
+        check_password(password, name)
+        user = await run_in_threadpool(users.accept_invitation, token, name, await sign_ins.passwords.hash(password))
+        if user.blocked:
+            raise RefusedError(403, "the password is set, but this account is blocked; ask an administrator")
+        await sign_ins.open(request, response, user)
+        return {"accounts": True, "name": user.name, "role": user.role}
+
+
+def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, ledger: Ledger) -> None:
+    """Add the routes of one's own account."""
+
+    @app.get("/api/me/account", response_model=Account)
+    def account(person: CurrentPerson) -> dict[str, Any]:
+        """The own account: quotas and what is used of them, None where there are none; tokens."""
+        _check_name(person)
+        return {**ledger.plain(person), "tokens": [_plain(key) for key in keys.all(TOKEN, person.name)]}
+
+    @app.post("/api/me/password", response_model=Me)
+    async def change(
+        request: Request,
+        response: Response,
+        person: CurrentPerson,
+        fields: Annotated[dict[str, Any], Documented(PasswordChange)],
+    ) -> dict[str, Any]:
+        """Change the own password: ``old`` and ``new``. Every other session, and every token, ends."""
+        _check_name(person)
+        new = get_text(fields, "new")
+        user = await sign_ins.sign_in(request, person.name, get_text(fields, "old"))
+        check_password(new, user.name)
+        await run_in_threadpool(users.set_password, user.name, await sign_ins.passwords.hash(new))
+        await sign_ins.open(request, response, user)
+        return {"accounts": True, "name": user.name, "role": user.role}
+
+    @app.post("/api/me/tokens", status_code=201, response_model=NewSecret)
+    def make(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(TokenRequest)]) -> dict[str, Any]:
+        """Make a token for programs: ``name`` and ``days``. The answer has the ``token``, which is never shown again."""
+        _check_name(person)
+        label, days = clean_name(get_text(fields, "name")), fields.get("days", 90)
+        if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= _MOST_DAYS:
+            raise InputError(f"days: expected a whole number from 1 to {_MOST_DAYS}, got {days!r}")
+        if len(keys.all(TOKEN, person.name)) >= _MOST_TOKENS:
+            raise InputError(f"you have {_MOST_TOKENS} tokens already; revoke one first")
+        return {"token": keys.make(TOKEN, person.name, timedelta(days=days), label=label)}
+
+    @app.delete("/api/me/tokens/{name}", status_code=204)
+    def revoke(person: CurrentPerson, name: str) -> None:
+        """Revoke a token: it opens nothing any more."""
+        _check_name(person)
+        keys.end_named(TOKEN, name, person.name)
+
+
+def _plain(key: Key) -> dict[str, Any]:
+    """A token as pages read it."""
+    times = {"created": iso_time(key.created), "expires": iso_time(key.expires), "used": iso_time(key.used)}
+    return {"id": shown_name(key), "name": key.label, **times}
+
+
+def _check_accounts(settings: Settings) -> None:
+    if not settings.accounts:
+        raise InputError("this server has no accounts: nobody needs to sign in")
+
+
+def _check_name(person: Person) -> None:
+    if person == LOCAL_PERSON:
+        raise InputError("this server has no accounts: there is none of yours")
+
+
+def make_person_lookup(users: Users, keys: Keys) -> Callable[[str, str], Person | None]:
+    """Return the function that gives the person of a key, by its kind and secret."""
+
+    def find_person(kind: str, secret: str) -> Person | None:
+        user = keys.user(kind, secret)
+        return None if user is None else users.person(user)
+
+    return find_person

@@ -1,0 +1,44 @@
+"""Parts of requests and responses that several routes share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from agora.errors import InputError
+
+
+def download(data: bytes, name: str, media: str = "application/octet-stream") -> Response:
+    """Return a file for the disk of whoever asks."""
+    return Response(data, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+async def read_body(request: Request) -> dict[str, Any]:
+    """Return the fields of a request, of which ``content`` is one.
+
+    Raises:
+        InputError: it is no JSON, or has no such field.
+    """
+    try:
+        found = json.loads(await request.body())
+    except (ValueError, RecursionError) as error:
+        raise InputError("expected JSON, an object with the key content") from error
+    if not isinstance(found, dict) or "content" not in found:
+        raise InputError("expected an object with the key content")
+    return found
+
+
+def get_text(fields: Mapping[str, Any], key: str) -> str:
+    """Return a text of a request; empty where it is left out.
+
+    Raises:
+        InputError: it is no text.
+    """
+    value = fields.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(f"{key}: expected a text, got {value!r}")
+    return value

@@ -1,0 +1,49 @@
+"""The routes of planners that are code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from agora.web._accounts.ownership import Ownership
+from agora.web._accounts.people import CurrentPerson, Person
+from agora.web._accounts.quotas import Ledger
+from agora.web._routes.http import download
+from agora.web._routes.uploads import read_upload
+from agora.web._schemas.base import file_response
+from agora.web._schemas.catalogue import Planner
+from agora.web._user_planners.policies import Policies
+
+
+def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger: Ledger) -> None:
+    """Add the routes of planners that are code."""
+
+    def store(person: Person, name: str, data: bytes, instead: bool) -> dict[str, Any]:
+        card = policies.code.read(name, data)
+        with ledger.turn(person):
+            ledger.check_upload(person, len(data))
+            planner = policies.keep_code(name, data, card, instead=instead)
+            ownership.put(person.name, ("planner", name))
+        return planner
+
+    @app.put("/api/uploads/planners/{name}", status_code=201, response_model=Planner)
+    async def keep(name: str, person: CurrentPerson, request: Request, instead: bool = False) -> dict[str, Any]:
+        """Keep a planner of one's own, where the administrator allows code: the body is a file of Python.
+
+        ``instead`` replaces the own planner of that name; runs that were asked for keep the old one.
+        """
+        return await run_in_threadpool(store, person, name, await read_upload(request), instead)
+
+    @app.get("/api/own-planners/{name}/file", **file_response())
+    def file(name: str) -> Response:
+        """The file of an own planner."""
+        return download(policies.code.file(name).read_bytes(), f"{name}.py")
+
+    @app.delete("/api/own-planners/{name}", status_code=204)
+    def remove(name: str) -> None:
+        """Remove an own planner; runs that use it have kept a copy."""
+        policies.code.remove(name)
+        ownership.forget("planner", name)

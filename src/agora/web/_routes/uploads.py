@@ -1,0 +1,105 @@
+"""The routes that take files: each reads its body as a stream, and no further than files may be long."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from agora.errors import InputError
+from agora.web._accounts.ownership import Ownership
+from agora.web._accounts.people import CurrentPerson, Person
+from agora.web._accounts.quotas import Ledger
+from agora.web._guard import LARGEST_UPLOAD
+from agora.web._routes.http import download
+from agora.web._schemas.base import file_response
+from agora.web._schemas.catalogue import Policy
+from agora.web._schemas.content import ImportReport
+from agora.web._user_content.imports import Importer
+from agora.web._user_planners.policies import Policies
+
+_MOST_FILES = 20
+
+Answer = dict[str, object]
+
+
+def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership: Ownership, ledger: Ledger) -> None:
+    """Add the routes that take files."""
+
+    def import_files(person: Person, files: list[tuple[str, bytes]], name: str, world: str) -> Answer:
+        with ledger.turn(person):
+            ledger.check_upload(person, sum(len(data) for _, data in files))
+            found = importer.import_files(files, name, world)
+            worlds = [("world", found["world"])] if found["world"] else []
+            ownership.put(person.name, *worlds, *(("scenario", one) for one in found["scenarios"]))
+        return found
+
+    def keep(person: Person, name: str, data: bytes) -> Answer:
+        with ledger.turn(person):
+            ledger.check_upload(person, len(data))
+            policy = policies.keep(name, data)
+            ownership.put(person.name, ("policy", name))
+        return policy
+
+    @app.post("/api/uploads/open", status_code=201, response_model=ImportReport)
+    async def open(
+        person: CurrentPerson,
+        request: Request,
+        file: Annotated[list[str], Query()],
+        size: Annotated[list[int] | None, Query()] = None,
+        name: str = "",
+        world: str = "",
+    ) -> Answer:
+        """Open files: the body is one after the other, ``file`` the name of each, ``size`` its bytes where there are several.
+
+        They are a scenario of Agora, Arena or arena-tools, a map of map_server with its image, or a world folder as a zip archive.
+        ``name`` names the world that is made, ``world`` that of scenarios that name none.
+        """
+        files = _split_body(await read_upload(request), file, size or [])
+        return await run_in_threadpool(import_files, person, files, name, world)
+
+    @app.put("/api/uploads/policies/{name}", status_code=201, response_model=Policy)
+    async def keep_policy(name: str, person: CurrentPerson, request: Request) -> Answer:
+        """Keep a policy of one's own: the body is a safetensors file of Agora's format."""
+        return await run_in_threadpool(keep, person, name, await read_upload(request))
+
+    @app.get("/api/own-policies/{name}/file", **file_response())
+    def policy_file(name: str) -> Response:
+        """The file of an own policy."""
+        return download(policies.uploaded.file(name).read_bytes(), f"{name}.safetensors")
+
+    @app.delete("/api/own-policies/{name}", status_code=204)
+    def remove_policy(name: str) -> None:
+        """Remove an own policy."""
+        policies.uploaded.remove(name)
+        ownership.forget("policy", name)
+
+
+async def read_upload(request: Request) -> bytes:
+    """Return the body of a request, of which no more is read than a file may have.
+
+    Raises:
+        HTTPException: 413, it is longer, whatever its head says.
+    """
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_UPLOAD:
+            raise HTTPException(413, f"expected at most {LARGEST_UPLOAD >> 20} MiB")
+    return bytes(body)
+
+
+def _split_body(body: bytes, names: list[str], sizes: list[int]) -> list[tuple[str, bytes]]:
+    """The files that a body holds, one after the other."""
+    sizes = sizes if sizes or len(names) != 1 else [len(body)]
+    if len(names) > _MOST_FILES or len(set(names)) < len(names):
+        raise InputError(f"file: expected at most {_MOST_FILES} files of different names")
+    if len(sizes) != len(names) or min(sizes, default=-1) < 0 or sum(sizes) != len(body):
+        raise InputError(f"size: expected the length of each file, {len(body):,} bytes in all")
+    found, at = [], 0
+    for name, size in zip(names, sizes, strict=True):
+        found.append((name, body[at : at + size]))
+        at += size
+    return found

@@ -1,0 +1,143 @@
+"""The routes of worlds: what their list and their drawing ask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from agora.errors import InputError
+from agora.web._accounts.ownership import Ownership
+from agora.web._accounts.people import CurrentPerson, Person
+from agora.web._accounts.quotas import Ledger
+from agora.web._routes.http import download, get_text
+from agora.web._schemas.base import CONFLICT, Documented, file_response, request_body
+from agora.web._schemas.content import (
+    CopyRequest,
+    DrawingRequest,
+    EmptyWorldRequest,
+    GeneratorRequest,
+    KeptDrawing,
+    Place,
+    World,
+    WorldDrawing,
+    WorldEntry,
+    WorldRequest,
+)
+from agora.web._user_content.archives import pack_folder
+from agora.web._user_content.drawings import Drawings
+from agora.web._user_content.scenarios import Scenarios
+from agora.web._user_content.worlds import Worlds, describe_place, generate_place
+
+
+def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ownership, ledger: Ledger) -> None:
+    """Add the routes of worlds."""
+    _add_views(app, worlds, ownership)
+    _add_drawings(app, Drawings(worlds, scenarios), ownership, ledger)
+
+    def store(person: Person, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        with ledger.turn(person):
+            ledger.check_upload(person)
+            world = make()
+            ownership.put(person.name, ("world", name))
+        return world
+
+    @app.post("/api/worlds", status_code=201, response_model=World)
+    def make(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(WorldRequest)]) -> dict[str, Any]:
+        """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
+        name, generator = get_text(fields, "name"), _generator_of(fields)
+        return store(person, name, lambda: worlds.make(name, *generator))
+
+    @app.post("/api/worlds/empty", status_code=201, response_model=World)
+    def empty(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(EmptyWorldRequest)]) -> dict[str, Any]:
+        """Make an own world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
+        name, size = get_text(fields, "name"), (_number(fields, "width", 10.0), _number(fields, "height", 8.0))
+        resolution, wall = _number(fields, "resolution", 0.05), _number(fields, "wall", 0.1)
+        return store(person, name, lambda: worlds.make_empty(name, size, resolution, wall))
+
+    @app.post("/api/worlds/copy", status_code=201, response_model=World)
+    def copy(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(CopyRequest)]) -> dict[str, Any]:
+        """Make an own world of the map of another: ``name``, ``of``."""
+        name, of = get_text(fields, "name"), get_text(fields, "of")
+        return store(person, name, lambda: worlds.copy(name, of))
+
+    @app.delete("/api/worlds/{name}", status_code=204)
+    def remove(name: str) -> None:
+        """Remove an own world in which no own scenario is played."""
+        if playing := scenarios.names_in_world(name):
+            raise InputError(f"world: {name!r} is the world of {', '.join(playing)}; remove these first")
+        worlds.remove(name)
+        ownership.forget("world", name)
+
+
+def _add_views(app: FastAPI, worlds: Worlds, ownership: Ownership) -> None:
+    """Add the routes at which worlds are looked at."""
+
+    @app.get("/api/worlds", response_model=list[WorldEntry])
+    def all_worlds() -> list[dict[str, Any]]:
+        """All worlds, with the names of the owners of own ones, empty for nobody."""
+        owners = ownership.owners("world")
+        return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in worlds.all()]
+
+    @app.post("/api/worlds/preview", response_model=Place)
+    def preview(fields: Annotated[dict[str, Any], Documented(GeneratorRequest)]) -> dict[str, Any]:
+        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
+        return describe_place(generate_place(*_generator_of(fields)))
+
+    @app.get("/api/worlds/{name}", response_model=World)
+    def world(name: str) -> dict[str, Any]:
+        """A world as the page draws it."""
+        return worlds.world(name)
+
+    @app.get("/api/worlds/{name}/file", **file_response("application/zip"))
+    def file(name: str) -> Response:
+        """The folder of an own world, as a zip archive."""
+        return download(pack_folder(worlds.own_folder(name)), f"{name}.zip", "application/zip")
+
+
+def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger: Ledger) -> None:
+    """Add the routes of drawings."""
+
+    @app.get("/api/worlds/{name}/drawing", response_model=WorldDrawing)
+    def drawing(name: str) -> dict[str, Any]:
+        """The drawing of an own world: its cells (gzip, base64), zones and furniture, its version and its ``owner``."""
+        return drawings.get(name) | {"owner": ownership.owner("world", name) or ""}
+
+    def store(person: Person, name: str, body: bytes) -> dict[str, Any]:
+        try:
+            fields = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise InputError("drawing: expected JSON, an object with version, zones and furniture") from error
+        with ledger.turn(person):
+            ledger.check_upload(person, len(body), new=False)
+            return drawings.put(name, fields)
+
+    @app.put(
+        "/api/worlds/{name}/drawing",
+        response_model=KeptDrawing,
+        openapi_extra=request_body(DrawingRequest),
+        responses=CONFLICT,
+    )
+    async def draw(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
+        """Keep a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` where walls were drawn."""
+        return await run_in_threadpool(store, person, name, await request.body())
+
+
+def _number(fields: dict[str, Any], key: str, usual: float) -> float:
+    value = fields.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e6:
+        raise InputError(f"{key}: expected a number from 0 on, got {value!r}")
+    return float(value)
+
+
+def _generator_of(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
+    parameters, seed = fields.get("parameters", {}), fields.get("seed", 0)
+    if not isinstance(parameters, dict):
+        raise InputError(f"parameters: expected names and values, got {parameters!r}")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise InputError(f"seed: expected a whole number, got {seed!r}")
+    return get_text(fields, "generator"), parameters, seed

@@ -1,0 +1,81 @@
+"""Runs of a benchmark: the request that a page or program makes, and the work on it by `agora.benchmark.bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.bench import bench
+from agora.benchmark.events import Advanced
+from agora.benchmark.request import Request
+from agora.benchmark.request_form import RequestForm
+from agora.benchmark.results.run_folder import RunFolder
+from agora.config import build
+from agora.errors import StoppedError
+from agora.reporting.report import report
+from agora.web._runs.execution import Execution
+from agora.web._runs.inputs import settings_of_run
+from agora.web._user_content.collection import UserContent
+from agora.web._user_planners.policies import Policies
+
+
+def form_of(
+    fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
+) -> RequestForm:
+    """Return the request that somebody has filled in, with a folder of the server's.
+
+    Args:
+        fields: fields of `RequestForm` by name, plain data.
+        folder: folder of the results; the run in it goes on where it holds one.
+        executor: executor of the run's jobs; as the form says where empty.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        planner: gives the text of a planner as `agora.planners.presets.named_planner` takes it.
+
+    Raises:
+        InputError: a field is unknown or wrong.
+    """
+    form = build(fields, RequestForm, "run")
+    name, planners, chosen = suite(form.suite), tuple(map(planner, form.planners)), executor or form.executor
+    resume = RunFolder.is_at(folder)
+    return replace(form, suite=name, planners=planners, output=folder, resume=resume, add=False, executor=chosen)
+
+
+def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies: Policies, executor: str = "") -> Request:
+    """Return the request for what somebody has filled in; scenarios and policies of the server's own keep their names in labels.
+
+    Args:
+        fields: as `form_of` takes them.
+        folder: folder of the results.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        policies: policies of the server.
+        executor: executor of the run's jobs; as the form says where empty.
+
+    Raises:
+        InputError: a field is unknown or wrong.
+    """
+    request = form_of(fields, folder, executor, suite, policies.planner).request()
+    labels = policies.labels(request.planners)
+    controls = tuple(labels[label] for label in request.controls)
+    return replace(request, planners={labels[label]: one for label, one in request.planners.items()}, controls=controls)
+
+
+class BenchmarkExecution(Execution):
+    """A run of a benchmark, by a worker; its rows are those of the same request on the command line."""
+
+    def work(self) -> None:
+        """Run the episodes, and write the report."""
+        settings = self.settings
+        form_of(self.fields, self.folder, settings.executor).prepare()
+        home = settings_of_run(settings, self.folder)
+        request = request_of(self.fields, self.folder, UserContent(home).suite, Policies(home), settings.executor)
+        try:
+            with closing(bench(request, self.token)) as events:  # type: ignore[type-var]
+                for event in events:
+                    if isinstance(event, Advanced):
+                        self.done, self.total, self.status = event.done, event.total, ""
+        except StoppedError as error:
+            raise StoppedError("") from error
+        report(self.folder)

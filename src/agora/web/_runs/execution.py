@@ -1,0 +1,134 @@
+"""A run in the hands of a worker: what it does differs by kind, how it begins, is stopped and ends does not."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from agora.benchmark.stop_token import StopToken
+from agora.errors import AgoraError, StoppedError, placed
+from agora.web._runs.queue import RunQueue
+from agora.web._storage_errors import disk_message, is_full
+from agora.web._tables import CANCELLED, FAILED, FINISHED, Run
+from agora.web.settings import Settings
+
+BEATS = 2.0
+"""Period at which a worker says that it is alive, s."""
+
+
+class Execution:
+    """One run, by a worker.
+
+    Args:
+        queue: queue that it was taken from.
+        worker: name of the worker.
+        run: the run.
+        settings: settings of the server.
+        stop: is set where the worker is to end.
+
+    Attributes:
+        fields: fields that were filled in.
+        folder: folder of the run.
+        done: progress so far.
+        total: progress at the end; 0 until the run has begun.
+        status: line about the work.
+        token: asks the work to stop.
+    """
+
+    def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
+        self._queue, self._worker, self._id, self._stop, self._over = queue, worker, run.id, stop, threading.Event()
+        self.settings, self.token, self.status = settings, StopToken(), ""
+        self.fields: dict[str, Any] = run.form
+        self.folder: Path = settings.runs / run.id
+        self.done, self.total = run.done, run.total
+
+    def work(self) -> None:
+        """Do the work of the run.
+
+        Raises:
+            StoppedError: the token asked for it; its message is for whoever looks at the run.
+            AgoraError: it has failed.
+        """
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Run it to its end, or until somebody stops it."""
+        beats = threading.Thread(target=self._beat, daemon=True)
+        beats.start()
+        state, message = FAILED, ""
+        try:
+            with _reporting_compilation(self):
+                self.work()
+            state = FINISHED
+        except StoppedError as error:
+            state, message = CANCELLED, str(error)
+        except (AgoraError, OSError) as error:
+            message = _failure_message(error)
+        except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
+            self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
+            raise
+        finally:
+            self._over.set()
+            beats.join()
+        if state == CANCELLED and self._stop.is_set():
+            self._queue.requeue(self._id, self._worker)
+        else:
+            self._tell(message)
+            self._queue.end(self._id, self._worker, state, message)
+
+    def _beat(self) -> None:
+        """Say how far it is, until it is over; a run that is to stop is stopped."""
+        while not self._over.wait(BEATS if self.total else 0.2):
+            with suppress(SQLAlchemyError):  # the database may be back the next time
+                if self._stop.is_set() or not self._tell(self.status):
+                    self.token.stop()
+
+    def _tell(self, message: str) -> bool:
+        return self._queue.report_progress(self._id, self._worker, self.done, self.total, message)
+
+
+def _failure_message(error: AgoraError | OSError) -> str:
+    """The reason why a run has failed; where the disk is full, also the remedy."""
+    shown = error.__cause__ if is_full(error.__cause__) else error
+    return (
+        disk_message(shown, "what is finished stays; make room, and go on with the run")
+        if isinstance(shown, OSError)
+        else str(error)
+    )
+
+
+class _Notice(logging.Handler):
+    """Says of a run that kernels are compiled for it, here or in its own workers.
+
+    Args:
+        execution: run in the hands of a worker.
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__()
+        self._execution, self._count, self._began = execution, 0, time.monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a line of the log: one function, or as many as it says."""
+        self._count += getattr(record, "functions", 1)
+        seconds = time.monotonic() - self._began
+        self._execution.status = f"compiling kernels, once on a machine: {self._count} functions in {seconds:.0f} s"
+
+
+@contextmanager
+def _reporting_compilation(execution: Execution) -> Iterator[None]:
+    """Say of a run that kernels are compiled for it, while the block runs."""
+    log, notice = logging.getLogger("agora.core.compiling"), _Notice(execution)
+    log.setLevel(logging.INFO)
+    log.addHandler(notice)
+    try:
+        yield
+    finally:
+        log.removeHandler(notice)

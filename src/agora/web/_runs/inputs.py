@@ -1,0 +1,89 @@
+"""The things of the server's own that enter a run, kept in its folder as they were when it was asked for.
+
+The folder ``asked`` of a run is laid out as the server's own: ``suites``, ``scenarios``, ``worlds``, ``policies``, ``runs``. A
+worker reads there, so that nobody who edits or removes something meanwhile changes a run, or keeps it from going on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.provenance.inputs import inputs
+from agora.errors import InputError
+from agora.files import write_whole
+from agora.learning.run import RECORD
+from agora.reporting.merged_runs import ASKED
+from agora.share import folder
+from agora.tasks.suite import load_suite
+from agora.tasks.suite_file import OWN
+from agora.web.settings import Settings
+
+
+def settings_of_run(settings: Settings, run: Path) -> Settings:
+    """Return the settings with the folder in which a run finds own things: its ``asked``, or the server's where it has none."""
+    return replace(settings, folder=run / ASKED, database=settings.url) if (run / ASKED).is_dir() else settings
+
+
+def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[Any]) -> None:
+    """Keep what enters a run of the server's own, in its folder, which is made where there is something.
+
+    Args:
+        settings: settings of the server.
+        run: folder of the run.
+        suite: name or file of its suite, as `agora.tasks.suite.load_suite` takes it.
+        planners: its planners.
+
+    Raises:
+        OSError: the disk is full, or a file is gone meanwhile.
+    """
+    home = settings.folder.resolve()
+    for file in set(_files(settings, suite, tuple(planners))):
+        if file.is_relative_to(home):
+            place = run / ASKED / file.relative_to(home)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, file.read_bytes())
+
+
+def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[str, str]:
+    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its file as it was, and ``now``: what has become of it.
+
+    Args:
+        run: folder of the run.
+        name: name of the suite on pages.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+
+    Raises:
+        InputError: there is no such suite here any more, and the run has kept none.
+    """
+    own = name.removeprefix(OWN)
+    places = (run / ASKED / "suites" / f"{own}.yaml", run / ASKED / "scenarios" / f"{own}.json")
+    kept = next((place for place in places if own != name and place.is_file()), None)
+    if kept is None:
+        found = suite(name)
+        file = Path(found) if own != name else folder("configs") / "benchmark" / f"{found}.yaml"
+        return {"name": name, "path": str(file), "text": file.read_text(encoding="utf-8"), "now": ""}
+    described = {"name": name, "path": str(kept), "text": kept.read_text(encoding="utf-8")}
+    try:
+        changed = Path(suite(name)).read_bytes() != kept.read_bytes()
+    except InputError:
+        return {**described, "now": "gone"}
+    return {**described, "now": "changed" if changed else ""}
+
+
+def _files(settings: Settings, suite: str, planners: tuple[Any, ...]) -> Iterator[Path]:
+    """The files that enter a run; all stages of an own suite count, for its file is read whole."""
+    file = Path(suite).resolve()
+    parts: list[Any] = [planners]
+    if file.is_relative_to(settings.folder.resolve()):
+        yield file
+        parts += load_suite(suite).stages
+    for part in parts:
+        with suppress(InputError):  # data that is not here; the run says so where it plays that stage
+            for name in map(Path, inputs(part)):
+                yield name
+                if name.is_relative_to(runs := settings.runs.resolve()):  # a policy of a training, whose record names it
+                    yield runs / name.relative_to(runs).parts[0] / RECORD

@@ -1,0 +1,241 @@
+"""The results of a run as pages read them: rows by the page, tables, files to download, replays."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from agora.benchmark.exports.mcap import write_mcap_files
+from agora.benchmark.exports.rows_csv import write_csv
+from agora.benchmark.results import shard, store
+from agora.benchmark.results.recordings import recordings
+from agora.benchmark.results.run_folder import RunFolder
+from agora.benchmark.results.store import Shard
+from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.registered import FEW, metrics
+from agora.reporting.merged_runs import merged
+from agora.reporting.paper_tables import FORMATS, paper_table
+from agora.reporting.run_comparison import write_comparison
+from agora.viewer.replay import write_replay
+
+FIRST = ("planner", "stage", "episode", "outcome")
+"""Columns at the head of a row; then come those of metrics."""
+
+MOST_ROWS = 1000
+
+_SHORT = 30  # characters of a title that stands behind a planner's name
+
+
+def page(
+    run: Path,
+    *,
+    offset: int = 0,
+    limit: int = 100,
+    sort: str = "",
+    down: bool = False,
+    find: str = "",
+    columns: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return some rows of a run.
+
+    Args:
+        run: folder of the run.
+        offset: number of the first row, from 0.
+        limit: most rows.
+        sort: column by which rows are sorted; that of the files where empty. Rows without a value come last.
+        down: sort from the largest down.
+        find: only rows in which a text stands in the planner, the stage or the outcome.
+        columns: columns to return; all where there is none.
+
+    Raises:
+        ResultsError: the folder holds no run.
+        UnknownNameError: there is no such column.
+        InputError: a number is out of range.
+    """
+    if not (offset >= 0 and 1 <= limit <= MOST_ROWS):
+        raise InputError(f"expected an offset of at least 0 and 1 to {MOST_ROWS} rows, got {offset} and {limit}")
+    table = _table(run, _stamp(run))
+    for name in (*columns, *filter(None, (sort,))):
+        if name not in table.column_names:
+            raise UnknownNameError("column", name, table.column_names)
+    order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows), pa.int64()))
+    shown = table.select(list(columns) or table.column_names)
+    units = {metric.name: metric.unit for metric in metrics()}
+    chosen = order.slice(offset, limit)
+    part = shown.take(chosen)
+    return {
+        "total": len(order),
+        "columns": [{"name": name, "unit": units.get(name, "")} for name in shown.column_names],
+        "few": [name for name in FEW if name in table.column_names],
+        "recorded": _recorded(run, table["key"].take(chosen).to_pylist()),
+        "rows": [list(row) for row in zip(*(map(_sendable, column.to_pylist()) for column in part.columns), strict=True)],
+    }
+
+
+def _hits(table: pa.Table, find: str) -> pa.Array:
+    """The numbers of the rows in which a text stands."""
+    hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
+    return pc.indices_nonzero(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
+
+
+def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
+    """Some numbers of rows in the order of a column's values, those without a value last; as they are where no column is named."""
+    if not sort:
+        return among
+    pairs = pa.table({"number": among, "value": table[sort].take(among)})
+    known = pairs.filter(pc.is_valid(pairs["value"])).sort_by(
+        [("value", "descending" if down else "ascending"), ("number", "ascending")]
+    )
+    unknown = pairs.filter(pc.is_null(pairs["value"]))
+    return pa.concat_tables([known, unknown])["number"].combine_chunks()
+
+
+def _sendable(value: Any) -> Any:
+    """A value as JSON holds it: numbers that are not finite are texts."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _stamp(run: Path, part: str = "episodes") -> tuple[tuple[str, int], ...]:
+    """The shards of a part of a run with their times, by which a table that is kept is known to be fresh."""
+    return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / part).glob("*.parquet")))
+
+
+@lru_cache(maxsize=8)
+def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
+    """The rows of a run, sorted by key, the columns that people look for first."""
+    folder, parts = RunFolder.read(run), []
+    for name, _ in stamp:
+        path = run / "episodes" / name
+        read = shard.read(path)
+        if isinstance(read, str):
+            continue
+        few = read.select([name for name in ("key", "seed") if name in read.column_names])
+        strange = {row["key"] for row in folder.strangers(Shard(path, few.to_pylist(), "", shard.run_of(read)))}
+        parts.append(read.filter(pc.invert(pc.is_in(read["key"], pa.array(sorted(strange), pa.string())))) if strange else read)
+    if not parts:
+        return pa.table({name: pa.array([], pa.string()) for name in ("key", *FIRST)})
+    whole = pa.concat_tables(parts, promote_options="permissive").sort_by("key").combine_chunks()
+    measured = [metric.name for metric in metrics() if metric.name in whole.column_names]
+    head = [*FIRST, *measured]
+    return whole.select([*head, *sorted(set(whole.column_names) - set(head))])
+
+
+def table_text(run: Path, kind: str, chosen: Sequence[str]) -> str:
+    """Return the table of a run for a paper.
+
+    Args:
+        run: folder of the run.
+        kind: latex, csv or markdown.
+        chosen: names of metrics; the usual ones where there is none.
+
+    Raises:
+        InputError: there is no such format.
+        ResultsError: the folder holds no run.
+    """
+    if kind not in FORMATS:
+        raise InputError(f"expected the format {', '.join(FORMATS)}, got {kind!r}")
+    found = merged([run])
+    return FORMATS[kind](paper_table(found.rows, list(found.planners), found.title(()), chosen, common=True))
+
+
+def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
+    """Return the page that compares runs.
+
+    Args:
+        runs: folders of the runs.
+        titles: their titles.
+
+    Raises:
+        ResultsError: a folder holds no run.
+        InputError: there are fewer than two runs, or no rows.
+    """
+    if len(runs) < 2:
+        raise InputError(f"expected at least two runs to compare, got {len(runs)}")
+    found = merged(runs, short_names(runs, titles))
+    if not found.rows:
+        raise InputError("the runs hold no rows yet")
+    with tempfile.TemporaryDirectory() as place:
+        return write_comparison(found, Path(place) / "compare.html").read_text(encoding="utf-8")
+
+
+def short_names(runs: Sequence[Path], titles: Sequence[str]) -> list[str]:
+    """Return short names that tell runs apart: by their seeds where these differ, by short titles, or by numbers.
+
+    Args:
+        runs: folders of the runs.
+        titles: their titles.
+    """
+    outlines = [RunFolder.read(run).record.outline for run in runs]
+    seeds = [f"seed {one.seed}" for one in outlines] if len({one.name for one in outlines}) == 1 else []
+    numbers = [f"run {number}" for number in range(1, len(runs) + 1)]
+    short = [title for title in titles if len(title) <= _SHORT]
+    return next(names for names in (seeds, short, numbers) if len(set(names)) == len(runs))
+
+
+def csv_of(run: Path) -> bytes:
+    """Return all rows of a run as CSV.
+
+    Raises:
+        ResultsError: the folder holds no run, or no rows.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        return write_csv(Path(place) / "rows.csv", run).read_bytes()
+
+
+def parquet_of(run: Path) -> bytes:
+    """Return all rows of a run as one file of Parquet.
+
+    Raises:
+        ResultsError: the folder holds no run, or no rows.
+    """
+    table = _table(run, _stamp(run))
+    if not table.num_rows:
+        raise ResultsError(f"{run}: holds no rows")
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def replay(run: Path, keys: Sequence[str]) -> str:
+    """Return the page that plays some episodes.
+
+    Raises:
+        ResultsError: the folder holds no run, or no recording of any of the episodes.
+    """
+    found = recordings(run, keys)
+    if not found:
+        raise ResultsError(f"{', '.join(keys)}: no recording of this episode was kept")
+    with tempfile.TemporaryDirectory() as place:
+        title = next(iter(found)) if len(found) == 1 else "Replay"
+        return write_replay(Path(place) / "replay.html", found, title=title).read_text(encoding="utf-8")
+
+
+def mcap_of(run: Path, key: str) -> bytes:
+    """Return the recording of an episode as an MCAP file, which Foxglove shows.
+
+    Raises:
+        ResultsError: the folder holds no run, or no recording of the episode.
+        InputError: a package that writes such files is missing.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        return write_mcap_files(Path(place), [run], [key])[0].read_bytes()
+
+
+def _recorded(run: Path, keys: Iterable[str]) -> list[str]:
+    """The episodes among some that can be replayed."""
+    return [key for key in keys if key in _recorded_keys(run, _stamp(run, "trajectories"))]
+
+
+@lru_cache(maxsize=8)
+def _recorded_keys(run: Path, stamp: tuple[tuple[str, int], ...]) -> frozenset[str]:
+    return frozenset(store.keys(run / "trajectories"))

@@ -1,0 +1,100 @@
+"""A training in the folder of a run, as pages read it: how far each seed is, its curve, its files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from agora.config import load, plain
+from agora.errors import InputError, UnknownNameError
+from agora.files import naming
+from agora.learning.card import CARD, PAGE, PICTURE, SEED, SeedRecord
+from agora.learning.checkpoint import point_of, steps_of
+from agora.learning.run import CHECKPOINT, CURVE, POLICY, RECORD, policy_kept
+from agora.learning.seeds import seed_folder
+from agora.web._user_planners.policies import Policies
+
+MOST = 4 << 20
+"""Most bytes of a curve that are read at a time."""
+
+
+def describe_training(run: Path, policies: Policies) -> dict[str, Any]:
+    """Return the training of a folder: its file, its seeds and, after its first round, its policy."""
+    training = load(run / RECORD, dict[str, Any])
+    return {
+        "training": training,
+        "file": str(run / RECORD),
+        "seeds": [_seed(run, seed) for seed in training["seeds"]],
+        "policy": policies.of_run(run),
+        "files": [name for name in _files(run) if _files(run)[name].is_file()],
+    }
+
+
+def _seed(run: Path, seed: int) -> dict[str, Any]:
+    place = seed_folder(run, seed)
+    record = plain(load(place / SEED, SeedRecord)) if (place / SEED).is_file() else None
+    return {
+        "seed": seed,
+        "begun": place.is_dir(),
+        "checkpoint": steps_of(place / CHECKPOINT),
+        "whole": record is not None,
+        "results": [] if record is None else record["results"],
+    }
+
+
+def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str, Any]:
+    """Return the points of a curve that are new.
+
+    Args:
+        run: folder of the training.
+        seed: seed of the run.
+        version: version that was read before; the curve of a training that went on is another.
+        offset: bytes of it that were read before.
+
+    Returns:
+        ``version`` and ``offset`` for the next time, the new ``points``, whether they are ``fresh``: all from the first on; and
+        whether there are ``more``.
+
+    Raises:
+        UnknownNameError: the training has no such seed.
+        ResultsError: a line is no point.
+    """
+    training = load(run / RECORD, dict[str, Any])
+    if seed not in training["seeds"]:
+        raise UnknownNameError("seed", str(seed), map(str, training["seeds"]))
+    path = seed_folder(run, seed) / CURVE
+    if not path.is_file():
+        return {"version": "", "offset": 0, "points": [], "fresh": True, "more": False}
+    with naming(path), path.open("rb") as file:
+        about = os.fstat(file.fileno())
+        fresh = str(about.st_ino) != version or not 0 <= offset <= about.st_size
+        start = 0 if fresh else offset
+        file.seek(start)
+        data = file.read(MOST)
+    whole = data[: data.rfind(b"\n") + 1]
+    end = start + len(whole)
+    points = [point_of(line, str(path)) for line in whole.decode("utf-8", "replace").splitlines()]
+    return {"version": str(about.st_ino), "offset": end, "points": points, "fresh": fresh, "more": len(data) == MOST}
+
+
+def file_of(run: Path, name: str) -> Path:
+    """Return a file of a training to download.
+
+    Raises:
+        UnknownNameError: there is no file of this name. InputError: it is not there yet.
+    """
+    files = _files(run)
+    if name not in files:
+        raise UnknownNameError("file", name, files)
+    if not files[name].is_file():
+        raise InputError(f"{name}: is not there yet")
+    return files[name]
+
+
+def _files(run: Path) -> dict[str, Path]:
+    """The files of a training by the names under which they are downloaded."""
+    seeds = load(run / RECORD, dict[str, Any])["seeds"]
+    best = policy_kept(seed_folder(run, seeds[0])) or run / POLICY
+    curves = {f"curve_{seed}.jsonl": seed_folder(run, seed) / CURVE for seed in seeds}
+    return {POLICY: best, **{name: run / name for name in (CARD, PAGE, PICTURE, RECORD)}, **curves}

@@ -1,0 +1,159 @@
+"""The trainings that a server can be asked for: those that come with Agora, with fields changed; and what a form shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agora.config import build, dump, load, parse, plain
+from agora.errors import InputError, UnknownNameError
+from agora.extras import lacking
+from agora.files import write_whole
+from agora.learning.card import card_names, load_policy_card
+from agora.learning.run import RECORD
+from agora.learning.training import Training, check_training, load_training, training_names
+from agora.ranges import NotNegative
+from agora.share import folder
+from agora.web import _catalogue
+from agora.web._file_names import check_name
+from agora.web._user_planners.policies import OWN, Policies
+
+_SHOWN = ("name", "label", "method", "planner", "suite", "stage", "validation", "test", "stages", "cannot")
+FREE = ("method", "cannot")
+"""Fields that hold any text; the others name something, and no file."""
+
+
+@dataclass(frozen=True)
+class TrainingForm:
+    """A training as a person asks for it.
+
+    Attributes:
+        training: name of a training that comes with Agora.
+        changes: other values for its fields, by their names with dots, such as ``trainer.steps``; a text that begins with [ or { is
+            read as YAML.
+        seeds: seeds to train with; those of the training where there is none.
+        minutes: time after which the training with each seed is stopped; its policy is tested.
+    """
+
+    training: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    minutes: NotNegative | None = None
+
+
+class Trainings:
+    """The trainings that a server can be asked for.
+
+    Args:
+        policies: policies of the server.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+    """
+
+    def __init__(self, policies: Policies, suite: Callable[[str], str]) -> None:
+        self._policies, self._suite = policies, suite
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return all trainings as a list shows them, with the reason why one cannot run here; nothing is imported for it."""
+        absent, suites = lacking(("learning",)), {one["name"]: one["missing"] for one in _catalogue.suites()}
+        return [_list_entry(name, absent, suites) for name in training_names()]
+
+    def get(self, name: str) -> dict[str, Any]:
+        """Return a training with its fields, each with its value here as default.
+
+        Raises:
+            UnknownNameError: there is no such training. InputError: a package that it needs is not here.
+        """
+        training = self._base(name)
+        shown = [
+            one for one in _catalogue.fields_with_values(Training, plain(training)) if one["name"] not in ("published", "seeds")
+        ]
+        return {"name": name, "seeds": list(training.seeds), "fields": shown}
+
+    def resolve(self, form: TrainingForm) -> Training:
+        """Return the training that a form asks for.
+
+        Raises:
+            UnknownNameError: there is no such training. InputError: a field is unknown or wrong, or a value names a file.
+        """
+        training = self._base(form.training)
+        changes = {key: self._resolve_names(key, _read(key, value)) for key, value in form.changes.items()}
+        if changes:
+            values = plain(training)
+            words = "; ".join(f"{key} {value}" for key, value in form.changes.items() if key not in FREE)
+            values |= {"label": "own", "published": [], "method": f"{values['method']} Changed: {words}."}
+            for key in sorted(changes, key=lambda key: key.count(".")):
+                _set_value(values, key, changes[key])
+            training = build(values, Training, "training")
+            check_name("training", training.name)
+        training = replace(training, seeds=form.seeds) if form.seeds else training
+        check_training(training, "training")
+        return training
+
+    def _base(self, name: str) -> Training:
+        if name not in training_names():
+            raise UnknownNameError("training", name, training_names())
+        if absent := lacking(("learning",)):
+            raise InputError(f"training {name!r}: {absent}")
+        return load_training(name)
+
+    def _resolve_names(self, key: str, value: Any) -> Any:
+        """A changed value, with names of the server's own things as Agora takes them.
+
+        Raises:
+            InputError: it names a file.
+        """
+        if isinstance(value, Mapping):
+            return {inner: self._resolve_names(str(inner), one) for inner, one in value.items()}
+        if isinstance(value, list):
+            return [self._resolve_names(key, one) for one in value]
+        if not isinstance(value, str) or key in FREE:
+            return value
+        if key in ("suite", "test"):
+            return self._suite(value)
+        text = self._policies.planner(value)
+        if any(sign in value.replace(OWN, "") for sign in "/\\~"):
+            raise InputError(f"{key}: expected a name, got {value!r}; a page names no file")
+        return text
+
+
+def write_training(place: Path, training: Training) -> None:
+    """Write the file of a training into the folder of a run, which is made."""
+    place.mkdir(parents=True, exist_ok=True)
+    write_whole(place / RECORD, dump(training))
+
+
+def _list_entry(name: str, absent: str, suites: Mapping[str, str]) -> dict[str, Any]:
+    said = load(folder("configs") / "training" / f"{name}.yaml", dict[str, Any])
+    card = load_policy_card(name).seeds[0] if name in card_names() else None
+    trainer = said["trainer"]
+    return {
+        **{key: said[key] for key in _SHOWN},
+        "trainer": trainer if isinstance(trainer, str) else trainer["name"],
+        "missing": absent or suites.get(said["suite"], "") or suites.get(said["test"], ""),
+        "took": None if card is None else {"steps": card.steps, "seconds": card.seconds, "cpu": card.made_on.get("cpu", "")},
+        "results": [] if card is None else plain(card.results),
+    }
+
+
+def _read(key: str, value: Any) -> Any:
+    """A changed value; lists and mappings may come as YAML."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        return parse(value, list if value[0] == "[" else dict, f"training: {key}")
+    return value
+
+
+def _set_value(values: dict[str, Any], key: str, value: Any) -> None:
+    """Put a value under a name with dots; a component may stand there as its name alone."""
+    *path, last = key.split(".")
+    place = values
+    for part in path:
+        inner = place.get(part)
+        if isinstance(inner, str):
+            inner = {"name": inner}
+        if not isinstance(inner, dict):
+            raise InputError(f"training: {key}: {part} has no fields")
+        place[part] = inner
+        place = inner
+    place[last] = value

@@ -1,0 +1,155 @@
+"""Schemas of accounts and of the administration of a server."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agora.web._accounts.quotas import Use
+from agora.web._schemas.base import ALL_KEYS, Model
+from agora.web._schemas.live import Live
+from agora.web._schemas.runs import Run
+from agora.web.settings import Quotas
+
+Role = Literal["look", "run", "administer"]
+
+
+class Me(Model):
+    """The person who asks; name and role are empty where nobody is signed in."""
+
+    accounts: bool
+    name: str
+    role: Role | Literal[""]
+
+
+class Offer(Model):
+    """An invitation as seen by the invited person."""
+
+    role: Role | Literal[""]
+    name: str
+    expires: str
+
+
+class Token(Model):
+    """A token for programs."""
+
+    id: str
+    name: str
+    created: str
+    expires: str
+    used: str | None
+
+
+class Account(Model):
+    """The account of the person who asks; administrators have no quotas."""
+
+    model_config = ALL_KEYS
+
+    quotas: Quotas | None
+    use: Use
+    tokens: list[Token]
+
+
+class NewSecret(Model):
+    """A secret that is shown once."""
+
+    token: str
+
+
+class User(Model):
+    """A person with an account."""
+
+    model_config = ALL_KEYS
+
+    name: str
+    role: Role
+    blocked: bool
+    created: str
+    sessions: int
+    own_quotas: dict[str, float]
+    quotas: Quotas
+    use: Use
+
+
+class Invitation(Model):
+    """An invitation that nobody has taken yet."""
+
+    id: str
+    role: Role | Literal[""]
+    user: str
+    by: str
+    created: str
+    expires: str
+
+
+class LiveWorker(Model):
+    """A worker that is alive, and the run that it works on, if any."""
+
+    name: str
+    heard: str
+    run: str
+
+
+class Disk(Model):
+    """The size and the free space of a disk, bytes."""
+
+    total: int
+    free: int
+
+
+class ServerState(Model):
+    """The queue, the live episodes, the workers and the disk of a server."""
+
+    runs: list[Run]
+    lives: list[Live]
+    workers: list[LiveWorker]
+    disk: Disk
+
+
+class SignIn(Model):
+    """A request to sign in."""
+
+    name: str
+    password: str
+
+
+class OfferRequest(Model):
+    """A request to look at an invitation."""
+
+    token: str
+
+
+class Acceptance(Model):
+    """A request to take an invitation."""
+
+    token: str
+    name: str = ""
+    password: str
+
+
+class PasswordChange(Model):
+    """A request to change one's own password."""
+
+    old: str
+    new: str
+
+
+class TokenRequest(Model):
+    """A request for a token that is valid for some days."""
+
+    name: str
+    days: int = 90
+
+
+class UserChange(Model):
+    """A change of a user; what is left out stays as it is."""
+
+    role: Role = "look"
+    blocked: bool = False
+    quotas: dict[str, Any] = {}
+
+
+class InvitationRequest(Model):
+    """A request to invite somebody new, or to have a user set another password."""
+
+    role: Role | Literal[""] = ""
+    user: str = ""

@@ -1,0 +1,101 @@
+"""The base of all schemas, and the route that documents its response by one.
+
+A response is sent as its function returns it, with the keys in the same order and no second pass over large data. Its model
+describes it in ``/api/docs`` and in the types of the pages. The tests of `agora.web` check every response against its model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Response
+from fastapi.datastructures import Default, DefaultPlaceholder
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema
+
+ALL_KEYS = ConfigDict(json_schema_serialization_defaults_required=True)
+"""Configuration of a model with dataclasses in it, of which a response has every key."""
+
+Point = tuple[float, float]
+"""A place, x and y, m."""
+
+Pose = tuple[float, float, float]
+"""A place and a heading: x and y, m, and rad."""
+
+Extent = tuple[float, float, float, float]
+"""Left, bottom, right and top, m."""
+
+
+class Model(BaseModel):
+    """A JSON object with known keys; those that have a default may be missing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class OpenModel(BaseModel):
+    """A JSON object that may have other keys, too."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ErrorMessage(Model):
+    """The reason why a request was refused or could not be answered."""
+
+    error: str
+
+
+class Conflict(ErrorMessage):
+    """The refusal of a change because something else was changed meanwhile; ``present`` is what is there now."""
+
+    present: dict[str, Any]
+
+
+CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Conflict}}
+"""Responses of a route that keeps only what nobody else has changed meanwhile."""
+
+_INFERRED = Default(None)
+
+
+class Documented:
+    """Annotation of a type whose JSON schema is that of a model; values are neither checked nor changed by it.
+
+    Args:
+        model: model that describes the values.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema of the model: that of an item of a list, because a model by itself gets no name in the document."""
+        items: dict[str, Any] = handler(TypeAdapter(list[self.model]).core_schema)["items"]
+        return items
+
+
+class DocumentedRoute(APIRoute):
+    """A route whose ``response_model`` describes the response, which is sent as the function returns it.
+
+    Args:
+        path: path of the route.
+        endpoint: function that answers.
+        response_model: model of the response.
+        others: other arguments of `fastapi.routing.APIRoute`.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], *, response_model: Any = _INFERRED, **others: Any) -> None:
+        if response_model is not None and not isinstance(response_model, DefaultPlaceholder):
+            response_model = Annotated[Any, Documented(response_model)]
+        super().__init__(path, endpoint, response_model=response_model, **others)
+
+
+def request_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the description of a body that the function of a route reads by itself, for ``openapi_extra``."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+
+
+def file_response(*media: str) -> dict[str, Any]:
+    """Return the arguments of a route that sends a file of one of some media types."""
+    content: dict[str, Any] = {one: {} for one in media or ("application/octet-stream",)}
+    return {"response_class": Response, "responses": {200: {"content": content}}}

@@ -1,0 +1,296 @@
+"""Schemas of worlds, drawings, scenarios, suites and imports."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agora.web._schemas.base import Extent, Model, Point
+from agora.web._schemas.catalogue import Field, RecordFields, Stage
+from agora.web._schemas.live import Palettes, Plan
+
+
+class WorldEntry(Model):
+    """A world in the list of all; ``size`` is empty where it cannot be read, as ``missing`` says."""
+
+    name: str
+    origin: Literal["library", "imported", "own"]
+    size: list[float]
+    missing: str
+    owner: str
+
+
+class WorldZone(Model):
+    """A zone of a world."""
+
+    label: str
+    polygon: list[list[Point]]
+
+
+class Place(Model):
+    """A map as pages draw it."""
+
+    size: list[float]
+    resolution: float
+    extent: Extent
+    map: Plan
+    zones: list[WorldZone]
+    colours: Palettes
+    states: list[tuple[str, str]]
+    names: list[str]
+
+
+class World(Place):
+    """A world as pages draw it."""
+
+    name: str
+    origin: Literal["library", "imported", "own"]
+
+
+class Zone(WorldZone):
+    """A zone of a drawing."""
+
+    category: list[str]
+
+
+class Piece(Model):
+    """A piece of furniture."""
+
+    model: str
+    x: float
+    y: float
+    heading: float
+
+
+class WorldDrawing(Model):
+    """The drawing of an own world; ``cells`` is gzip in base64, a byte each, the lowest row first."""
+
+    name: str
+    version: str
+    origin: Point
+    resolution: float
+    rows: int
+    columns: int
+    shapes: bool
+    colours: Palettes
+    cells: str
+    zones: list[Zone]
+    furniture: list[Piece]
+    owner: str
+
+
+class ScenarioProblem(Model):
+    """A problem of a scenario, with the element and the place that it concerns."""
+
+    text: str
+    element: str
+    place: Point | None
+
+
+class ScenarioProblems(Model):
+    """The problems of a scenario."""
+
+    name: str
+    problems: list[ScenarioProblem]
+
+
+class KeptDrawing(Model):
+    """A drawing that was kept: its version, what is wrong in the world, and with its scenarios."""
+
+    version: str
+    problems: list[str]
+    notes: list[str]
+    scenarios: list[ScenarioProblems]
+
+
+class ScenarioEntry(Model):
+    """A scenario in the list of all."""
+
+    name: str
+    origin: Literal["own", "world"]
+    world: str
+    robots: int
+    people: int
+    wrong: str
+    owner: str
+
+
+class PedestrianKind(Model):
+    """A type of pedestrian."""
+
+    name: str
+    radius: float
+    speed: float
+
+
+class SocialState(Model):
+    """A social state that a pedestrian may be given."""
+
+    name: str
+    walks: bool
+    talks: bool
+
+
+class FurnitureOutline(Model):
+    """The outline of a model of furniture."""
+
+    name: str
+    radius: float
+    polygons: list[list[Point]]
+    discs: list[list[float]]
+
+
+class ScenarioRobot(Model):
+    """The robot that drives in scenarios."""
+
+    name: str
+    radius: float
+    outline: list[Point]
+
+
+class ScenarioParts(Model):
+    """All that a scenario can be made of."""
+
+    types: list[PedestrianKind]
+    states: list[SocialState]
+    reactions: list[str]
+    fields: list[Field]
+    things: list[FurnitureOutline]
+    robot: ScenarioRobot
+
+
+class Sentence(Model):
+    """A sentence about what an element of a scenario will do."""
+
+    text: str
+    element: str
+
+
+class ScenarioCheck(Model):
+    """The problems of a scenario, and sentences about what everybody in it will do."""
+
+    problems: list[ScenarioProblem]
+    sentences: list[Sentence]
+
+
+class WorldScenario(ScenarioCheck):
+    """A scenario of a world."""
+
+    name: str
+    world: str
+    version: str
+    content: dict[str, Any]
+
+
+class Scenario(WorldScenario):
+    """An own scenario."""
+
+    owner: str
+
+
+class SuiteParts(Model):
+    """The records of a suite's file with their fields, by name."""
+
+    records: dict[str, RecordFields]
+
+
+class SuiteProblem(Model):
+    """A problem of a suite, with the key that it concerns."""
+
+    key: str
+    text: str
+
+
+class SuiteCheck(Model):
+    """The problems of a suite, its stages, and the text of its file."""
+
+    problems: list[SuiteProblem]
+    stages: list[Stage]
+    text: str
+
+
+class OwnSuite(SuiteCheck):
+    """An own suite."""
+
+    name: str
+    version: str
+    content: dict[str, Any]
+    owner: str
+
+
+class ReportLine(Model):
+    """A line of a report: a key of a file, and what was made of it."""
+
+    file: str
+    key: str
+    words: str
+
+
+class ImportReport(Model):
+    """The outcome of an import: a world, scenarios, and what was understood and left out."""
+
+    world: str
+    scenarios: list[str]
+    understood: list[ReportLine]
+    dropped: list[ReportLine]
+
+
+class Content(Model):
+    """The content of a file, as plain data or as text, and the version that it replaces, if any."""
+
+    content: dict[str, Any] | str
+    version: str = ""
+
+
+class CheckRequest(Model):
+    """The content of a file to check, as plain data or as text."""
+
+    content: dict[str, Any] | str
+    name: str = ""
+
+
+class PreviewRequest(Model):
+    """A request for an episode of a suite as it begins."""
+
+    content: dict[str, Any]
+    stage: str = ""
+    episode: int = 0
+
+
+class GeneratorRequest(Model):
+    """A request for a place that a generator makes."""
+
+    generator: str
+    parameters: dict[str, Any] = {}
+    seed: int = 0
+
+
+class WorldRequest(GeneratorRequest):
+    """A request for a world that a generator makes."""
+
+    name: str
+
+
+class EmptyWorldRequest(Model):
+    """A request for an empty world, m."""
+
+    name: str
+    width: float = 10.0
+    height: float = 8.0
+    resolution: float = 0.05
+    wall: float = 0.1
+
+
+class CopyRequest(Model):
+    """A request for a copy of a world's map."""
+
+    name: str
+    of: str
+
+
+class DrawingRequest(Model):
+    """A changed drawing; without ``cells`` the walls stay as they are."""
+
+    version: str
+    zones: list[Zone] = []
+    furniture: list[Piece] = []
+    cells: str | None = None

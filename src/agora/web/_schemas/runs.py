@@ -1,0 +1,65 @@
+"""Schemas of runs and their results."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agora.web._schemas.base import Model, OpenModel
+
+
+class Run(Model):
+    """A run of a benchmark or a training; times are in ISO format."""
+
+    id: str
+    kind: Literal["bench", "training"]
+    title: str
+    state: Literal["queued", "running", "finished", "failed", "cancelled"]
+    done: int
+    total: int
+    message: str
+    stop: bool
+    form: dict[str, Any]
+    owner: str
+    created: str
+    started: str | None
+    ended: str | None
+
+
+class RunSuite(Model):
+    """The file of a run's suite when the run was requested, and what has become of it since."""
+
+    name: str
+    path: str
+    text: str
+    now: Literal["", "changed", "gone"]
+
+
+class Column(Model):
+    """A column of rows, with its unit."""
+
+    name: str
+    unit: str
+
+
+class RowsPage(Model):
+    """Some rows of a run; ``few`` names the main columns, ``recorded`` the episodes that can be replayed."""
+
+    total: int
+    columns: list[Column]
+    few: list[str]
+    recorded: list[str]
+    rows: list[list[str | int | float | bool | None]]
+
+
+class RunRequest(OpenModel):
+    """A request for a run: the options of ``agora bench`` by their names in Python, and a title."""
+
+    suite: str
+    planners: list[str] = []
+    title: str = ""
+
+
+class ResumeRequest(Model):
+    """Changes of a run that goes on; ``minutes`` is for trainings only."""
+
+    minutes: float | None = None

@@ -1,0 +1,114 @@
+"""Schemas of trainings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agora.learning.card import Result
+from agora.web._schemas.base import ALL_KEYS, Model, OpenModel
+from agora.web._schemas.catalogue import Field, Policy
+
+
+class Took(Model):
+    """The steps and the time of a training, s, and the processor on which it ran."""
+
+    steps: int
+    seconds: float
+    cpu: str
+
+
+class TrainingEntry(Model):
+    """A training that comes with Agora; ``missing`` says why it cannot run here."""
+
+    model_config = ALL_KEYS
+
+    name: str
+    label: str
+    method: str
+    planner: str
+    suite: str
+    stage: str
+    validation: str
+    test: str
+    stages: list[str]
+    cannot: str
+    trainer: str
+    missing: str
+    took: Took | None
+    results: list[Result]
+
+
+class TreeField(Field):
+    """A field with its present value as default, and the fields below it."""
+
+    fields: list[TreeField]
+
+
+class TrainingFields(Model):
+    """A training with its fields and their values."""
+
+    name: str
+    seeds: list[int]
+    fields: list[TreeField]
+
+
+class SeedProgress(Model):
+    """The progress of a training with one seed; ``checkpoint`` is in steps."""
+
+    model_config = ALL_KEYS
+
+    seed: int
+    begun: bool
+    checkpoint: float | None
+    whole: bool
+    results: list[Result]
+
+
+class Trainer(OpenModel):
+    """The trainer of a training, with its parameters."""
+
+    name: str
+
+
+class TrainingFile(OpenModel):
+    """The content of a training's file."""
+
+    name: str
+    method: str
+    planner: str
+    suite: str
+    stage: str
+    validation: str
+    test: str
+    stages: list[str]
+    trainer: Trainer
+
+
+class TrainingProgress(Model):
+    """A training that was requested: its file, its seeds, its policy, and the names of its files."""
+
+    training: TrainingFile
+    file: str
+    seeds: list[SeedProgress]
+    policy: Policy | None
+    files: list[str]
+
+
+class CurvePart(Model):
+    """The new points of a curve; ``version`` and ``offset`` are for the next request."""
+
+    version: str
+    offset: int
+    points: list[dict[str, float]]
+    fresh: bool
+    more: bool
+
+
+class TrainingRequest(Model):
+    """A request for a training: changed fields by their names with dots."""
+
+    training: str
+    changes: dict[str, Any] = {}
+    seeds: list[int] = []
+    minutes: float | None = None
+    title: str = ""

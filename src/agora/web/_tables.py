@@ -1,0 +1,99 @@
+"""The tables of the database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Index
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+QUEUED, RUNNING, FINISHED, FAILED, CANCELLED = "queued", "running", "finished", "failed", "cancelled"
+"""States of a run."""
+
+BENCH, TRAINING = "bench", "training"
+"""Kinds of runs."""
+
+KINDS = (BENCH, TRAINING)
+"""All kinds of runs."""
+
+PARTS = 1000
+"""Parts of a training: its progress is counted in these."""
+
+
+class Base(DeclarativeBase):
+    """Everything that the database holds."""
+
+
+class Run(Base):
+    """A run that was asked for.
+
+    Attributes:
+        id: name of the run and of its folder.
+        kind: "bench" for episodes of a suite, "training" for a training.
+        title: title that people read.
+        state: state of the run.
+        form: fields that were filled in, of a `RequestForm` (`agora.benchmark.request_form`) or a `TrainingForm`
+            (`agora.web._runs.trainings`).
+        done: number of episodes that have ended, or of `PARTS` of a training.
+        total: number of its episodes, or `PARTS`; 0 until the run has begun.
+        message: reason of a failure in words, or notice of the work that takes long.
+        stop: whether somebody has asked it to stop.
+        worker: name of the worker that runs it; empty for none.
+        deaths: number of its workers that died, one after another, since it was last asked for or got on.
+        beat: time at which that worker was last heard of.
+        created: time at which it was asked for.
+        started: time at which it began, or went on.
+        ended: time at which it ended.
+        owner: name of the user who asked for it; empty where nobody has an account.
+    """
+
+    __tablename__ = "runs"
+    __table_args__ = (Index("runs_by_state", "state", "created"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(default=BENCH, server_default=BENCH)
+    title: Mapped[str]
+    state: Mapped[str]
+    form: Mapped[dict[str, Any]] = mapped_column(JSON)
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int] = mapped_column(default=0)
+    message: Mapped[str] = mapped_column(default="")
+    stop: Mapped[bool] = mapped_column(default=False)
+    worker: Mapped[str] = mapped_column(default="")
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
+    beat: Mapped[datetime | None]
+    created: Mapped[datetime]
+    started: Mapped[datetime | None]
+    ended: Mapped[datetime | None]
+    owner: Mapped[str] = mapped_column(default="", server_default="")
+
+    def plain(self) -> dict[str, Any]:
+        """The run as pages read it."""
+        times = {name: iso_time(getattr(self, name)) for name in ("created", "started", "ended")}
+        names = ("id", "kind", "title", "state", "done", "total", "message", "stop", "form", "owner")
+        return {name: getattr(self, name) for name in names} | times
+
+
+class WorkerHeartbeat(Base):
+    """A worker that was heard of, with a run or without.
+
+    Attributes:
+        worker: name of the worker.
+        beat: time at which it was last heard of.
+    """
+
+    __tablename__ = "workers"
+
+    worker: Mapped[str] = mapped_column(primary_key=True)
+    beat: Mapped[datetime]
+
+
+def now() -> datetime:
+    """The present time in UTC, without a zone: databases keep it as it is."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def iso_time(time: datetime | None) -> str | None:
+    """A time as pages read it."""
+    return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

@@ -1,0 +1,89 @@
+"""The files of a world in a zip archive: unpacked with care, and packed."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from agora.errors import InputError
+
+MOST_ENTRIES, MOST_UNPACKED = 2_000, 64 << 20
+"""Most entries of an archive, and most bytes of all that is in it."""
+
+UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029<>]")
+"""Signs that names of files do not have: control characters and those of markup."""
+
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
+    """Return the files of a zip archive by path; folders are left out.
+
+    Args:
+        data: the archive.
+        name: its name, for messages.
+
+    Raises:
+        InputError: it is no archive, is damaged, has too many entries or is too large unpacked; or an entry leads out of its
+            folder, is a link, is there twice or is encrypted.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_ENTRIES:
+                raise InputError(f"{name}: has {len(entries):,} entries; expected at most {MOST_ENTRIES:,}")
+            for entry in entries:
+                _check(entry, name)
+            if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
+                raise InputError(f"{name}: is larger than {MOST_UNPACKED >> 20} MiB when it is unpacked")
+            return _read(archive, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        raise InputError(f"{name}: not a zip archive that can be read: {error}") from error
+
+
+def _check(entry: zipfile.ZipInfo, name: str) -> None:
+    """Refuse an entry that is more than a file or a folder inside."""
+    path, shown = entry.filename, UNFIT.sub("?", entry.filename)[:80]
+    if UNFIT.search(path):
+        raise InputError(f"{name}: an entry has control characters or < > in its name: {shown!r}")
+    if "\\" in path or path.startswith("/") or ":" in path or ".." in PurePosixPath(path).parts:
+        raise InputError(f"{name}: the entry {shown!r} leads out of its folder")
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise InputError(f"{name}: the entry {shown!r} is a link or a device; expected files and folders")
+    if entry.flag_bits & 1:
+        raise InputError(f"{name}: the entry {shown!r} is encrypted")
+    if entry.compress_type not in _PACKED:
+        raise InputError(f"{name}: the entry {shown!r} is packed in a way that is rare; pack it as zip programs usually do")
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
+    """The contents of all files; no more is unpacked than the archive may hold, whatever it says of its sizes."""
+    files: dict[str, bytes] = {}
+    left = MOST_UNPACKED
+    for entry in archive.infolist():
+        if entry.is_dir():
+            continue
+        path = str(PurePosixPath(entry.filename))
+        if path in files:
+            raise InputError(f"{name}: the entry {path!r} is there twice")
+        with archive.open(entry) as file:
+            files[path] = file.read(left + 1)
+        left -= len(files[path])
+        if left < 0:
+            raise InputError(f"{name}: is larger than {MOST_UNPACKED >> 20} MiB when it is unpacked")
+    return files
+
+
+def pack_folder(folder: Path) -> bytes:
+    """Return a folder as a zip archive, which holds it by its name."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            inside = path.relative_to(folder)
+            if path.is_file() and not any(part.startswith(".") for part in inside.parts):
+                archive.write(path, f"{folder.name}/{inside.as_posix()}")
+    return packed.getvalue()

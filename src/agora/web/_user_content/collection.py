@@ -1,0 +1,52 @@
+"""The worlds, scenarios and suites of a server's own folder; scenarios and suites share their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agora.errors import InputError, UnknownNameError
+from agora.tasks.suite_file import OWN
+from agora.web._user_content.scenarios import Scenarios
+from agora.web._user_content.suites import Suites
+from agora.web._user_content.worlds import Worlds
+from agora.web.settings import Settings
+
+
+class UserContent:
+    """The worlds, scenarios and suites of a server.
+
+    Args:
+        settings: settings of the server.
+
+    Attributes:
+        worlds: worlds.
+        scenarios: scenarios.
+        suites: suites.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.worlds = Worlds(settings.worlds)
+        self.scenarios, self.suites = Scenarios(settings.scenarios, self.worlds), Suites(settings.folder)
+        self.scenarios.store.others, self.suites.store.others = [self.suites.store], [self.scenarios.store]
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return the own suites, and the own scenarios as suites of one episode, as pages list them."""
+        return [*self.suites.all(), *self.scenarios.suites()]
+
+    def suite(self, name: str) -> str:
+        """Return a name of a suite as `agora.tasks.suite.load_suite` takes it: the file of an own one, or the name as it is.
+
+        Raises:
+            UnknownNameError: there is no own suite or scenario of this name. InputError: it is a path, or there are two.
+        """
+        if name.startswith(OWN):
+            own = name.removeprefix(OWN)
+            suites, scenarios = self.suites.store.files(), self.scenarios.store.files()
+            if own in suites and own in scenarios:
+                raise InputError(f"suite: {name} is the name of a suite and of a scenario here; give one of the files another name")
+            if own not in suites and own not in scenarios:
+                raise UnknownNameError("suite or scenario of yours", own, {**suites, **scenarios})
+            return str((suites | scenarios)[own])
+        if "/" in name or name.endswith((".json", ".yaml", ".yml")):
+            raise InputError(f"suite: expected a name, or own/NAME of a suite or scenario of yours; got {name!r}")
+        return name

@@ -1,0 +1,108 @@
+"""Files that pages keep under names: each is written whole or not at all, and only by who has seen the version that is there."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agora.errors import InputError, UnknownNameError
+from agora.files import write_whole
+from agora.web._file_names import check_name
+
+
+class ConflictError(InputError):
+    """Raised where somebody else has changed a file or a world since, or something else has its name.
+
+    Attributes:
+        present: it as it is now, as pages see it, of a world its version alone; empty where there is none.
+    """
+
+    def __init__(self, message: str, present: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.present = present
+
+
+class Store:
+    """The files of one kind in a folder.
+
+    Args:
+        folder: their folder; made where the first is kept.
+        what: word for one of them.
+        suffix: end of their names.
+        shown: returns a file, by its name, as pages see it.
+    """
+
+    def __init__(self, folder: Path, what: str, suffix: str, shown: Callable[[str], dict[str, Any]]) -> None:
+        self._folder, self._what, self._suffix, self._shown = folder, what, suffix, shown
+        self.others: Sequence[Store] = ()
+        """Stores of other kinds, whose names are not free for new files."""
+
+    def files(self) -> dict[str, Path]:
+        """Return the files by name, in order."""
+        return {file.stem: file for file in sorted(self._folder.glob(f"[!.]*{self._suffix}"))}
+
+    def place(self, name: str) -> Path:
+        """Return the file of a name, which may not be there."""
+        return self._folder / f"{name}{self._suffix}"
+
+    def path(self, name: str) -> Path:
+        """Return a file.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        known = self.files()
+        if name not in known:
+            raise UnknownNameError(self._what, name, known)
+        return known[name]
+
+    def put(self, name: str, data: bytes, version: str) -> None:
+        """Write a file.
+
+        Args:
+            name: its name.
+            data: its content.
+            version: version that the editor has seen; empty for a new one.
+
+        Raises:
+            InputError: it is no name; nothing is written.
+            ConflictError: somebody has changed the file since, or its name is taken; nothing is written.
+        """
+        check_name(self._what, name)
+        path = self.place(name)
+        with self._alone():
+            there = version_of(path.read_bytes()) if path.is_file() else ""
+            if there != version:
+                words = "is not there any more" if not there else "was changed elsewhere" if version else "is there already"
+                raise ConflictError(f"{name}: this {self._what} {words}; nothing was written", self._shown(name) if there else {})
+            for other in self.others:
+                if not version and name in other.files():
+                    raise ConflictError(f"{name}: a {other._what} of this name is there already; nothing was written", {})
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data)
+
+    def remove(self, name: str) -> None:
+        """Remove a file.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        with self._alone():
+            self.path(name).unlink()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep others from writing, of every kind, in this process and in others."""
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        with (self._folder.parent / ".editing").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def version_of(data: bytes) -> str:
+    """Return the version of a file's content."""
+    return hashlib.sha256(data).hexdigest()[:16]

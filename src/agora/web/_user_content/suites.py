@@ -1,0 +1,188 @@
+"""The own suites of a server, which pages edit: the files ``suites/NAME.yaml`` of its folder, as `agora bench` reads them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agora.draft.stage import Stage
+from agora.errors import InputError
+from agora.tasks.suite import Suite, load_suite, suite_in
+from agora.tasks.suite_file import OWN
+from agora.web._file_names import check_name
+from agora.web._user_content.store import Store, version_of
+from agora.web._user_content.suite_text import parse_content, rewrite
+from agora.yaml_tree import join, tree_of_plain, tree_of_text
+from agora.yaml_tree import value_text as shown
+
+LARGEST = 256 << 10
+"""Most bytes of a suite's file."""
+
+_KEYED = re.compile(r"suite(?::\d+)?: (?:((?:\w+(?:\[\d+\])*)(?:\.\w+(?:\[\d+\])*)*): )?(.*)", re.DOTALL)
+_ABOUT = re.compile(r"(\w+)(?:: | must | has | cannot )")
+_PATHS = frozenset({"path", "file", "folder", "scenarios"})
+"""Keys of components whose values may be paths of files."""
+
+
+class Suites:
+    """The own suites of a server.
+
+    Args:
+        folder: folder of ``suites``, ``worlds`` and ``scenarios``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._home, self.store = folder, Store(folder / "suites", "suite", ".yaml", self.get)
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return the own suites as pages list them."""
+        return [_summary(name, file, file.stat().st_mtime_ns) for name, file in self.store.files().items()]
+
+    def get(self, name: str) -> dict[str, Any]:
+        """Return an own suite with its content, text, version and problems.
+
+        Raises:
+            UnknownNameError: there is none of this name. InputError: its file is no YAML, or no mapping.
+        """
+        data = self.store.path(name).read_bytes()
+        text = data.decode("utf-8", "replace")
+        content = read_content(text)
+        return {"name": name, "version": version_of(data), "content": content, **self.check(name, content)}
+
+    def put(self, name: str, given: Any, version: str) -> dict[str, Any]:
+        """Keep an own suite, and return it as it is kept; its key ``name`` is its name.
+
+        Args:
+            name: its name.
+            given: its content as plain data, or the text of a file.
+            version: version that the editor has seen; empty for a new one.
+
+        Raises:
+            InputError: it is no name or no suite, or it names a file by its path; nothing is written.
+            ConflictError: somebody has changed it since; nothing is written.
+        """
+        check_name("suite", name)
+        if isinstance(given, str):
+            self._check_text(given)
+        text = self._text(name, given)
+        self._check_text(text)
+        self.store.put(name, text.encode(), version)
+        return self.get(name)
+
+    def check(self, name: str, given: Any) -> dict[str, Any]:
+        """Return what is wrong with a suite, by key, the numbers of its stages' episodes, and the text of its file."""
+        problems, stages, text = list[dict[str, str]](), list[dict[str, Any]](), ""
+        try:
+            text = self._text(name, given)
+            suite = self.suite_of(read_content(text))
+            stages = [{"name": stage.name, "count": stage.count} for stage in suite.stages]
+        except InputError as error:
+            problems = [_problem(line) for line in str(error).splitlines()]
+        return {"problems": problems, "stages": stages, "text": text}
+
+    def suite_of(self, content: Mapping[str, Any]) -> Suite:
+        """Return the suite that plain data describe.
+
+        Raises:
+            InputError: they describe none, or name a file by its path.
+        """
+        wrong = [f"suite: {key}: a page takes names, no paths; got {shown(path)}" for key, path in _paths(content, "")]
+        if wrong:
+            raise InputError("\n".join(wrong))
+        return suite_in(tree_of_plain(content, "suite"), "suite", self._home)
+
+    def _check_text(self, text: str) -> None:
+        """Refuse a text that is no suite, with the lines of what is wrong."""
+        content = read_content(text)
+        suite_in(tree_of_text(text, "suite", is_json=False), "suite", self._home)
+        self.suite_of(content)
+
+    def _text(self, name: str, given: Any) -> str:
+        """The text of a suite's file: of a content, on top of the file that is there, or a text, with its name."""
+        if isinstance(given, str):
+            return rewrite(given, {"name": name} | read_content(given) | {"name": name})
+        files = self.store.files()
+        before = files[name].read_text(encoding="utf-8-sig", errors="replace") if name in files else ""
+        return rewrite(before, {"name": name} | read_content(given) | {"name": name})
+
+
+_TOO_LARGE = f"suite: the file is larger than {LARGEST >> 10} KiB"
+
+
+def read_content(given: Any) -> dict[str, Any]:
+    """Return the content of a suite that is not too large, also with what its aliases stand for.
+
+    Args:
+        given: plain data, or the text of a file.
+
+    Raises:
+        InputError: it is too large, or no YAML, or no mapping.
+    """
+    if isinstance(given, str) and len(given.encode("utf-8", "replace")) > LARGEST:
+        raise InputError(_TOO_LARGE)
+    found = parse_content(given, "suite") if isinstance(given, str) else given
+    if not isinstance(found, dict):
+        raise InputError(f"suite: expected a mapping with the keys of a suite, got {shown(given)}")
+    if len(json.dumps(found)) > LARGEST:
+        raise InputError(f"{_TOO_LARGE} with what its aliases stand for" if isinstance(given, str) else _TOO_LARGE)
+    return found
+
+
+def named_parts(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the texts of a content that name components and things, for `agora.web._accounts.restrictions.check_restrictions`."""
+    stages = content.get("stages")
+    named = [{k: v for k, v in one.items() if k != "drawn_as"} if isinstance(one, dict) else one for one in _list(stages)]
+    return {**{key: value for key, value in content.items() if key != "description"}, "stages": named}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _paths(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths of files in a content, with their keys: a page is to read what has a name here."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            here = join(key, str(name))
+            for text in [item] if isinstance(item, str) else item if isinstance(item, list) else []:
+                if name in _PATHS and isinstance(text, str) and ("/" in text or text[:1] in (".", "~")) and not _is_own(text):
+                    yield here, text
+            yield from _paths(item, here)
+    elif isinstance(value, list):
+        for k, item in enumerate(value):
+            yield from _paths(item, f"{key}[{k}]")
+
+
+def _is_own(text: str) -> bool:
+    return text.startswith(OWN) and "/" not in text.removeprefix(OWN)
+
+
+def _problem(line: str) -> dict[str, str]:
+    """A line of a message with the key that it is about; a record that refuses one of its values names that first."""
+    found = _KEYED.match(line)
+    if found is None:
+        return {"key": "", "text": line}
+    key, text = found[1] or "", found[2]
+    about = _ABOUT.match(text)
+    if about and not key.endswith(about[1]) and (not re.fullmatch(r"stages\[\d+\]", key) or about[1] in _OF_STAGE):
+        key = join(key, about[1])
+    return {"key": key, "text": text}
+
+
+_OF_STAGE = {field.name for field in dataclasses.fields(Stage)}
+
+
+@lru_cache(maxsize=256)
+def _summary(name: str, file: Path, changed: int) -> dict[str, Any]:
+    said = {"name": f"{OWN}{name}", "kind": "suite", "description": "", "stages": [], "missing": "", "path": str(file)}
+    try:
+        found = load_suite(file)
+        stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
+    except InputError as error:
+        return {**said, "missing": str(error).replace(f"{file.parent}/", "")}
+    return {**said, "description": found.description, "stages": stages}

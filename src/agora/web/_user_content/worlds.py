@@ -1,0 +1,295 @@
+"""The worlds of a server: those that come with Agora, those that were imported, and those in the folder's ``worlds``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.config import build_component
+from agora.core.state import SOCIAL_STATES
+from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
+from agora.maps.place import Place, changed, read_place
+from agora.maps.save import whole, write_world
+from agora.packed import image_of
+from agora.seeds import Stream
+from agora.tasks.worlds.folder import imported_names, world_folder, world_names
+from agora.viewer.replay import encode_map
+from agora.viewer.scene import COLOURS, DARK, mark_of, reach
+from agora.web._file_names import check_name
+from agora.web._storage_errors import is_full
+
+MOST_CELLS = 4_200_000
+"""Most cells of a map that is made or taken by a page."""
+IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
+"""Endings of images of maps."""
+_MOST_THINGS = 1_000
+
+
+class Worlds:
+    """The worlds that scenarios of a server may name.
+
+    Args:
+        folder: folder of the own ones; it may not be there yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def own(self) -> list[str]:
+        """Names of the own worlds; where a new drawing had not come to its place yet, it comes there now."""
+        folders = [path for path in self._folder.iterdir() if path.name[0] != "."] if self._folder.is_dir() else []
+        for path in folders:
+            if (path / ".map.next").is_dir() and not (path / "map").exists():
+                with suppress(OSError):  # somebody else was faster
+                    os.replace(path / ".map.next", path / "map")
+        return sorted(path.name for path in folders if (path / "map").is_dir())
+
+    def own_folder(self, name: str) -> Path:
+        """The folder of an own world.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+            InputError: it is one that comes with Agora, or an imported one.
+        """
+        if name in self.own():
+            return self._folder / name
+        if name in self.names():
+            raise InputError(f"world: {name!r} is not one of yours; draw in a copy of it")
+        raise UnknownNameError("world", name, self.own())
+
+    def names(self) -> dict[str, str]:
+        """The origin of each world: "own", "imported" or "library"."""
+        kinds = {"library": world_names(), "imported": imported_names(), "own": self.own()}
+        return {name: origin for origin, names in kinds.items() for name in names}
+
+    def folder(self, name: str) -> Path:
+        """The folder of a world.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        known = self.names()
+        if name not in known:
+            raise UnknownNameError("world", name, known)
+        return self._folder / name if known[name] == "own" else world_folder(name)
+
+    def place(self, name: str) -> Place:
+        """The map of a world, with what stands in it.
+
+        Raises:
+            UnknownNameError: there is none of this name. InputError: it cannot be read.
+        """
+        return _read(self.folder(name))
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return all worlds as pages list them."""
+        return [{"name": name, "origin": origin, **_size(self.folder(name))} for name, origin in sorted(self.names().items())]
+
+    def world(self, name: str) -> dict[str, Any]:
+        """Return a world as pages draw it, its places in the frame of its file.
+
+        Raises:
+            UnknownNameError: there is none of this name. InputError: it cannot be read.
+        """
+        return {"name": name, "origin": self.names().get(name, ""), **describe_place(self.place(name))}
+
+    def make(self, name: str, generator: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """Make an own world by a generator, whole or not at all, and return it.
+
+        Raises:
+            InputError: there is a world of this name already, or the generator refuses.
+        """
+        self._check_new(name)
+        place = generate_place(generator, parameters, seed)
+        with self._new(name) as folder:
+            write_world(place, folder, ())
+        return self.world(name)
+
+    def make_empty(self, name: str, size: tuple[float, float], resolution: float, wall: float) -> dict[str, Any]:
+        """Make an own world of nothing but a wall around it, whole or not at all, and return it.
+
+        Args:
+            name: its name.
+            size: extent along x and y, m.
+            resolution: length of a cell, m.
+            wall: thickness of the wall around it, m; 0 for none.
+
+        Raises:
+            InputError: there is a world of this name already, or a number is wrong.
+        """
+        self._check_new(name)
+        width, height = size
+        if min(size) < 1.0 or not 0.01 <= resolution <= 1.0 or not 0.0 <= wall < 0.25 * min(size):
+            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and a wall that leaves room inside")
+        if width * height / resolution**2 > MOST_CELLS * (1 + 1e-9):
+            cells = f"{width / resolution:,.0f} x {height / resolution:,.0f} cells"
+            raise InputError(f"world: {cells}; a page draws in {MOST_CELLS:,} at most, so in larger cells or a smaller world")
+        map = Map.open((0.0, 0.0), (width, height), resolution=resolution, name=name)
+        occupied, thick = map.occupied.copy(), round(wall / resolution) or int(wall > 0)
+        if thick:
+            occupied[:thick] = occupied[-thick:] = True
+            occupied[:, :thick] = occupied[:, -thick:] = True
+        with self._new(name) as folder:
+            write_world(Place(replace(map, occupied=occupied)), folder, ())
+        return self.world(name)
+
+    def copy(self, name: str, of: str) -> dict[str, Any]:
+        """Make an own world that has the map of another one, whole or not at all, and return it.
+
+        Raises:
+            InputError: there is a world of this name already. UnknownNameError: there is no such other one.
+        """
+        self._check_new(name)
+        source = self.folder(of) / "map"
+        with self._new(name) as folder:
+            _copy(source, folder / "map")
+        return self.world(name)
+
+    def keep(self, name: str, fill: Callable[[Path], None]) -> dict[str, Any]:
+        """Make an own world of files that a function writes into its folder, whole or not at all, and return it.
+
+        Raises:
+            InputError: there is a world of this name already, the files are none of a world, or its map is too large.
+        """
+        self._check_new(name)
+        with self._new(name) as folder:
+            fill(folder)
+            try:
+                rows, columns = read_place(folder).map.shape
+            except InputError as error:
+                raise InputError(str(error).replace(f"{folder}/map/", "").replace(f"{folder}/", "")) from error
+            if rows * columns > MOST_CELLS:
+                raise InputError(f"world: {columns} x {rows} cells; a page takes maps of {MOST_CELLS:,} cells at most")
+        return self.world(name)
+
+    def remove(self, name: str) -> None:
+        """Remove an own world; it is gone from the lists at once.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        gone = self._folder / f".{name}.{os.getpid()}.gone"
+        os.replace(self.own_folder(name), gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """The folder of a new world. Where the disk is full, the error is the system's."""
+        try:
+            with whole(self._folder / name, "world") as folder:
+                yield folder
+        except InputError as error:
+            if is_full(cause := error.__cause__) and cause is not None:
+                raise cause from error
+            raise
+
+    def _check_new(self, name: str) -> None:
+        check_name("world", name)
+        if name in self.names():
+            raise InputError(f"world: there is one called {name!r} already; choose another name")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder without hidden files; the first error is the system's own, which `shutil.copytree` puts into words."""
+    target.mkdir()
+    for path in source.iterdir():
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            _copy(path, target / path.name)
+        else:
+            shutil.copyfile(path, target / path.name)
+
+
+def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> Place:
+    """Return the place that a generator makes.
+
+    Raises:
+        InputError: there is no such generator, a parameter is wrong, the place would be too large, or it cannot be made.
+    """
+    made = build_component("map_generators", {**parameters, "name": generator}, "generator")
+    part = made.part
+    sides = [float(getattr(part, side, 0.0)) for side in ("width", "height")]
+    cells = np.prod(sides) / float(getattr(part, "resolution", 1.0)) ** 2
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page makes maps of {MOST_CELLS:,} at most"
+        )
+    for key, value in parameters.items():
+        if isinstance(value, int | float) and abs(value) > _MOST_THINGS:
+            raise InputError(f"generator: {key}: expected at most {_MOST_THINGS} on a page, got {value}")
+    if seed < 0:
+        raise InputError(f"seed: expected at least 0, got {seed}")
+    place: Place = part.generate(Stream(generator, seed, "place", 0))
+    return place
+
+
+def describe_place(place: Place) -> dict[str, Any]:
+    """Return a place as a page draws it, in the frame of its file: its map, its size, and the colours of everything."""
+    plan, (x, y) = encode_map(place.map), place.map.offset
+    left, bottom, right, top = reach(place.map, [], 0.3)
+    return {
+        "size": [round(float(side), 3) for side in place.map.size],
+        "resolution": float(place.map.resolution),
+        "extent": [round(left + x, 3), round(bottom + y, 3), round(right + x, 3), round(top + y, 3)],
+        "map": _moved(plan, x, y) if x or y else plan,
+        "zones": [
+            {"label": zone.label, "polygon": [place.map.to_file(p).round(3).tolist() for p in zone.polygons]}
+            for zone in place.zones
+        ],
+        "colours": {"light": COLOURS, "dark": DARK},
+        "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
+        "names": list(SOCIAL_STATES),
+    }
+
+
+def _moved(plan: dict[str, Any], x: float, y: float) -> dict[str, Any]:
+    """An encoded map with its places moved."""
+    by = {"segments": [x, y, x, y], "discs": [x, y, 0.0], "extent": [x, y, x, y]}
+    moved = {key: (np.asarray(plan[key]) + step).tolist() for key, step in by.items() if plan.get(key)}
+    return {**plan, **moved, "polygons": [(np.asarray(polygon) + [x, y]).tolist() for polygon in plan["polygons"]]}
+
+
+def _size(folder: Path) -> dict[str, Any]:
+    """The size of a world's map, m, or the reason why it cannot be read."""
+    try:
+        return {"size": [round(float(side), 3) for side in _read(folder).map.size], "missing": ""}
+    except InputError as error:
+        return {"size": [], "missing": str(error)}
+
+
+def check_image(path: Path) -> None:
+    """Refuse an image that is none of a map, or too large for a page, by its head, before it is unpacked.
+
+    Raises:
+        InputError: it is.
+    """
+    from PIL import Image
+
+    try:
+        with image_of(path, ("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
+            width, height = image.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InputError(f"{path.name}: has more pixels than a map may have; a page takes {MOST_CELLS:,} cells at most") from error
+    except (InputError, OSError) as error:
+        raise InputError(f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with what its ending says") from error
+    if width * height > MOST_CELLS:
+        raise InputError(f"{path.name}: {width} x {height} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
+
+
+def _read(folder: Path) -> Place:
+    return _read_once(folder, changed(folder))
+
+
+@lru_cache(maxsize=64)
+def _read_once(folder: Path, changed: int) -> Place:
+    return read_place(folder)

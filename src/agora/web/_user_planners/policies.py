@@ -1,0 +1,249 @@
+"""The own policies of a server, those that it has trained and those that were brought along, and the planners that drive with them.
+
+An own policy is called ``own/NAME`` where a planner's parameter ``file`` names a policy; ``own/NAME`` alone is its planner. A page
+names no other files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from agora.config import load, plain
+from agora.errors import InputError, UnknownNameError
+from agora.learning.card import CARD, PolicyCard
+from agora.learning.run import RECORD, policy_kept
+from agora.learning.seeds import seed_folder
+from agora.planners.presets import preset_names
+from agora.policies.weights import SUFFIX
+from agora.registry import available
+from agora.web._user_planners.uploaded_planners import PlannerCard, UploadedPlanners
+from agora.web._user_planners.uploaded_policies import UploadedPolicies
+from agora.web.settings import Settings
+
+OWN = "own/"
+"""The names of own policies begin with this where names of policies or planners are expected."""
+
+CONTAINED = "contained"
+"""The planner that runs a file of code."""
+
+_OWN = re.compile(r"(?<![\w/.-])own/([A-Za-z0-9][\w-]*)(?![\w/.-])")
+_ALONE = re.compile(r"own/([^:+,=()]*)(:?)")
+_CODE = re.compile(r"\bcontained\b")
+_PLUS = re.compile(r"\+(?=[A-Za-z_])")
+_PATH = re.compile(r"[\\/~]|\.safetensors")
+_UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
+"""Signs that a path in quotes cannot have in a planner's text."""
+_PLAIN = re.compile(r"^(?:\w+:file=)?own\|([\w-]+)$")
+_CONTAINED = re.compile(r"\bcontained:file=(own\|[\w-]+)(?:,values=\{([^{}]*)\})?")
+
+
+class Policies:
+    """The own policies of a server.
+
+    Args:
+        settings: settings of the server; a training has its file ``training.yaml`` in the folder of its run.
+
+    Attributes:
+        uploaded: those that were brought along.
+        code: planners that were brought along as code, which share names with policies.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._runs, self._uploads, self._codes = settings.runs, settings.policies, settings.planners
+        self.uploaded, self.code = UploadedPolicies(settings.policies), UploadedPlanners(settings.planners, allowed=settings.code)
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return all policies as pages list them: those that were trained, the newest first, and those that were brought along."""
+        trained = [self._describe_trained(run, file) for run, file in sorted(self._trainings(), reverse=True)]
+        return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
+
+    def planners(self) -> list[dict[str, Any]]:
+        """Return the policies that were brought along as presets of the planner ``policy``."""
+        return [
+            {
+                "name": one["name"],
+                "kind": "preset",
+                "planner": "policy",
+                "summary": "A policy of yours: " + (one["words"] or "drives as it was trained to."),
+                "label": one["label"],
+                "needs": one["needs"],
+                "learned": True,
+                "missing": one["wrong"],
+                "changes": {},
+            }
+            for one in map(self._describe_uploaded, self.uploaded.names())
+        ]
+
+    def of_run(self, run: Path) -> dict[str, Any] | None:
+        """Return the policy of a training as pages list it; None before its first round has ended."""
+        file = _policy_of(run)
+        return None if file is None else self._describe_trained(run, file)
+
+    def keep(self, name: str, data: bytes) -> dict[str, Any]:
+        """Keep a policy that was brought along under a name that is free, whole or not at all, and return it.
+
+        Args:
+            name: its name.
+            data: its file.
+
+        Raises:
+            InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
+        """
+        self.uploaded.keep(name, data, {*(_name(run) for run, _ in self._trainings()), *self.code.names()})
+        return self._describe_uploaded(name)
+
+    def keep_code(self, name: str, data: bytes, card: PlannerCard, *, instead: bool = False) -> dict[str, Any]:
+        """Keep a planner that was brought along as code under a name that is free, and return it.
+
+        Args:
+            name: its name.
+            data: its file.
+            card: its card, as `UploadedPlanners.read` gives it.
+            instead: replace the planner of this name, if there is one.
+
+        Raises:
+            InputError: the name is taken; nothing is kept. OSError: the disk is full.
+        """
+        self.code.keep(name, data, card, {*(_name(run) for run, _ in self._trainings()), *self.uploaded.names()}, instead=instead)
+        return self.code.describe(name)
+
+    def planner(self, text: str) -> str:
+        """Return the text of a planner as `agora.planners.presets.named_planner` takes it: own policies by their files.
+
+        ``own/NAME`` alone is the planner of the policy, ``policy`` where it was brought along.
+
+        Raises:
+            UnknownNameError: there is no own policy of this name. InputError: the text names a file, or the path of the server's
+                folder has signs that a planner's text cannot hold.
+        """
+        if _CODE.search(_OWN.sub("", text)):
+            raise InputError(f"planner: expected own/NAME for a planner of one's own; got {text!r}")
+        alone = _ALONE.match(text)
+        if stray := set(_OWN.findall(text[alone.end() if alone else 0 :])).intersection(self.code.names()):
+            raise InputError(f"planner: own/{min(stray)} is code, which drives alone or behind an interplanner; got {text!r}")
+        if alone and self._resolve(alone[1])[0] == CONTAINED:
+            text = _with_values(alone[1], text[alone.end() :])
+        elif alone:
+            text = _with_file(self._resolve(alone[1])[0], alone[1]) + ("," if alone[2] else "") + text[alone.end() :]
+        rest = _OWN.sub("", text)
+        if "\\" in rest or ("file" in rest and _PATH.search(rest)):
+            raise InputError(f"planner: file: expected the name of a policy, or own/NAME of one of this server; got {text!r}")
+        return _OWN.sub(lambda found: self._quoted(found[1]), text)
+
+    def labels(self, labels: Iterable[str]) -> dict[str, str]:
+        """Return the labels of planners that are compared, by those that they have by themselves: own policies by their names.
+
+        A planner of which nothing else is said is its policy, where no planner and no other of these has that name.
+        """
+        named = {label: self._label_with_names(label) for label in labels}
+        short = {label: _PLAIN.sub(r"\1", text) for label, text in named.items()}
+        times = Counter(short.values())
+        return {
+            label: text if text == named[label] or (times[text] == 1 and text not in _planner_names()) else named[label]
+            for label, text in short.items()
+        }
+
+    def label(self, label: str) -> str:
+        """Return the label of one planner, as `labels` gives it."""
+        return self.labels([label])[label]
+
+    def _label_with_names(self, label: str) -> str:
+        runs, uploads = (re.escape(str(folder).replace("/", "|")) for folder in (self._runs, self._uploads))
+        trained = re.sub(rf'"{runs}\|([\w-]+)\|[^"]*"', lambda found: f"own|{_name(self._runs / found[1])}", label)
+        codes = re.escape(str(self._codes).replace("/", "|"))
+        trained = _CONTAINED.sub(_as_typed, re.sub(rf'"{codes}\|([\w-]+)\.py"', r"own|\1", trained))
+        return re.sub(rf'"{uploads}\|([\w-]+){re.escape(SUFFIX)}"', r"own|\1", trained)
+
+    def _quoted(self, name: str) -> str:
+        path = str(self._resolve(name)[1])
+        if _UNFIT.search(path):
+            raise InputError(f"planner: the server's folder has signs in its path that a planner's text cannot hold: {path}")
+        return f'"{path}"'
+
+    def _resolve(self, name: str) -> tuple[str, Path]:
+        """The planner and the file of a policy."""
+        found = {one: ("policy", self.uploaded.path(one)) for one in self.uploaded.names()}
+        if name in self.code.names():
+            self.code.check_allowed()
+            return CONTAINED, self.code.path(name)
+        found |= {_name(run): (str(_training_in(run)["planner"]), file) for run, file in self._trainings()}
+        if name not in found:
+            raise UnknownNameError("policy of your own", name, found)
+        return found[name]
+
+    def _trainings(self) -> Iterator[tuple[Path, Path]]:
+        """The folders of trainings that have a policy, with its file."""
+        for record in self._runs.glob(f"*/{RECORD}"):
+            with suppress(InputError, KeyError):  # a file of another kind, or one that was changed by hand
+                if (file := _policy_of(record.parent)) is not None:
+                    yield record.parent, file
+
+    def _describe_trained(self, run: Path, file: Path) -> dict[str, Any]:
+        name = _name(run)
+        card = run / CARD
+        return {
+            "name": f"{OWN}{name}",
+            "card": plain(load(card, PolicyCard)) if card.is_file() else None,
+            "run": run.name,
+            "planner": _with_file(str(_training_in(run)["planner"]), name),
+            "path": str(file),
+        }
+
+    def _describe_uploaded(self, name: str) -> dict[str, Any]:
+        """A policy that was brought along, as pages list it."""
+        said = {"name": f"{OWN}{name}", "card": None, "run": "", "planner": _with_file("policy", name)}
+        return said | self.uploaded.describe(name)
+
+
+@cache
+def _planner_names() -> frozenset[str]:
+    """The names of planners and presets, which rows have as labels."""
+    return frozenset([*available("planners"), *preset_names()])
+
+
+def _policy_of(run: Path) -> Path | None:
+    """The best policy of a training's first seed so far; None before its first round has ended."""
+    return policy_kept(seed_folder(run, _training_in(run)["seeds"][0]))
+
+
+def _name(run: Path) -> str:
+    """The name of the policy of a training: that of what is trained, and the end of the run's."""
+    return f"{_training_in(run)['name']}-{run.name.rpartition('-')[2]}"
+
+
+def _training_in(run: Path) -> dict[str, Any]:
+    return _read(run / RECORD)
+
+
+@lru_cache(maxsize=256)
+def _read(record: Path) -> dict[str, Any]:
+    """The training of a folder; its file does not change."""
+    return load(record, dict[str, Any])
+
+
+def _with_values(name: str, rest: str) -> str:
+    """The text of an own planner of code with what stands behind its name: its parameters, an interplanner, or nothing."""
+    values, *front = _PLUS.split(rest, maxsplit=1)
+    if set("{}").intersection(values):
+        raise InputError(f"planner: own/{name}: expected parameters without braces, got {values!r}")
+    given = re.sub(r"(^|,)\s*(\w+)=", r"\1\2: ", values)
+    return "+".join([f"{CONTAINED}:file={OWN}{name}{f',values={{{given}}}' if given else ''}", *front])
+
+
+def _as_typed(found: re.Match[str]) -> str:
+    """The label of an own planner of code, as the page writes it."""
+    values = re.sub(r"(^|,)(\w+): ", r"\1\2=", found[2] or "")
+    return f"{found[1]}{f':{values}' if values else ''}"
+
+
+def _with_file(planner: str, name: str) -> str:
+    """The text of a planner that drives with an own policy."""
+    if called := re.fullmatch(r"(\w+)\((.*)\)", planner):
+        planner = f"{called[1]}:{called[2]}"
+    return f"{planner}{',' if ':' in planner else ':'}file={OWN}{name}"

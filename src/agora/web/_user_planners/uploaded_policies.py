@@ -1,0 +1,142 @@
+"""The policies that somebody brought along: files of weights, which the planner ``policy`` drives with.
+
+Each is the file ``policies/NAME.safetensors`` of the server's folder. Weights are data: no file is kept that could be code, and
+none that does not make up the network that its header names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from agora.config import plain
+from agora.errors import InputError, UnknownNameError
+from agora.files import write_whole
+from agora.planners.learned.policy import PolicyPlanner
+from agora.policies.policy import Policy, load_policy
+from agora.policies.weights import SUFFIX
+from agora.web._file_names import check_name
+
+_MOST_HEADER = 1 << 20
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+class UploadedPolicies:
+    """The policies that were brought along.
+
+    Args:
+        folder: folder of their files; made where the first is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._writing = folder, threading.Lock()
+
+    def names(self) -> list[str]:
+        """Names of the policies."""
+        return sorted(path.stem for path in self._folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.stem))
+
+    def file(self, name: str) -> Path:
+        """The file of a policy.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        if name not in self.names():
+            raise UnknownNameError("policy of yours", name, self.names())
+        return self.path(name)
+
+    def path(self, name: str) -> Path:
+        """Return the file of a policy of a name, which may not be there."""
+        return self._folder / f"{name}{SUFFIX}"
+
+    def keep(self, name: str, data: bytes, taken: Collection[str] = ()) -> None:
+        """Keep a policy under a name that is free, whole or not at all.
+
+        Args:
+            name: its name.
+            data: its file.
+            taken: names that are not free, besides those of the policies here.
+
+        Raises:
+            InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
+        """
+        check_name("policy", name)
+        _check_head(name, data)
+        with self._writing:
+            if name in (*self.names(), *taken):
+                raise InputError(f"policy: there is one called {name!r} already, which runs may name; choose another name")
+            self._folder.mkdir(parents=True, exist_ok=True)
+            part = self._folder / f".{name}.{os.getpid()}{SUFFIX}"
+            try:
+                write_whole(part, data)
+                _check_loads(part)
+                part.replace(self.path(name))
+            except InputError as error:
+                raise InputError(str(error).replace(str(part), name)) from error
+            finally:
+                part.unlink(missing_ok=True)
+
+    def remove(self, name: str) -> None:
+        """Remove a policy.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        with self._writing:
+            self.file(name).unlink()
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return what the file of a policy says, or what is ``wrong`` with it.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        path = self.file(name)
+        size = path.stat().st_size
+        said: dict[str, Any] = {"path": str(path), "size": size, "label": "", "needs": [], "words": "", "wrong": ""}
+        try:
+            policy = load_policy(path)
+        except InputError as error:
+            return {**said, "wrong": str(error).replace(str(path), name)}
+        shapes = {key: list(array.shape) for key, array in policy.arrays.items()}
+        count = sum(int(array.size) for array in policy.arrays.values())
+        return {
+            **said,
+            "label": policy.label,
+            "needs": sorted(policy.observe.needs),
+            "words": f"{type(policy.network).__name__} of {count:,} weights that sees by {type(policy.observe).__name__}",
+            "about": dict(policy.about),
+            "body": None if policy.body is None else plain(policy.body),
+            "period": policy.period,
+            "weights": shapes,
+        }
+
+
+def _check_head(name: str, data: bytes) -> None:
+    """Refuse what is not the beginning of a safetensors file, before any library opens it.
+
+    Raises:
+        InputError: it is another program's file, or its header is longer than a policy's or than the file.
+    """
+    how = "write its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
+    length = int.from_bytes(data[:8], "little")
+    if length <= len(data) - 8 and data[8:9] == b"{":
+        if length > _MOST_HEADER:
+            raise InputError(f"{name}: its header has {length:,} bytes; expected at most {_MOST_HEADER:,}")
+        return
+    if data[:1] == b"\x80" or data[:4] == b"PK\x03\x04":
+        raise InputError(f"{name}: a file of PyTorch or a pickle, which can hold code and is never opened; {how}")
+    if data[:4] == b"\x89HDF" or (data[:1] in (b"\x08", b"\x0a") and b"onnx" in data[:256].lower()):
+        raise InputError(f"{name}: a file of Keras or ONNX, which Agora does not read as a policy; {how}")
+    raise InputError(f"{name}: not a safetensors file; {how}")
+
+
+def _check_loads(path: Path) -> Policy:
+    """Read a policy as the planner ``policy`` will: its header, the names and shapes of its weights, its parts."""
+    planner = PolicyPlanner(str(path))
+    _ = planner.declares
+    return planner.policy
