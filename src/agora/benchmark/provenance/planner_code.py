@@ -101,9 +101,10 @@ def code_of(source: str) -> str:
     lines = [line.encode() for line in source.split("\n")]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
-            for row in range(node.lineno - 1, node.end_lineno or node.lineno):
-                begin = node.col_offset if row == node.lineno - 1 else 0
-                end = (node.end_col_offset or 0) if row == node.end_lineno - 1 else len(lines[row])
+            first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+            for row in range(first, last + 1):
+                begin = node.col_offset if row == first else 0
+                end = (node.end_col_offset or 0) if row == last else len(lines[row])
                 lines[row] = lines[row][:begin] + b" " * (end - begin) + lines[row][end:]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:  # it goes to the end of its line
