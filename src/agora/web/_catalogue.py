@@ -23,7 +23,7 @@ from agora.registry import KINDS, Named, available, load, plug_of, summary
 from agora.robots.model import load_robot, robot_names
 from agora.share import folder
 from agora.tasks.suite import load_suite, suite_names
-from agora.type_names import type_name as described
+from agora.type_names import type_name
 from agora.web._form_controls import choices_of, control_of, nested_dataclasses, structure_of
 
 
@@ -81,7 +81,7 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
         yield {
             "name": one.name,
             "type": control_of(hint),
-            "words": described(hint),
+            "words": type_name(hint),
             "default": None if default is dataclasses.MISSING else _plain(default),
             "required": default is dataclasses.MISSING,
             "least": None if span is None else span.least,

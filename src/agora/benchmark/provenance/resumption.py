@@ -20,7 +20,7 @@ from agora.config import dump
 from agora.errors import ResultsError
 from agora.files import write_whole
 from agora.yaml_tree import read_text
-from agora.yaml_tree import value_text as shown
+from agora.yaml_tree import value_text
 
 _CODE = "code.txt"
 """File with the manifest of the code that decides the results of a folder (`agora.benchmark.provenance.packages.manifest`)."""
@@ -133,4 +133,4 @@ def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("the
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         pairs = enumerate(zip(was, now, strict=True))
         return next(difference_of(a, b, f"{path}[{i}]", places) for i, (a, b) in pairs if a != b)
-    return f"{path} is {shown(was)} {places[0]} and {shown(now)} {places[1]}"
+    return f"{path} is {value_text(was)} {places[0]} and {value_text(now)} {places[1]}"

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 
 from agora.errors import InputError, nearest
 from agora.web.settings import Quotas
-from agora.yaml_tree import value_text as shown
+from agora.yaml_tree import value_text
 
 LOOK, RUN, ADMINISTER = "look", "run", "administer"
 
@@ -65,7 +65,7 @@ def check_role(role: str) -> None:
         InputError: there is no such role.
     """
     if role not in ROLES:
-        raise InputError(f"role: expected look, run or administer, got {shown(role)}; {nearest(str(role), ROLES)}")
+        raise InputError(f"role: expected look, run or administer, got {value_text(role)}; {nearest(str(role), ROLES)}")
 
 
 def clean_name(name: str) -> str:

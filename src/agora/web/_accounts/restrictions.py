@@ -8,7 +8,7 @@ from typing import Any
 
 from agora.errors import InputError
 from agora.web._accounts.people import ADMINISTER, Person
-from agora.yaml_tree import value_text as shown
+from agora.yaml_tree import value_text
 
 _OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
 """Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""
@@ -31,7 +31,9 @@ def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> No
         return
     for key, text in _texts({name: value for name, value in form.items() if name not in but}, ""):
         if found := _OUTSIDE.search(_OWN.sub("own", text)):
-            raise InputError(f"{key}: {shown(text)} has {found[0]!r}; only an administrator may name files, programs and addresses")
+            raise InputError(
+                f"{key}: {value_text(text)} has {found[0]!r}; only an administrator may name files, programs and addresses"
+            )
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:

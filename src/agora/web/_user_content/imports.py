@@ -26,7 +26,7 @@ from agora.web._user_content.import_report import ImportReport, keep_known_keys
 from agora.web._user_content.scenarios import LARGEST, Scenarios
 from agora.web._user_content.store import ConflictError
 from agora.web._user_content.worlds import IMAGES, Worlds, check_image
-from agora.yaml_tree import value_text as shown
+from agora.yaml_tree import value_text
 
 _SHEETS = (".yaml", ".yml")
 _KINDS = {
@@ -94,7 +94,7 @@ class Importer:
         values = keep_known_keys(_values(sheet, text), MapFile, sheet, report)
         file = build(values, MapFile, sheet)
         if PurePosixPath(file.image).name != image:
-            report.add_understood(sheet, "image", f"{shown(file.image)} is not the image that came along; {image} was taken")
+            report.add_understood(sheet, "image", f"{value_text(file.image)} is not the image that came along; {image} was taken")
         _report_values(values, sheet, report)
         name = name or _name_of(sheet)
         written = dump(build({**values, "image": image}, MapFile, sheet))
@@ -226,13 +226,13 @@ def _refuse_controls(value: Any, file: str, key: str = "") -> None:
         for number, one in enumerate(value):
             _refuse_controls(one, file, f"{key}[{number}]")
     elif isinstance(value, str) and re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", value):
-        raise InputError(f"{file}: {key}: has control characters, which names must not have: {shown(value)}")
+        raise InputError(f"{file}: {key}: has control characters, which names must not have: {value_text(value)}")
 
 
 def _report_values(values: Mapping[str, Any], file: str, report: ImportReport) -> None:
     """Say which values of a map were understood."""
     for key, value in values.items():
-        report.add_understood(file, key, f"{value}" if isinstance(value, list) else shown(value))
+        report.add_understood(file, key, f"{value}" if isinstance(value, list) else value_text(value))
 
 
 def _name_of(file: str) -> str:
@@ -296,9 +296,9 @@ def _add_image(kept: dict[str, bytes], places: Mapping[str, str], entries: Mappi
     """Add the image that the map names, and say which other images were left out."""
     named = parse(kept["map/map.yaml"].decode(), MapFile, "map.yaml").image
     if PurePosixPath(named).name != named or not named.lower().endswith(IMAGES):
-        raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {shown(named)}")
+        raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {value_text(named)}")
     if f"map/{named}" not in places and "map/shapes.yaml" not in kept:
-        raise InputError(f"map.yaml: image: {shown(named)} is not in the archive")
+        raise InputError(f"map.yaml: image: {value_text(named)} is not in the archive")
     for inside, path in places.items():
         if inside == f"map/{named}":
             kept[inside] = entries[path]

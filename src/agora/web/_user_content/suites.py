@@ -18,7 +18,7 @@ from agora.web._file_names import check_name
 from agora.web._user_content.store import Store, version_of
 from agora.web._user_content.suite_text import parse_content, rewrite
 from agora.yaml_tree import join, tree_of_plain, tree_of_text
-from agora.yaml_tree import value_text as shown
+from agora.yaml_tree import value_text
 
 LARGEST = 256 << 10
 """Most bytes of a suite's file."""
@@ -91,7 +91,7 @@ class Suites:
         Raises:
             InputError: they describe none, or name a file by its path.
         """
-        wrong = [f"suite: {key}: a page takes names, no paths; got {shown(path)}" for key, path in _paths(content, "")]
+        wrong = [f"suite: {key}: a page takes names, no paths; got {value_text(path)}" for key, path in _paths(content, "")]
         if wrong:
             raise InputError("\n".join(wrong))
         return suite_in(tree_of_plain(content, "suite"), "suite", self._home)
@@ -127,7 +127,7 @@ def read_content(given: Any) -> dict[str, Any]:
         raise InputError(_TOO_LARGE)
     found = parse_content(given, "suite") if isinstance(given, str) else given
     if not isinstance(found, dict):
-        raise InputError(f"suite: expected a mapping with the keys of a suite, got {shown(given)}")
+        raise InputError(f"suite: expected a mapping with the keys of a suite, got {value_text(given)}")
     if len(json.dumps(found)) > LARGEST:
         raise InputError(f"{_TOO_LARGE} with what its aliases stand for" if isinstance(given, str) else _TOO_LARGE)
     return found
