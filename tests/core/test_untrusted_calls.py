@@ -10,8 +10,8 @@ from agora.core.untrusted_calls import CallBoundary, ProcessExit
 
 OTHER = """
 import os, threading
-from agora.core.untrusted_calls import Apart
-with Apart():
+from agora.core.untrusted_calls import CallBoundary
+with CallBoundary():
     threading.Thread(target=os._exit, args=(5,)).start()
     threading.Event().wait(60.0)
 """

@@ -190,8 +190,8 @@ def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
         said.robots[2**31 - 1] = said.robots[max(said.robots)]
         return [said], notes
 
-    collect = rosbag.collect
-    monkeypatch.setattr(rosbag, "collect", late)
+    collect = rosbag.collect_episodes
+    monkeypatch.setattr(rosbag, "collect_episodes", late)
     played = read_episode(BAG)
     assert played.notes == ("two_robots.bag: 1 samples are of after the time limit; they are left out",)
     monkeypatch.undo()
@@ -215,8 +215,8 @@ def test_messages_of_people_who_have_yet_to_arrive_may_be_shorter(monkeypatch, s
         return [said], notes
 
     whole = read_episode(BAG).robots[0].recording
-    collect = rosbag.collect
-    monkeypatch.setattr(rosbag, "collect", later)
+    collect = rosbag.collect_episodes
+    monkeypatch.setattr(rosbag, "collect_episodes", later)
     found = read_episode(BAG).robots[0].recording
     there = found.pedestrian_present[:, -1]
     assert whole.pedestrian_present.all() and not there[:2].any() and there[-1] == (share < 1.0)

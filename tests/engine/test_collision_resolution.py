@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engine.test_careful_parity import crowded
+from tests.engine.test_published_collision_resolution_parity import crowded
 from tests.engines import engine as engine_at
 from tests.pedestrians.twins import clearance
 from tests.starts import people, start

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.engine.plain_collision_resolution import held_apart
 from tests.engine.plain_published_collision_resolution import ALL, NOTHING, ROBOTS
-from tests.engine.test_careful_parity import crowded
+from tests.engine.test_published_collision_resolution_parity import crowded
 
 from agora.core.jit import bind
 from agora.engine.collision_resolution import hold_apart

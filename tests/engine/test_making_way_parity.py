@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.engine.plain_making_way import progress_after, ways_made
-from tests.engine.test_careful_parity import crowded
+from tests.engine.test_published_collision_resolution_parity import crowded
 
 from agora.core import state
 from agora.core.jit import bind, kernel
