@@ -89,7 +89,7 @@ class Victims:
 
 _ALONE = """
 import ctypes, json, runpy, sys
-from agora.planners.contained import landlock
+from agora.planners.contained import _landlock as landlock
 from agora.planners.contained._calls import refuse_other_calls
 from agora.planners.contained._files import DEVICES, readable
 raider = runpy.run_path(sys.argv[2])
