@@ -71,7 +71,8 @@ class Documented:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema of the model: that of an item of a list, because a model by itself gets no name in the document."""
-        items: dict[str, Any] = handler(TypeAdapter(GenericAlias(list, (self.model,))).core_schema)["items"]
+        several: Any = GenericAlias(list, (self.model,))
+        items: dict[str, Any] = handler(TypeAdapter(several).core_schema)["items"]
         return items
 
 
