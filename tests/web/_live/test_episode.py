@@ -158,7 +158,7 @@ def test_a_watcher_who_does_not_read_keeps_the_newest_moment_and_a_few_texts():
 
 
 def test_wishes_that_are_none_change_nothing():
-    helm = Teleoperation()
+    teleoperation = Teleoperation()
     for wish in (
         {},
         {"do": "fly"},
@@ -166,28 +166,28 @@ def test_wishes_that_are_none_change_nothing():
         {"do": "drive", "twist": [1, 2]},
         {"do": "drive", "twist": "ahead"},
     ):
-        helm.do(wish)
-    assert (helm.paused, helm.speed, helm.shares.tolist()) == (False, 1.0, [0.0, 0.0, 0.0])
-    helm.do({"do": "speed", "value": float("nan")})
-    helm.do({"do": "drive", "twist": [float("nan"), 7.0, -9.0]})
-    assert (helm.speed, helm.shares.tolist()) == (1.0, [0.0, 1.0, -1.0])
+        teleoperation.apply(wish)
+    assert (teleoperation.paused, teleoperation.speed, teleoperation.shares.tolist()) == (False, 1.0, [0.0, 0.0, 0.0])
+    teleoperation.apply({"do": "speed", "value": float("nan")})
+    teleoperation.apply({"do": "drive", "twist": [float("nan"), 7.0, -9.0]})
+    assert (teleoperation.speed, teleoperation.shares.tolist()) == (1.0, [0.0, 1.0, -1.0])
 
 
 def test_another_episode_is_begun_even_while_time_stands():
-    helm = Teleoperation()
-    helm.do({"do": "pause"})
-    helm.do({"do": "next"})
+    teleoperation = Teleoperation()
+    teleoperation.apply({"do": "pause"})
+    teleoperation.apply({"do": "next"})
     with pytest.raises(EpisodeChangeError) as other:
-        helm.wait(float("inf"))
+        teleoperation.wait(float("inf"))
     assert other.value.offset == 1
 
 
 def test_shares_are_of_the_robots_own_limits_backwards_too():
-    helm, limits = Teleoperation(), load_robot("jackal").limits(1)
+    teleoperation, limits = Teleoperation(), load_robot("jackal").limits(1)
     seen = Observation(
         *(np.zeros((1, 3), np.float32) for _ in range(3)), np.zeros(1, np.float32), np.zeros((1, 0, 2), np.float32), limits, 0.1
     )
-    helm.do({"do": "drive", "twist": [-1.0, 0.5, 0.25]})
-    assert TeleoperatedPlanner(helm).act(seen, {}).twists[0] == pytest.approx(
+    teleoperation.apply({"do": "drive", "twist": [-1.0, 0.5, 0.25]})
+    assert TeleoperatedPlanner(teleoperation).act(seen, {}).twists[0] == pytest.approx(
         [limits.min_vx[0], 0.5 * limits.max_vy[0], 0.25 * limits.max_omega[0]]
     )

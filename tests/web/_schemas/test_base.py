@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from agora.registry import KINDS, available
 from agora.web._schemas.base import Documented, DocumentedRoute, Model
 from tests.web.documented import model_of
 from tests.web.typescript import FILE, document, generate_types
@@ -63,6 +64,32 @@ def test_every_operation_has_a_schema_of_what_it_receives_and_sends():
                 assert is_file or "$ref" in str(content["schema"]), where
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             assert body is None or "$ref" in str(body) or "properties" in body, where
+
+
+LISTS = [
+    "about",
+    "kinds",
+    "robots",
+    "planners",
+    "policies",
+    "suites",
+    "trainings",
+    "scenarios",
+    "scenario-parts",
+    "suite-parts",
+    "worlds",
+]
+
+
+@pytest.mark.parametrize("name", [*LISTS, "server"])
+def test_every_list_matches_its_model(client, name):
+    assert client.get(f"/api/{name}").status_code == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_component_matches_its_model(client, kind):
+    for name in available(kind):
+        assert client.get(f"/api/kinds/{kind}/{name}").status_code in (200, 422), name
 
 
 def test_the_types_of_the_pages_are_those_of_the_document():

@@ -7,6 +7,7 @@ describes it in ``/api/docs`` and in the types of the pages. The tests of `agora
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import GenericAlias
 from typing import Annotated, Any
 
 from fastapi import Response
@@ -70,7 +71,8 @@ class Documented:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema of the model: that of an item of a list, because a model by itself gets no name in the document."""
-        items: dict[str, Any] = handler(TypeAdapter(list[self.model]).core_schema)["items"]
+        several: Any = GenericAlias(list, (self.model,))
+        items: dict[str, Any] = handler(TypeAdapter(several).core_schema)["items"]
         return items
 
 
