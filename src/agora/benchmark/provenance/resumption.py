@@ -19,8 +19,7 @@ from agora.benchmark.provenance.packages import change, changed_files, check_imp
 from agora.config import dump
 from agora.errors import ResultsError
 from agora.files import write_whole
-from agora.yaml_tree import read_text
-from agora.yaml_tree import value_text
+from agora.yaml_tree import read_text, value_text
 
 _CODE = "code.txt"
 """File with the manifest of the code that decides the results of a folder (`agora.benchmark.provenance.packages.manifest`)."""

@@ -17,8 +17,7 @@ from agora.tasks.suite_file import OWN
 from agora.web._file_names import check_name
 from agora.web._user_content.store import Store, version_of
 from agora.web._user_content.suite_text import parse_content, rewrite
-from agora.yaml_tree import join, tree_of_plain, tree_of_text
-from agora.yaml_tree import value_text
+from agora.yaml_tree import join, tree_of_plain, tree_of_text, value_text
 
 LARGEST = 256 << 10
 """Most bytes of a suite's file."""
