@@ -103,7 +103,7 @@ def draw(name: str) -> None:
 
 
 def _find(env: dict[str, str]) -> str:
-    """Return the number of RViz's window, once it is there."""
+    """Return the number of RViz's window, once it exists."""
     search = ["xdotool", "search", "--sync", "--onlyvisible", "--name", " - RViz$"]
     return subprocess.run(search, env=env, check=True, capture_output=True, text=True).stdout.split()[-1]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Conditions", "Episodes"]
 
 PLANNER, WORLD = "a call of the planner", "a step of the world"
-"""Names of the moments that a watchdog is told of."""
+"""Names of the moments that are reported to a watchdog."""
 
 
 class Batch:
@@ -136,7 +136,7 @@ class Batch:
         return over
 
     def given_path(self, w: int, r: int) -> Doubles | None:
-        """The paths that a robot was given since its episode began; None where nobody reads paths."""
+        """The paths that a robot was given since its episode began; None if nobody reads paths."""
         return self._paths.given(w, r)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:

@@ -80,7 +80,7 @@ class Plug:
 
 
 def plug_of(kind: Any) -> Plug | None:
-    """Return the mark of a component on a type, or on a member of a union; None where it has none."""
+    """Return the mark of a component on a type, or on a member of a union; None if it has none."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)

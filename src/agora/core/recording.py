@@ -136,7 +136,7 @@ class Contact(NamedTuple):
         party: id of the pedestrian, number of the robot, -1 for a wall.
         x: place of the robot's centre, x, m.
         y: place of the robot's centre, y, m.
-        closing: speeds at which they came nearer; None for a wall, and where nobody recorded it.
+        closing: speeds at which they came nearer; None for a wall, and if not recorded.
     """
 
     time: float
@@ -175,17 +175,17 @@ class Recording:
         pedestrian_position: (T, P, 2) positions, m.
         pedestrian_velocity: (T, P, 2) velocities, m/s.
         pedestrian_heading: (T, P) headings, rad.
-        pedestrian_present: (T, P) whether a pedestrian is there; values of absent ones mean nothing.
+        pedestrian_present: (T, P) whether a pedestrian is present; values of absent ones have no meaning.
         pedestrian_radius: (P,) radii, m.
         pedestrian_id: (P,) ids.
         pedestrian_group: (T, P) number of the group that each is in, -1 for none.
-        undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None
-            where nobody asked.
-        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
+        undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None if
+            not requested.
+        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None if no behaviour decided them.
         contacts: events at physics rate, in time order.
         outcome: end of the episode.
         timeout: time limit, s.
-        shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none.
+        shortest_path: length of a shortest way of this robot from start to goal, m; infinite if there is none.
             `agora.tasks.budget.shortest_way` finds it.
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
@@ -194,19 +194,19 @@ class Recording:
             this robot alone; outside the byte-identity promise.
         failure: exception of the planner in words, if it failed, or what the simulator said where that failed.
         command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
-            where nobody recorded it.
-        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
+            if not recorded.
+        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None if not given, as in bags of a real robot.
         speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, in its top speeds. None without one.
         danger: (T - 1,) danger from 0 to 1, as an interplanner saw it. None without one.
-        robot: (1, 1) traits of the robot: its limits and its outline; None where nobody recorded it.
+        robot: (1, 1) traits of the robot: its limits and its outline; None if not recorded.
         command_delay: time from a command to its effect, s.
-        reference_path: length of the path that was published with the world, m; None where none was.
-        shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
-            no way or nobody recorded it.
+        reference_path: length of the path that was published with the world, m; None if none was.
+        shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None if there is no
+            way or nobody recorded it.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
-        planned_path: (K, 3) the global paths that the robot was given: time, x, y of their points, s and m, path after path. A
-            path lasts until the time of the next; one point, where the robot was, says that there was none. None where nobody read
-            a path or nobody recorded it.
+        planned_path: (K, 3) the global paths that the robot was given: time, x, y of their points, s and m, path after path. A path
+            lasts until the time of the next; one point, where the robot was, says that there was none. None if nobody read a path
+            or nobody recorded it.
         sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
             type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """

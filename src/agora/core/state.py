@@ -152,7 +152,7 @@ class Traits(NamedTuple):
 
 
 TYPES = ("adult", "elder", "child", "wheelchair")
-"""What a pedestrian is; `Minds.type` is the number in this list."""
+"""Types of pedestrians; `Minds.type` is the number in this list."""
 
 SOCIAL_STATES = (
     "idle",  # stands, and makes room when something comes near
@@ -173,7 +173,7 @@ SOCIAL_STATES = (
     "surprised",  # stands and looks at the robot
     "threatening",  # steps into the robot's way
 )
-"""What a pedestrian is doing; `Minds.state` is the number in this list."""
+"""Activities of pedestrians; `Minds.state` is the number in this list."""
 
 REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threatening")
 """How a pedestrian takes the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is the number in this list."""

@@ -242,7 +242,7 @@ class _Said:
 
 
 def _told(recording: Recording, t: int) -> Array:
-    """The twist (3,) that a robot was told to drive on the way to a sample; zeros at the first, and if nobody recorded it."""
+    """The twist (3,) of the command in force before a sample; zeros at the first, and if nobody recorded it."""
     commands = recording.command
     return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 

@@ -74,7 +74,7 @@ def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) ->
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """A simulated pedestrian while a task is put together.
+    """A simulated pedestrian during the creation of a task.
 
     Attributes:
         position: (2,) position at the start, m.

@@ -39,7 +39,7 @@ _WORDS = {
     **dict.fromkeys(("tellstory", "storytelling"), "telling"),
     **dict.fromkeys(("queuing", "lining up"), "queueing"),
 }
-"""What people write for some states."""
+"""Other names of some states."""
 
 _OLDER = {"format", "pedsim_agents", "static_obstacles", "robot_position", "robot_goal", "map_path"}
 _OLDEST = {"scenarios"}
@@ -139,10 +139,10 @@ class Pedestrian:
         force_factor_robot: factor of the robot's force.
         heading: heading at the start, rad, instead of the third number of ``pos``; 0 is east here.
         state: social state from the start on, which no chance changes: walking, running, idle, talking, listening, telling,
-            texting, phone, interacting, queueing, sitting or working. Who walks or runs needs waypoints, and who is texting or on
-            the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
+            texting, phone, interacting, queueing, sitting or working. A person who walks or runs needs waypoints, and who is
+            texting or on the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
         partners: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
-            "talking" where none is given.
+            "talking" if none is given.
         state_time: time at which the state ends, s; at the end of the episode where not given. A ``start_up_mode`` ends it too.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
@@ -327,12 +327,12 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return the former format of a file with these keys that is no scenario; empty where it is just wrong."""
+    """Return the former format of a file with these keys that is no scenario; empty if it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
         old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
-        return f"{old}; agora scenario convert writes it anew"
+        return f"{old}; agora scenario convert rewrites it"
     return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
 
 

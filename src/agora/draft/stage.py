@@ -61,7 +61,7 @@ class CrowdSettings:
 
     Attributes:
         model: crowd model of all; anticipation where neither is given.
-        models: several crowd models, and the share of pedestrians that each moves; drawn once an episode, and a walking group has
+        models: several crowd models, and the share of pedestrians that each moves; drawn once per episode, and a walking group has
             one. Each model computes everybody, so the time is that of all together.
         sees_pedestrians: whether pedestrians react to each other.
         sees_robots: whether pedestrians react to robots.
@@ -161,7 +161,7 @@ class Stage:
         obstacles: obstacles mode.
         crowd: crowd of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
-        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' ways need
+        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' paths need
             (`agora.tasks.budget`). A number is refused in a world that sets its own.
         goal_tolerance: distance at which a goal counts as reached, m.
         heading_tolerance: deviation from the goal's heading at which it does, rad, in (0, pi]; None for any heading.

@@ -29,7 +29,7 @@ class Surroundings:
         replay: recorded pedestrians, for the obstacles mode ``replay``.
         replay_radius: radius of the recorded pedestrians, m.
         timeout: time limit, s, where the world sets one.
-        people: pedestrians of the world, beside the scenario's, for the obstacles mode ``scenario``.
+        people: pedestrians of the world, in addition to the scenario's, for the obstacles mode ``scenario``.
         furniture: pieces that stand in the map, whose cells they occupy.
         zones: parts of the map by category.
         folder: folder of the world, where it has one; modes read their files there.

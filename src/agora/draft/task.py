@@ -22,7 +22,7 @@ from agora.world.trajectories import Trajectories
 
 @dataclass
 class Task:
-    """An episode while it is put together: obstacles modes read the robots' places and write the rest.
+    """An episode during its creation: obstacles modes read the robots' places and write the rest.
 
     Attributes:
         world: surroundings of the episode.
@@ -37,7 +37,7 @@ class Task:
         phase: (n,) time by which each is ahead, s, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
-        timeout: time limit, s; None where it follows from the robots' ways.
+        timeout: time limit, s; None if it follows from the robots' paths.
         goal_tolerance: distance at which a goal counts as reached, m.
         speed: largest speed of the fastest robot, m/s.
         control: time between two calls of the planner, s.

@@ -37,7 +37,7 @@ class Terms:
         routes: whether pedestrians find their way round walls (`agora.engine.routes`).
         careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
         yields: as in `agora.engine.crowd.EngineCrowd`.
-        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
+        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None if they do not.
         minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
         steps: limits on the turning of simulated pedestrians who walk in steps.
@@ -73,7 +73,7 @@ class Backend(Protocol):
 
     Attributes:
         world: shows the worlds. Both of its generations count: this moment, and the one before it that was shown.
-        offers: channels that the engine measures itself, by their names (`agora.interfaces.Bodies.sensors`); {} where none.
+        offers: channels that the engine measures itself, by their names (`agora.interfaces.Bodies.sensors`); {} if none.
     """
 
     @property
@@ -101,7 +101,7 @@ class Backend(Protocol):
         """
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Let some physics steps of ``world.dt`` pass in every world that is not done; the others stay as they are to the bit.
+        """Let some physics steps of ``world.dt`` pass in every world that is not done; the others stay as they are, bit for bit.
 
         A robot follows ``world.commands`` (W, R, 3), as its traits allow, and stands where it has ended. `agora.engine.rules`
         has the order of outcomes: contact, arrival, time limit.

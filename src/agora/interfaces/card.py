@@ -1,4 +1,4 @@
-"""Scenario cards: a situation among people with its meaning, its ranges and the proof that it came about.
+"""Scenario cards: a situation among people with its meaning, its ranges and the proof that it occurred.
 
 The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
 algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
@@ -65,8 +65,8 @@ class Situation:
         start: (3,) pose of the robot at the start.
         goal: (3,) pose of its goal.
         people: people of the situation.
-        happened: returns whether the interaction that the card is about came about in a recording of the robot.
-        area: polygons (V, 2), m, where it is to come about, for pictures.
+        happened: returns whether the interaction that the card is about occurred in a recording of the robot.
+        area: polygons (V, 2), m, where it is to occur, for pictures.
         timeout: time limit, s.
     """
 
@@ -91,12 +91,12 @@ class Card:
     Attributes:
         name: unique name.
         title: title for people.
-        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty where the card is not theirs.
+        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty if the card is not theirs.
         origin: source of the situation where it is not that paper.
         tests: quality of a robot that the card tests.
         leaves_out: qualities that it does not test.
         intended: right conduct of a robot and of the people.
-        happens: condition, in words, on which the interaction counts as having come about.
+        happens: condition, in words, on which the interaction counts as having occurred.
         measures: names of the metrics that matter.
         parameters: parameters by name, in the order in which they are drawn.
         build: returns the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
@@ -104,7 +104,7 @@ class Card:
         sees_robots: whether they react to the robot.
         conflict: whether the robot and somebody would come close if neither gave way.
         oracle: form of its solution (`agora.benchmark.oracle`): a search in space and time that knows where everybody will be, or
-            driving behind, beside or ahead of the pedestrian with id 1.
+            driving behind, next to or ahead of the pedestrian with id 1.
         family: name of its file.
     """
 

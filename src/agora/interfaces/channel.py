@@ -34,8 +34,8 @@ class Field:
     Attributes:
         shape: shape of the array; () for a number. An axis that the batch decides has a name instead of a length.
         unit: unit such as "m", "m/s", "rad"; "" for a plain number.
-        frame: frame of places and directions; "" where there are none. In the frame "map" arrays in m are places and end with x and
-            y; arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
+        frame: frame of places and directions; "" if there are none. In the frame "map" arrays in m are places and end with x and y;
+            arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
         low: least value.
         high: largest value.
         kind: type of the numbers.
@@ -81,9 +81,9 @@ class Bound:
 
     Attributes:
         reading: (W, R, ...) array of each field, which the functions write.
-        measure: called at the stage's sensor period; the values that it writes stay until the next time. None where nothing is
+        measure: called at the stage's sensor period; the values that it writes stay until the next time. None if nothing is
             measured.
-        read: called before the robots' knowledge is asked for. None where nothing changes in between.
+        read: called before the robots' knowledge is asked for. None if nothing changes in between.
         begin: called with (world, robot, model) when an episode begins; nothing is remembered of the robot that was there.
         views: fields of an `agora.interfaces.Observation` that show it; where None, its ``sensors`` hold the reading.
         part: object that does the work, for code that knows the channel.
@@ -110,7 +110,7 @@ class Source:
         readings: readings of the channels that it needs, by their names.
         pose: (W, R, 3) poses of the robots, m and rad.
         time: gives the moment (W, R), s since each episode began; of robots driven from outside, on the clock of their scans.
-        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN where there is none. It is written before
+        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN if there is none. It is written before
             ``measure``.
         offers: channels that the simulator measures, by their names.
         parts: objects that do the work of the channels that it needs, by their names, for code that knows them.
@@ -182,7 +182,7 @@ class Setting:
     """The sensors of a robot and the perception of its stage, from which channels are made.
 
     Attributes:
-        lidar: lidar of the robot; None where it has none.
+        lidar: lidar of the robot; None if it has none.
         own: the robot's other sensors, by the names of their channels.
         perception: its way to know of pedestrians.
         layers: layers that put costs about pedestrians on its costmaps.
@@ -203,11 +203,11 @@ class FromSetting(Protocol):
         """Return the channel for a robot.
 
         Args:
-            given: parameters, as a planner's ``needs`` or a robot's model hold them; None where the channel is only named.
+            given: parameters, as a planner's ``needs`` or a robot's model hold them; None if the channel is only named.
             setting: setting of the robot.
         """
 
 
 def channels_of(needs: Collection[str | Channel]) -> dict[str, Channel | None]:
-    """Return channels by their names: with parameters of their own where ``needs`` holds them, None where it names them alone."""
+    """Return channels by their names: with parameters of their own where ``needs`` holds them, None if it names them alone."""
     return {name: None for name in needs if isinstance(name, str)} | {one.channel: one for one in needs if not isinstance(one, str)}

@@ -9,7 +9,7 @@ class CostmapLayer(Protocol):
     """Puts costs about pedestrians on local costmaps and on the map of the global planner; a frozen dataclass of its parameters."""
 
     attribute: str
-    """The semantic attribute that it reads; "pedestrian" where it is enough that somebody is there."""
+    """The semantic attribute that it reads; "pedestrian" if the presence of a pedestrian is enough."""
 
     def kernel(self) -> Any:
         """Return the compiled function of ``(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first,

@@ -83,7 +83,7 @@ class CrowdDeclaration:
             often, and ``dt`` is that step (`agora.engine.crowd`).
         last_step: parties that its pedestrians do not step into where the suite's crowd is not ``faithful``
             (`agora.engine.careful`): "robots" where the model's own forces act between bodies that touch, "nothing" where it moves
-            people who mind nobody.
+            people who ignore others.
         tunable: span of each field that `agora calibrate` may try, by its name.
     """
 

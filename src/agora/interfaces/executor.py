@@ -2,8 +2,8 @@
 
 A benchmark gives an executor jobs and gets events. An executor knows neither what a job is of nor where results go: it takes jobs
 from a queue, calls `Work` with each of them wherever it likes, and hands on what that yields. It assumes no shared disk: finished
-shards come back as bytes, and the process of the benchmark alone writes them. What happens after a worker was lost is decided by
-the benchmark (`agora.benchmark.conductor`), alike for every executor.
+shards come back as bytes, and the process of the benchmark alone writes them. The benchmark decides how to continue after a worker
+was lost (`agora.benchmark.conductor`), alike for every executor.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Lost:
     Attributes:
         job: name of the job.
         reason: reason in words.
-        call: number, from 1, of the planner's call that ended the process; None where it was not the planner's.
+        call: number, from 1, of the planner's call that ended the process; None if it was not the planner's.
     """
 
     job: str
@@ -112,7 +112,7 @@ class Work(Protocol):
         """Run a job and yield its events, `Done` last.
 
         Raises:
-            Exception: something is wrong with the run, not with an episode; whoever asked for the run is to get it.
+            Exception: something is wrong with the run, not with an episode; it is passed on to the caller of the run.
         """
 
     def of(self, planner: str) -> Work:

@@ -15,12 +15,12 @@ class PathRequest:
 
     Attributes:
         map: map of the surroundings.
-        start: (3,) pose of the robot; its heading is NaN where nobody knows it.
+        start: (3,) pose of the robot; its heading is NaN if it is unknown.
         goal: (3,) pose to reach; its heading is NaN where any will do.
         radius: radius of the disc that must fit through, m.
         turning_radius: radius of the robot's smallest curve, m; 0 for a robot that turns in place.
         footprint: corners of the robot's outline in its frame, m; none for a disc.
-        cost: (rows, columns) uint8, costs that `CostmapLayer` have put on the cells, 0 to 252; None where no layer is.
+        cost: (rows, columns) uint8, costs that `CostmapLayer` have put on the cells, 0 to 252; None if no layer is.
     """
 
     map: Map
@@ -40,7 +40,7 @@ class GlobalPlanner(Protocol):
     """
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path from the start to the goal; None where there is none, or where an end is outside the map.
+        """Return the path from the start to the goal; None if there is none, or if an end is outside the map.
 
         It is (K, 2) points, m, or (K, 3) poses where the planner chooses the heading, too.
         """

@@ -22,7 +22,7 @@ class Guidance:
         speed: (N,) speed limit of the local planner, in its own top speeds: 1 for no change, 0 for standing still.
         danger: (N,) from 0, nobody about, to 1.
         reason: (N,) int8, numbers of an `agora.core.recording.Reason` why the path was changed; None for no reason anywhere.
-        pedestrians: pedestrians that the local planner is told of instead of the known ones; None for no change.
+        pedestrians: pedestrians that the local planner gets instead of the known ones; None for no change.
         twist: (N, 3) twists that overrule the local planner, in the rows of ``overrules``; None for none.
         overrules: (N,) rows in which ``twist`` overrules the local planner.
     """

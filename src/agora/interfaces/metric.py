@@ -41,7 +41,7 @@ class Metric:
         formula: definition in words or symbols, one line.
         source: publication of the definition.
         version: number that is raised when the values change.
-        function: value of a recording; None where it is undefined for that recording.
+        function: value of a recording; None if it is undefined for that recording.
         values: range of its numbers: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or 1).
             Empty for the range that the unit implies: an indicator for "0/1", any for "" and m, an amount for all others.
         compared: episodes over which planners are compared; None is as `over` says.

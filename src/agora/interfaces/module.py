@@ -1,7 +1,7 @@
-"""Modules: changes of a task before it is put together, or after.
+"""Modules: changes of a task before it is created, or after.
 
 A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
-plan alone. What has to count (episodes a map, the stage of a curriculum) is in the plan or is a parameter.
+plan alone. Counters (episodes per map, the stage of a curriculum) are in the plan or are parameters.
 
 What all episodes of a batch share, the crowd model and what it sees, behaviours, periods, navigation, ``ends`` and
 ``after_end``, is not a module's to change.

@@ -54,7 +54,7 @@ class Network(Protocol):
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
         """Return the actions (N, A) of what N robots see (N, D) and remember (N, S), and what they remember then (N, S).
 
-        The encoding takes the actions. A row does not depend on the others, to the bit.
+        The encoding takes the actions. A row is bit-exact independent of the others.
         """
 
     def graph(self, policy: Any, graph: Any) -> None:

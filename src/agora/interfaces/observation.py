@@ -60,7 +60,7 @@ class SemanticWindow:
 
 @dataclass(frozen=True, eq=False)
 class SemanticMaps:
-    """Semantic attributes of the pedestrians about each robot; 0 where nobody is.
+    """Semantic attributes of the pedestrians about each robot; 0 if nobody is.
 
     Attributes:
         evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
@@ -76,7 +76,7 @@ class SemanticMaps:
 
 
 def _view(channel: str, shared: bool = False) -> Any:
-    """A field that shows a channel, None where it is not needed; ``shared``: all rows have the same, without an axis N."""
+    """A field that shows a channel, None if it is not needed; ``shared``: all rows have the same, without an axis N."""
     return field(default=None, metadata={"channel": channel, "shared": shared})
 
 

@@ -19,7 +19,7 @@ class PredictorDeclaration:
     """The properties that a predictor declares in its attribute ``declares``.
 
     Attributes:
-        needs: names of the channels that it reads beside "pedestrians", or channels with parameters of their own.
+        needs: names of the channels that it reads besides "pedestrians", or channels with parameters of their own.
         tunable: span of each field that may be tried, by its name.
         requires: extras of Agora's installation whose packages it needs, such as "learning".
     """
@@ -64,7 +64,7 @@ class Predictor(Protocol):
         It is called once in a control period, ``observation.dt``.
 
         Args:
-            observation: observation of N rows; ``pedestrians`` is there.
+            observation: observation of N rows; it has ``pedestrians``.
             steps: number T of moments.
             dt: time from one moment to the next, s; the first is ``dt`` after the observation.
             memory: memory of the call before; {} at the start, all 0 in rows whose episode begins.

@@ -23,7 +23,7 @@ class Transition:
     Attributes:
         outcome: (N,) `agora.world.records.RUNNING` or the number of an `agora.core.recording.Outcome`.
         progress: (N,) how much nearer the robot came to its goal, m.
-        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
+        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite if there are none.
         dt: control period, s.
         facts: more that a reward asked for, by the names of the facts, each (N, ...).
     """

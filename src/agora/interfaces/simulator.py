@@ -25,7 +25,7 @@ class Bodies(Protocol):
     """The robots of a batch at work.
 
     Attributes:
-        walls: (W, R) when a wall stopped each robot in the last step, as a share of the step from 0 to 1; 2 where none did.
+        walls: (W, R) when a wall stopped each robot in the last step, as a share of the step from 0 to 1; 2 if none did.
     """
 
     walls: Floats

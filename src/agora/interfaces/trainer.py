@@ -1,7 +1,7 @@
 """Trainers of policies: the page that the author of a trainer reads.
 
 `agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The
-trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as
+trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must give the same curve as
 without the interruption; `agora.testing.check_trainer` tests that.
 """
 
@@ -67,6 +67,6 @@ class Trainer(Protocol):
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
         """Train until done, from the run's last checkpoint if there is one.
 
-        A generator: it yields at least whenever it has logged. At this moment its user is told what happened, and may stop it. It
+        A generator: it yields at least whenever it has logged. At this moment its user sees the progress, and may stop it. It
         yields the policy as it now is, which is kept where the training is stopped, or nothing.
         """

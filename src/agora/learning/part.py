@@ -35,7 +35,7 @@ class EnvPart:
 
     Attributes:
         batch: the worlds. mine: (W,) worlds whose episodes are played here.
-        film: what pictures are drawn from; None where nobody asks for any.
+        film: what pictures are drawn from; None if none are requested.
         seen: what the robots know, since the worlds moved or began last (`look`).
     """
 

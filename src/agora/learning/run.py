@@ -135,7 +135,7 @@ def checkpoint_kept(folder: Path) -> str:
     """Say which checkpoint of a training is kept."""
     steps = steps_of(folder / CHECKPOINT)
     return (
-        "there is no checkpoint yet, so a resumed training begins anew"
+        "there is no checkpoint yet, so a resumed training begins from scratch"
         if steps is None
         else f"the checkpoint after {steps:.0f} steps is in {folder}"
     )

@@ -76,7 +76,7 @@ class Map:
         offset: zero of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
         door: a door that moves, which is open in this map.
         stages: the maps with its leaves, from closed on (`agora.maps.doors`).
-        ground: (rows, columns) height of the ground, m, -inf in a gap; None where it is level. A robot meets the map that
+        ground: (rows, columns) height of the ground, m, -inf in a gap; None if it is level. A robot meets the map that
             `agora.maps.ground.met_by` makes of it.
 
     Raises:
@@ -213,12 +213,12 @@ class Map:
 
     @cached_property
     def distance(self) -> Floats:
-        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 where none is occupied."""
+        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 if none is occupied."""
         return distance.cell_distance(self.occupied, self.resolution)
 
     @cached_property
     def clearance(self) -> Floats:
-        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself where
+        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself if
         there are none.
         """
         if not self.has_shapes:

@@ -40,7 +40,7 @@ def whole(output: Path, name: str = "folder") -> Iterator[Path]:
 
 
 def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: float = 2.5, name: str = "") -> None:
-    """Write a place into a folder that is there, and 3-D files of some kinds into its folder ``worlds``.
+    """Write a place into an existing folder, and 3-D files of some kinds into its folder ``worlds``.
 
     Args:
         place: place to write.

@@ -23,7 +23,7 @@ class Following:
         detections: detections of the rows, kept.
         pose: (N, 3) poses of the robots at the detections, kept.
         lidar: lidar by whose scans places are seen to be empty.
-        ranges: (N, B) ranges of these scans, m, kept; (N, 0) where there are none: people who are not seen count as hidden then.
+        ranges: (N, B) ranges of these scans, m, kept; (N, 0) if there are none: people who are not seen count as hidden then.
         reach: distance up to which people are looked for, m.
 
     Attributes:

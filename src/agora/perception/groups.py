@@ -53,8 +53,8 @@ class GroupDetector:
         Args:
             position: (T, n, 2) over a window of time, m.
             velocity: (T, n, 2) m/s.
-            heading: (T, n) rad; that of the last sample in which somebody is present counts. None where it is not known:
-                then who stands is judged like who walks.
+            heading: (T, n) rad; that of the last sample in which somebody is present counts. None if it is not known: then who
+                stands is judged like who walks.
             present: (T, n).
         """
         moving = np.hypot(velocity[..., 0], velocity[..., 1])

@@ -63,7 +63,7 @@ class Locator:
 
         Args:
             boxes: boxes in px of the depth image.
-            depth: (rows, columns) depths along the optical axis, m; not finite or 0 where unknown.
+            depth: (rows, columns) depths along the optical axis, m; not finite or 0 if unknown.
             camera: camera of the depth image.
         """
         found = [

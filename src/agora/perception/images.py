@@ -1,10 +1,10 @@
 """People in images, by a model of the YOLO family in an ONNX file that the user names.
 
 An image is made to fit the model's input as the family's own programs do: the same scale in both directions, bilinear, grey at the
-borders, red, green and blue in 0..1. Three forms of output are told apart by their shape (`_rows`): that of YOLOv5, v6 and v7, each
-candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without objectness
-and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``), each a row
-of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
+borders, red, green and blue in 0..1. Three forms of output are distinguished by their shape (`_rows`): that of YOLOv5, v6 and v7,
+each candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without
+objectness and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``),
+each a row of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
 discriminatively trained part-based models", IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010, here by the
 share of the union.
 """
@@ -263,7 +263,7 @@ def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Bo
 
     Args:
         output: (1, ?, ?) in one of the three forms.
-        classes: number of classes, None where unknown.
+        classes: number of classes, None if unknown.
         room: (rows, columns) size of the input.
 
     Raises:
@@ -282,7 +282,7 @@ def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Bo
 
 
 def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> tuple[str, int | None]:
-    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None where it does not tell.
+    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None if it does not tell.
 
     There are more candidates than columns. A v5 of one class has six columns as corners have: there the number of candidates says
     it, three for each cell of the grids.

@@ -1,9 +1,9 @@
 """Tracks of pedestrians from detections, scan by scan.
 
-Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and
-T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q
-[[dt^3/3, dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is
-that of both coordinates. What is seen is given to the tracks such that the sum of squared distances is the least (`assignment`).
+Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and T.
+Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q [[dt^3/3,
+dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is that of both
+coordinates. Detections are assigned to tracks such that the sum of squared distances is the least (`assignment`).
 """
 
 from __future__ import annotations
@@ -331,8 +331,8 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         due: (N,) whether a row has a new scan; the others are left as they are.
         seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.sensors.lidar.Beams`.
-        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) where there is none, and unseen people
-            are hidden.
+        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) if there is none, and unseen people are
+            hidden.
         reach: distance up to which people are looked for, m.
         pose: (N, 3) poses of the robots.
         f: `Filters`.

@@ -30,9 +30,9 @@ _WHOLE = 6.283
 class View:
     """The cone in which a robot sees pedestrians; walls and other pedestrians hide nobody.
 
-    A holonomic robot looks where it moves, and while it stands where it last moved; at first, and all others, along the heading.
-    Who has left the cone is believed to go straight on with the velocity seen last, until seen again. Who never was in it is
-    unknown. Who has left the world is forgotten.
+    A holonomic robot looks where it moves, and while it stands where it last moved; at first, and all others, along the heading. A
+    pedestrian that has left the cone is assumed to go straight on with the velocity seen last, until seen again. A pedestrian that
+    never was in it is unknown. One that has left the world is forgotten.
 
     Attributes:
         angle: angle of the whole cone, rad; all around from 6.283.

@@ -63,7 +63,7 @@ class Frames(NamedTuple):
     Attributes:
         place: (P, parts, 3) origin of each part's mesh in the map frame, m.
         turn: (P, parts, 3, 3) its turn, with its size in m.
-        shown: (P, parts) whether it is there.
+        shown: (P, parts) whether it exists.
     """
 
     place: Doubles

@@ -136,7 +136,7 @@ class Scene:
 
 
 class _Builder:
-    """A scene while it is put together."""
+    """A scene during its creation."""
 
     def __init__(self, place: Place, slots: int) -> None:
         self._mujoco, self._place, self._slots = mujoco(), place, slots

@@ -195,7 +195,7 @@ class View:
         self._aim(eye)
 
     def _aim(self, eye: Eye) -> None:
-        """Set the camera of the drawing, and the lamp beside it."""
+        """Set the camera of the rendering, and the lamp next to it."""
         optics, half = eye.camera, 0.5
         left, right = (-half - optics.cx) / optics.fx, (eye.width - half - optics.cx) / optics.fx
         top, bottom = (half + optics.cy) / optics.fy, (optics.cy - eye.height + half) / optics.fy

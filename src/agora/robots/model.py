@@ -163,7 +163,7 @@ class RobotModel:
 
     @property
     def camera(self) -> Any:
-        """Its sensor `agora.engine.channels.camera.Camera`; None where it has none."""
+        """Its sensor `agora.engine.channels.camera.Camera`; None if it has none."""
         return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
 
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:

@@ -194,7 +194,7 @@ class NativeBodies:
         centre: walls stop their centres alone.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` where none did.
+        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` if none did.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:

@@ -34,8 +34,8 @@ __all__ = ["TaskGenerator"]
 class TaskGenerator:
     """Puts episodes together one after the other; its caller, a ROS node, a page or a script, runs them.
 
-    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is put together as the episodes
-    of suites are (`agora.tasks.suite.put_together`).
+    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is created as the episodes of
+    suites are (`agora.tasks.suite.put_together`).
 
     Args:
         settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
@@ -93,7 +93,7 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """True where the settings' number of episodes has been put together."""
+        """True if the settings' number of episodes has been created."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
@@ -260,7 +260,7 @@ class TaskGenerator:
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
         """Return new poses and goals for the robots of an episode that goes on, as ``explore`` needs them at a time-out.
 
-        Obstacles and pedestrians stay. Each call draws anew.
+        Obstacles and pedestrians stay. Each call makes a new draw.
 
         Args:
             start: start of the episode.

@@ -69,12 +69,12 @@ class RobotSetup:
     robots: tuple[RobotEntry, ...]
 
     def each(self) -> list[RobotEntry]:
-        """One entry a robot."""
+        """One entry per robot."""
         return [replace(entry, amount=1) for entry in self.robots for _ in range(entry.amount)]
 
 
 def read_robot_setup(path: str | Path) -> list[RobotEntry]:
-    """Read a robot setup file; return one entry a robot.
+    """Read a robot setup file; return one entry per robot.
 
     Raises:
         InputError: the file cannot be read, holds something else or no robot; names file, line and key.

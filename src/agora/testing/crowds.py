@@ -104,7 +104,7 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
     """Return worlds at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
 
     Args:
-        starts: starts, one a world.
+        starts: starts, one per world.
         slots: pedestrian slots; as many as the starts need where not given.
         seed: seed of the robots' velocities.
         move: motion of the whole scene.

@@ -80,7 +80,7 @@ def observation(
 ) -> Observation:
     """Return a crooked scene that has everything a planner can need.
 
-    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs beside them; among the
+    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs next to them; among the
     pedestrians' slots are empty ones, which hold numbers that mean nothing.
 
     Args:

@@ -21,7 +21,7 @@ class Hello:
         needs: channels that it reads. Each is a name, or a mapping of ``name`` and the channel's parameters.
         notes: it answers them at every call.
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
-        top_speed: how fast it drives at most where the robot may be faster, m/s; None where it always drives as fast as that may.
+        top_speed: how fast it drives at most where the robot may be faster, m/s; None if it always drives as fast as that may.
         period: control period that it was made for, s; 0 for any.
         deadline: longest time from a question to its answer, s. A call that takes longer has failed.
     """

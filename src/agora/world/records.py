@@ -1,4 +1,4 @@
-"""Records beside those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
+"""Records in addition to those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from agora.world.trajectories import Trajectories
 __all__ = ["PedestrianStarts", "RobotStart", "Start", "Thing"]
 
 GOAL_TOLERANCE = 0.3
-"""How near a goal counts as reached where nobody says otherwise, m."""
+"""Default distance at which a goal counts as reached, m."""
 
 WIDEST_GOAL = 5.0
 """The largest tolerance that a file may ask for, m: who is farther from a goal is not at it, and who writes 15 means degrees."""
@@ -32,7 +32,7 @@ class RobotStart:
         model: model of the robot.
         pose: (3,) x, y, heading, m and rad.
         goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
-        legs: (G,) geodesic length of the way to each goal from the one before, m; None where nobody has measured it.
+        legs: (G,) geodesic length of the way to each goal from the one before, m; None if it was not measured.
         turn: sum of the turns on the way to the first goal, from the heading on, rad; None without a way or where ``legs`` is None.
     """
 
@@ -114,7 +114,7 @@ class PedestrianStarts:
             (`agora.pedestrians.given_states`).
         state_radius: (P,) distance of a robot at which it ends too, m; 0 for none.
         talk: (P,) number of the conversation that each stands in, -1 for none.
-        habits: habits, one a pedestrian; empty where nobody has any of its own.
+        habits: habits, one per pedestrian; empty if nobody has any of its own.
         waits: (P, K) time before setting out for each waypoint, s.
         company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
             (`agora.pedestrians.cues`).

@@ -20,7 +20,7 @@ class Tracks:
         present: (N, Q) whether the slot holds something.
         id: (N, Q) identity.
         group: (N, Q) number of the walking group, -1 for none.
-        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None where nobody knows it.
+        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None if it is unknown.
     """
 
     position: Floats

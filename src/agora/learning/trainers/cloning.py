@@ -106,7 +106,7 @@ class Cloning:
 
 
 class _Recorded:
-    """Lessons from demonstrations, where nobody drives any more.
+    """Lessons from recorded demonstrations, without a driving teacher.
 
     Args:
         cloning: the trainer.

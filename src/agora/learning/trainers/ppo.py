@@ -333,8 +333,8 @@ class _Worlds:
         run: the training.
 
     Attributes:
-        stage: of the curriculum, 0 where there is none.
-        stages: of the curriculum, 1 where there is none.
+        stage: of the curriculum, 0 if there is none.
+        stages: of the curriculum, 1 if there is none.
     """
 
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:

@@ -48,7 +48,7 @@ class Td3:
         activation: of the hidden layers, "relu", "tanh" or "sigmoid".
         observe: encoding of observations and actions.
         reward: of a control period.
-        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty where actions are twists. The
+        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty if actions are twists. The
             encoding is then ``rollout_settings``, and a step is ``every`` control periods (`agora.learning.settings_env`).
         every: control periods of a step with a planner.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
@@ -168,7 +168,7 @@ class Td3:
 
 
 class Played(NamedTuple):
-    """Steps, one a row, and what came of each within the next n.
+    """Steps, one per row, and the result of each within the next n.
 
     Attributes:
         seen: (M, D) encoded observations.
@@ -188,8 +188,8 @@ class Played(NamedTuple):
 def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: float) -> tuple[Floats, Floats, Ints]:
     """Return the discounted rewards of n steps, the discount of what comes after them, and the last of them, each (T, N).
 
-    The sum is cut where the episode ends, and after the last of the T steps. What comes after a time-out counts, as it does after
-    the last step; what comes after another end does not.
+    The sum is cut where the episode ends, and after the last of the T steps. Returns after a time-out count, as they do after the
+    last step; those after another end do not.
 
     Args:
         rewards: (T, N).
@@ -218,7 +218,7 @@ class Td3Losses(NamedTuple):
 
     Attributes:
         critic: sum of the critics' mean squared errors.
-        actor: mean value of the actor's actions, negative; None where the actor was left alone.
+        actor: mean value of the actor's actions, negative; None if the actor was left alone.
     """
 
     critic: Tensor

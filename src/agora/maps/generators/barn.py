@@ -22,8 +22,8 @@ class Barn(Area):
     """A field of irregular clumps with a way from its left to its right end.
 
     Blocks are filled at random, then smoothed: one with more than four of its eight neighbours filled is filled, one with fewer
-    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a way from left to right
-    are drawn anew; what the robot cannot reach is filled.
+    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a way from left to right are
+    redrawn; areas that the robot cannot reach are filled.
 
     Attributes:
         fill_pct: share of the blocks that are filled at first.

@@ -87,7 +87,7 @@ class BrokenGround(Area):
         return slice(round(low / self.resolution), round(high / self.resolution))
 
     def _cut(self, ground: Floats, at: float, gap: float, low: float, bridge: float) -> None:
-        """Cut a gap across the hall, but for a bridge."""
+        """Cut a gap across the hall, except for a bridge."""
         columns, rows = self._cells(at, at + gap), self._cells(low, low + bridge)
         kept = ground[rows, columns].copy()
         ground[:, columns] = -np.inf

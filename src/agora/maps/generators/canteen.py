@@ -28,7 +28,7 @@ class Canteen(Area):
         obstacle_num: tables.
         obstacle_extra_radius: half the edge of the square that a table has for itself, m; more where its chairs and ``passage``
             need it.
-        chair_chance: chance that each of the four chairs of a table is there.
+        chair_chance: chance that each of the four chairs of a table exists.
         counter: whether there is a counter.
     """
 

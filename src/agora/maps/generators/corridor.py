@@ -93,7 +93,7 @@ class Corridor(Area):
             if sides:
                 free.append((k, sides))
         if self.obstacle_num > len(free):
-            raise self.fail("obstacle_num", f"there is room for {len(free)} beside the alcoves")
+            raise self.fail("obstacle_num", f"there is room for {len(free)} next to the alcoves")
         for n in stream.permutation(len(free))[: self.obstacle_num]:
             k, sides = free[n]
             side = sides[stream.integer(0, len(sides) - 1)]

@@ -22,7 +22,7 @@ class HospitalWard(Area):
         corridor_width: width of the corridor, m.
         room_width: least width of a room, m; more where ``passage`` needs it.
         beds: number of beds in a room.
-        occupancy: chance that a bed is there.
+        occupancy: chance that a bed exists.
         door: least width of the doors, m; more where ``passage`` needs it.
     """
 

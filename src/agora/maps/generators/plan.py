@@ -234,7 +234,7 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
 
 
 def _pockets(labels: Ints, area: Area) -> Bools:
-    """The cells that robots in other components than the largest would cover, but for those too near to what it is in."""
+    """The cells that robots in other components than the largest would cover, except for those too near to what it is in."""
     inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
     near = area.passage + _HALF_DIAGONAL * area.resolution
     return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))

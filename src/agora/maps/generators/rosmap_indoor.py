@@ -24,7 +24,7 @@ class RosmapIndoor(Area):
 
     Attributes:
         corridor_radius: half the width of a corridor, m.
-        iterations: rooms beside the one in the centre.
+        iterations: rooms in addition to the one in the centre.
         room: least and most edge of a room, m; not less than a corridor's width.
     """
 

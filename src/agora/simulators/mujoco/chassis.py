@@ -38,7 +38,7 @@ class Chassis:
         wheels: names of driven wheels' motors with the place of each on the base, x and y, m.
         wheel_radius: m.
         push: names of the motors along x, y and about z; empty for a robot on driven wheels.
-        steering: names of the steering motors, with the place of the wheel beside the middle of its axle, m, to the left.
+        steering: names of the steering motors, with the place of the wheel next to the middle of its axle, m, to the left.
         wheelbase: distance of the axles, m; 0 for robots that do not steer.
         acceleration: largest that its tyres bear, m/s2.
         turning: largest acceleration of the turning rate that they bear, rad/s2.

@@ -81,7 +81,7 @@ class MuJoCoBodies:
         simulator: parameters.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` where none did.
+        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` if none did.
     """
 
     def __init__(self, world: World, simulator: MuJoCo) -> None:
@@ -267,7 +267,7 @@ class _AtWork:
                         self._walls[one] = min(self._walls[one], share)
 
     def _problem(self, after: Robots) -> str:
-        """Return in words why the state after a step cannot be; empty where it can."""
+        """Return in words why the state after a step cannot be; empty if it can."""
         data, compiled = self._data, self._compiled
         warned = [number for number in self._unstable if data.warning[number].number]
         if warned or not np.isfinite(data.qpos).all():
@@ -288,7 +288,7 @@ class _AtWork:
             field[w, after.active[w]] = np.nan
 
     def _read(self, after: Robots) -> None:
-        """Write where the robots are now. Who touches something begins anew from the speed that it has."""
+        """Write where the robots are now. A robot in contact restarts from its current speed."""
         w, data, traits = self._w, self._data, self._world.robot_traits
         for r, (q, v) in enumerate(zip(self._compiled.base.tolist(), self._compiled.motion.tolist(), strict=True)):
             if not after.active[w, r]:

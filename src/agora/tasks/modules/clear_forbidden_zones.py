@@ -10,7 +10,7 @@ from agora.interfaces import Module, ResetPlan
 
 @dataclass(frozen=True)
 class ClearForbiddenZones(Module):
-    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are forgotten and set anew.
+    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are cleared and set again.
 
     Nothing that is placed at random, robot, goal, pedestrian or furniture, touches a zone of the categories.
 

@@ -75,7 +75,8 @@ class DynamicMap(Module):
     def of(cls, values: Mapping[str, Any], where: str = "DYNAMICMAP") -> DynamicMap:
         """The module with keys of Arena's ``map_generator.yaml`` over those of ``configs/map_generator/default.yaml``.
 
-        A value of ``algorithm_config`` holds for the ``algorithm`` beside it, so another algorithm begins with its own defaults.
+        A value of ``algorithm_config`` applies to the ``algorithm`` of the same mapping, so another algorithm begins with its own
+        defaults.
 
         Raises:
             InputError: an unknown key, or one that makes no generator; named after ``where``.

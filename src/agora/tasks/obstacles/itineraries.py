@@ -93,17 +93,16 @@ class Itineraries:
     """People with itineraries: they come in at entrances, go to places, stay there for a time, and leave.
 
     Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
-    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody who is there is at a moment of the own
-    itinerary, each moment as likely. Others arrive later. Where a map has no entrance, nobody comes or leaves, and who would go out
-    goes to another place.
+    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody present is at a random moment of its own
+    itinerary. Others arrive later. Where a map has no entrance, nobody comes or leaves, and who would go out goes to another place.
 
     Attributes:
         people: least and most who are there at the start; instead of ``density``.
         density: people per m2 that they can walk on, at the start.
         arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
-            given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
-            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer come if the ways
-            are crowded (`agora.tasks.traffic`).
+            given, parties like those present, each as often as it fits into its own time there, so that as many come as leave (J.
+            D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer come if the ways are
+            crowded (`agora.tasks.traffic`).
         until: time up to which people come in, s.
         purposes: shares of people at the start and of people who come in.
         groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of

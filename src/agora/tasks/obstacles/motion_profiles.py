@@ -188,7 +188,7 @@ class MotionProfiles:
         profile: own motion in place of a difficulty's.
         radius: radius of the discs, m.
         shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); an obstacle's is drawn
-            among them. An obstacle is one disc where there are none.
+            among them. An obstacle is one disc if there are none.
         discs: own shape in place of those: centres [x, y] of the discs, x ahead and y to the left of the obstacle's way, m.
         turning: time over which a body turns where its way has a corner, s.
         random_phase: obstacles start at a random moment of their way, not all at its first knot.
@@ -220,7 +220,7 @@ class MotionProfiles:
 
     @property
     def uses(self) -> frozenset[str]:
-        """Recordings, and what the mode beside uses."""
+        """Recordings, and the needs of the mode ``beside``."""
         return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
 
     def unread(self) -> dict[str, str]:
@@ -231,14 +231,14 @@ class MotionProfiles:
         return found if self.shapes else found | {"turning": "without shapes or discs: one disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Put the obstacles into the task, and those of the mode beside.
+        """Put the obstacles into the task, and those of the mode ``beside``.
 
         Raises:
-            InputError: the mode beside has recordings of its own.
+            InputError: the mode ``beside`` has its own recordings.
         """
         self.beside.part.place(task)
         if task.replay is not None:
-            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} beside it has recorded pedestrians already")
+            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} as `beside` already has recorded pedestrians")
         count = task.stream.integer(self.count[0], self.count[1] - (self.variant == "code"))
         if not count:
             return

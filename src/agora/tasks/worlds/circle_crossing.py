@@ -26,7 +26,7 @@ class CircleCrossing(Crossing):
 
     @property
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
         return "circle_crossing"
 
     @property

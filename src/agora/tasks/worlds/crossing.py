@@ -40,7 +40,7 @@ class Crossing(ABC):
     Attributes:
         people: number of people.
         radius: half the robot's way, m.
-        cases: number of the original cases; 0 to draw anew for every episode.
+        cases: number of the original cases; 0 for a new draw in every episode.
         first_seed: seed of the original case 0.
         body: least and most radius of people, m.
         speed: least and most preferred speed, m/s. They are drawn where they differ; the code's people have [0.3, 0.5] and [0.5,
@@ -77,7 +77,7 @@ class Crossing(ABC):
     @property
     @abstractmethod
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class Crossing(ABC):
         return {} if self.cases else {"first_seed": "with cases: 0"}
 
     def names(self) -> list[str]:
-        """Return the cases, or one name where worlds are drawn anew."""
+        """Return the cases, or one name if worlds are drawn for every episode."""
         return [f"case_{k}" for k in range(self.cases)] or [self.called]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

@@ -35,7 +35,7 @@ class SquareCrossing(Crossing):
 
     @property
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
         return "square_crossing"
 
     @property
