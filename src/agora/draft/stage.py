@@ -66,8 +66,8 @@ class CrowdSettings:
         sees_pedestrians: whether pedestrians react to each other.
         sees_robots: whether pedestrians react to robots.
         people: speeds and sizes.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
-        routes: whether pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, in this order.
+        routes: whether pedestrians find their way around walls and furniture; False where they walk straight at their waypoints.
         faithful: whether crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
         yields: whether pedestrians who are not faithful walk in steps, yield to people ahead and turn their shoulders in a crowd;
             False for the last step of suites whose numbers were published without.

@@ -25,7 +25,7 @@ class EnvPart:
 
     Args:
         starts: the episodes. examples: of them, that say how large they are.
-        conditions: what they have in common.
+        conditions: conditions of all episodes.
         needs: the channels that the policy sees and facts are read from.
         worlds: W.
         threads: threads over worlds.
