@@ -65,7 +65,9 @@ PATTERNS = (
     Pattern(rf"\b(?:stands?|stood) in (?:the|a|its|this) {PLACE}\b", "It stands in the file.", "It is in the file."),
     # words
     Pattern(
-        r"\b(?:afresh|anew|[Ff]ore(?:tells?|told)|amid|amidst|thereof|whence|heed(?:s|ed)?|mend(?:s|ed)?)\b", "begin anew", "restart"
+        r"\b(?:afresh|anew|[Ff]ore(?:tells?|told)|amid|amidst|thereof|whence|heed(?:s|ed)?|mend(?:s|ed)?)\b",
+        "begin anew",
+        "restart",
     ),
     Pattern(r"\b[Bb]eside\b(?!:)", "a page beside its files", "a page next to its files"),
     Pattern(r"\b[Bb]ut for\b", "equal but for the seed", "equal except for the seed"),

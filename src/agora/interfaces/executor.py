@@ -102,7 +102,7 @@ class AnyJob(Protocol):
 
     @property
     def planner(self) -> str:
-        """Label of its planner. Jobs of two planners run in two processes, because a planner may change the state of its process."""
+        """Label of its planner. Jobs of two planners run in two processes, because planners may change their process."""
 
 
 class Work(Protocol):
