@@ -35,8 +35,8 @@ class Picture:
     Attributes:
         arguments: of ``start_arena.launch``.
         seconds: time from the beginning of the second episode to the picture, s; RViz opens during the first one.
-        view: saved view of the configuration; the view from above where empty.
-        part: left, upper, right and lower edge of what is kept of the window, px; all of it where empty.
+        view: saved view of the configuration; the view from above if empty.
+        part: left, upper, right and lower edge of what is kept of the window, px; all of it if empty.
         width: width in the manual, px.
     """
 

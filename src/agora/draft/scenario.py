@@ -143,7 +143,7 @@ class Pedestrian:
             texting or on the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
         partners: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
             "talking" if none is given.
-        state_time: time at which the state ends, s; at the end of the episode where not given. A ``start_up_mode`` ends it too.
+        state_time: time at which the state ends, s; at the end of the episode if not given. A ``start_up_mode`` ends it too.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
 

@@ -71,8 +71,8 @@ class CrowdSettings:
         faithful: whether crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
         yields: whether pedestrians who are not faithful walk in steps, yield to people ahead and turn their shoulders in a crowd;
             False for the last step of suites whose numbers were published without.
-        sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all where not given.
-        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none where not given.
+        sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all if not given.
+        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none if not given.
         steps: limits on the turning of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
     """
 
@@ -140,7 +140,7 @@ class NavigationSettings:
 
     Attributes:
         global_planner: global planner of the paths.
-        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
+        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps, one after another.
         replan: time between two paths, s, a multiple of the control period; 0 for one path to every goal.
     """
 
@@ -169,7 +169,7 @@ class Stage:
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
         periods: periods of physics, control, crowd and sensors.
-        modules: modules that change the stage before each episode, or the task after; one after the other.
+        modules: modules that change the stage before each episode, or the task after; one after another.
         forbidden: categories of zones in which nothing is placed at random.
         seed: seed of every random stream, instead of the suite's.
         drawn_as: ``suite/stage`` of which it takes the random places, by number of the episode and seed, so that an episode of both

@@ -42,7 +42,7 @@ class Task:
         speed: largest speed of the fastest robot, m/s.
         control: time between two calls of the planner, s.
         models: models of the robots, one for all or one for each.
-        later: functions that are called one after the other when robots and obstacles are placed.
+        later: functions that are called one after another when robots and obstacles are placed.
         numbers: number of names of each beginning.
         kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
     """

@@ -71,7 +71,7 @@ _BUMPER = 0.05  # m
 
 @dataclass(frozen=True)
 class ArenaReward:
-    """A weighted sum of Arena's reward units; a unit of weight 0 costs nothing.
+    """A weighted sum of Arena's reward units; units of weight 0 are not computed.
 
     Attributes:
         reached: for reaching the last goal (goal_reached).

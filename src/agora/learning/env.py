@@ -69,7 +69,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         suite: the suite, its name or its file.
         stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
-        episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed
+        episodes: how many entries there are, of the stage and of each seed; if 0, the stage's own, and of a seed
             `agora.learning.entries.OF_A_SEED`. Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are
             kept, of more none. One for whose people or robots there is no room is left out.
         workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual

@@ -124,7 +124,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return *(np.concatenate(each) for each in (seen, rewards, terminated, truncated)), self._joined(infos)  # type: ignore[return-value]
 
     def _joined(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The infos of all stages, one after the other; where a stage has none of a name they are zeros, False or None."""
+        """The infos of all stages, one after another; where a stage has none of a name they are zeros, False or None."""
         counts = [part.num_envs for part in self.parts]
         out: dict[str, Any] = {}
         for name in dict.fromkeys(name for some in infos for name in some):

@@ -47,7 +47,7 @@ def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: flo
         folder: folder of the world.
         kinds: kinds of 3-D files (`agora.maps.world3d.export.KINDS`).
         height: height of walls, m.
-        name: name of the 3-D files; the map's where empty.
+        name: name of the 3-D files; the map's if empty.
 
     Raises:
         UnknownNameError: no such kind; nothing was written.

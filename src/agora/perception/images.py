@@ -65,7 +65,7 @@ class FindsPeople(Protocol):
 
 
 def checked(image: Array) -> Array:
-    """Return an image, its values one after the other.
+    """Return an image, its values one after another.
 
     Raises:
         InputError: it is not (rows, columns, 3) of uint8.

@@ -23,7 +23,7 @@ _FAR = 1e6
 
 @dataclass
 class Scores:
-    """Counts over moments; `add` one after the other.
+    """Counts over moments; `add` one after another.
 
     Attributes:
         distance: largest distance of a track from the place of the person whom it follows, m.

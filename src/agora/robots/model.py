@@ -43,7 +43,7 @@ class RobotModel:
     Attributes:
         name: name in ``load_robot``.
         kinematics: differential and ackermann robots cannot move sideways, holonomic and legged ones may (``vy``).
-        radius: radius of a disc about the base that holds the robot, m; it is the footprint where there is no polygon.
+        radius: radius of a disc around the base that contains the robot, m; it is the footprint if there is no polygon.
         vx: smallest and largest forward velocity, m/s.
         omega: largest turning rate to either side, rad/s.
         vy: largest sideways velocity to either side, m/s.

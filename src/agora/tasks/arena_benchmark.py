@@ -102,7 +102,7 @@ class SuiteFile:
     """The keys of a file in ``suites``.
 
     Attributes:
-        stages: one after the other.
+        stages: one after another.
     """
 
     stages: tuple[StageEntry, ...]
@@ -158,8 +158,8 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
     """Read a benchmark.
 
     Args:
-        place: folder with ``config.yaml``; the one that comes with Agora where empty.
-        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out where not given.
+        place: folder with ``config.yaml``; the one that comes with Agora if empty.
+        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out if not given.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.
@@ -193,7 +193,7 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
         path: file of the stage.
         number: number of the stage in its file.
         entry: the stage's keys.
-        base: settings under the stage's values; as in `read_arena_benchmark` where not given.
+        base: settings under the stage's values; as in `read_arena_benchmark` if not given.
         scale: factor of its number of episodes.
 
     Raises:

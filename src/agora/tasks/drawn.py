@@ -37,7 +37,7 @@ class Drawn(Sequence[Start]):
     Args:
         suite: suite of the stage.
         stage: name of the stage.
-        count: number of episodes; the stage's own where 0.
+        count: number of episodes; the stage's own if 0.
         workers: processes that draw episodes ahead of time, when they are announced (`soon`).
 
     Raises:

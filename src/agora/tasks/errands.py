@@ -92,10 +92,10 @@ class Errands:
         task: task to add to.
         places: destinations of people.
         stays: durations of stays.
-        visits: least and most places of a visitor.
+        visits: smallest and largest number of places of a visitor.
         keep_clear: distance to robots, m.
         count: number of people at the start.
-        until: time up to which people come in, s.
+        until: time until which people enter, s.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Errands:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party whose members come in one after the other, from a time on, s.
+        """Add a party whose members come in one after another, from a time on, s.
 
         The party does not come if no way leads from an entrance to its places, or if each itinerary tried would overcrowd a square.
         """

@@ -32,13 +32,13 @@ __all__ = ["TaskGenerator"]
 
 
 class TaskGenerator:
-    """Puts episodes together one after the other; its caller, a ROS node, a page or a script, runs them.
+    """Puts episodes together one after another; its caller, a ROS node, a page or a script, runs them.
 
     Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is created as the episodes of
     suites are (`agora.tasks.suite.put_together`).
 
     Args:
-        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
+        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora if not given.
         tm_robots: robots mode, by name or as a component.
         tm_obstacles: obstacles mode, by name or as a component.
         tm_modules: modules, by name or as components; also a text with commas.

@@ -105,7 +105,7 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
 
     Args:
         starts: starts, one per world.
-        slots: pedestrian slots; as many as the starts need where not given.
+        slots: pedestrian slots; as many as the starts need if not given.
         seed: seed of the robots' velocities.
         move: motion of the whole scene.
     """

@@ -113,7 +113,7 @@ class _Check:
         return place, kept
 
     def keeps_shape(self, people: int) -> None:
-        """Check calls one after the other, and that the same gives the same."""
+        """Check calls one after another, and that the same gives the same."""
         scenes = [self.scene(people)] * _CALLS
         if not identical(self.many(scenes), self.many(scenes)):
             raise self.fail("not deterministic: other places for the same question")

@@ -94,7 +94,7 @@ class Calibration:
         space(self.model, "crowd model")
 
     def crowd(self, model: Named | None = None) -> SimulatedCrowd:
-        """Return the crowd of a model, the one to begin with where not given."""
+        """Return the crowd of a model, the one to begin with if not given."""
         part = (model or self.model).part
         return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 

@@ -56,7 +56,7 @@ def against_recorded(
 
     Args:
         model: crowd model.
-        scenes: names of scenes of ETH/UCY; all where empty.
+        scenes: names of scenes of ETH/UCY; all if empty.
         seconds: length of a stretch, s.
         every: time between the moments at which it takes over, s.
         least: least number of people who are there and walk.

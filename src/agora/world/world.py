@@ -82,7 +82,7 @@ class World:
     Args:
         layout: sizes of the records.
         dt: physics step, s.
-        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout if not given.
         threads: number of threads that share the worlds; results do not depend on it.
 
     Attributes:

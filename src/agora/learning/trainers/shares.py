@@ -43,7 +43,7 @@ class Shares:
     """Threads that compute shares; from now on PyTorch uses one thread wherever it is called.
 
     Args:
-        threads: how many.
+        threads: number of threads.
     """
 
     def __init__(self, threads: int) -> None:

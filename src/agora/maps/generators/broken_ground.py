@@ -15,9 +15,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenGround(Area):
-    """A hall with breaks of the ground from wall to wall, gaps and steps in turn.
+    """A hall with breaks in the ground from wall to wall, alternating gaps and steps.
 
-    Each has one place, a bridge or a ramp, where wheels get across. A robot on legs that are long enough crosses it anywhere.
+    Each has one place, a bridge or a ramp, where wheeled robots can cross. A legged robot with sufficient limits crosses it
+    anywhere.
 
     Attributes:
         breaks: number of gaps and steps.

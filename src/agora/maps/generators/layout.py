@@ -83,7 +83,7 @@ def apart(box: Rectangle, others: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class FurnitureRows:
-    """The slots of things that stand in rows.
+    """The slots of furniture in rows.
 
     Attributes:
         along: x of the middle of each slot.

@@ -44,9 +44,9 @@ class MuJoCo:
     """Robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the crowd is the library's.
 
     Attributes:
-        timestep: largest step of MuJoCo, s; a physics step of the world is as many of equal length as it takes.
+        timestep: largest step of MuJoCo, s; a physics step of the world is divided into equal steps.
         friction: coefficient of friction of wheels or feet on the floor.
-        load: mass of the robots over that of their files; motors stay as strong as they are.
+        load: mass of the robots divided by that of their files; the motors are unchanged.
         slip: share of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
         latency: time from a setpoint to the motors, s, after the command delay of the robot's file.
     """
@@ -74,7 +74,7 @@ class MuJoCo:
 
 
 class MuJoCoBodies:
-    """Robots of W worlds at work, each world with a model and a state of MuJoCo of its own.
+    """The robots of W worlds, each world with its own MuJoCo model and state.
 
     Args:
         world: world of the robots.

@@ -26,7 +26,7 @@ _TRIES = 10_000
 
 @dataclass(frozen=True)
 class CrossingGroups:
-    """A plane with a robot, people who go from one point of a circle to another, and groups who stand; for the modes ``scenario``.
+    """A plane with a robot, people who go from one point of a circle to another, and standing groups; for the modes ``scenario``.
 
     Start and goal of the robot are drawn together until they are far enough apart.
     A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of

@@ -81,13 +81,13 @@ def _needs(file: Path, changed: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Folder:
-    """A world folder, and its scenarios where the stage names some.
+    """A world folder, and its scenarios if the stage names some.
 
     Attributes:
         path: a name of a world (`agora map list`), an imported one before one that comes with Agora, or a folder, with a slash:
             "./mine".
-        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after the other, a
-            scenario an episode.
+        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after another, one
+            scenario per episode.
     """
 
     path: str
