@@ -28,13 +28,13 @@ class Task:
         world: surroundings of the episode.
         map: static surroundings, to which an obstacles mode may add.
         radius: radius of the largest robot, m.
-        safety: clearance that robots are given beyond it at random places, m.
-        stream: stream of everything random.
+        safety: clearance of robots beyond it at random places, m.
+        stream: stream of all random draws.
         crowd: sizes and speeds of pedestrians.
         robots: start pose and goals of each robot, once placed.
         pedestrians: simulated pedestrians, once placed.
         replay: recorded pedestrians that appear; ``replay_radius`` is theirs, m.
-        phase: (n,) time by which each is ahead, s, empty for none.
+        phase: (n,) time offset of each, s, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
         timeout: time limit, s; None if it follows from the robots' paths.
@@ -43,8 +43,8 @@ class Task:
         control: time between two calls of the planner, s.
         models: models of the robots, one for all or one for each.
         later: functions that are called one after another when robots and obstacles are placed.
-        numbers: number of names of each beginning.
-        kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
+        numbers: number of names with each prefix.
+        kinds: stream of the pedestrians' types and reactions, so that other shares do not change the places.
     """
 
     world: Surroundings

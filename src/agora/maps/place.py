@@ -39,7 +39,7 @@ class Place:
 
     Attributes:
         map: static surroundings, with the furniture in it.
-        furniture: furniture in the map, for 3-D worlds, pictures and pedestrians who use it.
+        furniture: furniture in the map, for 3-D worlds, pictures and its use by pedestrians.
         zones: parts of the map.
     """
 

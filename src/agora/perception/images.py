@@ -97,12 +97,12 @@ class ImageDetector:
     """Finds people in images.
 
     Attributes:
-        file: model of the YOLO family, made by its programs' export to ONNX; detection, not segmentation or poses.
-        classes: classes that are people: names, where the file names its classes, or numbers.
-        confidence: least confidence that counts, in 0..1.
-        overlap: share of their union from which on the less certain of two boxes of a class is dropped.
-        most: most boxes of an image.
-        size: side of the model's input where the file leaves it open, px.
+        file: ONNX model of the YOLO family, exported by its own tools; for detection, not segmentation or poses.
+        classes: classes of people: names, if the file names its classes, or numbers.
+        confidence: smallest accepted confidence, in 0..1.
+        overlap: intersection over union from which the less certain of two boxes of a class is dropped.
+        most: largest number of boxes per image.
+        size: side of the model's input, px, if the file does not fix it.
         threads: number of threads that the model may use.
     """
 
@@ -157,8 +157,8 @@ class YoloModel:
 
     Attributes:
         room: (rows, columns) of its input.
-        names: names of its classes, () where the file does not name them.
-        chosen: numbers of those that are asked for.
+        names: names of its classes, () if the file does not name them.
+        chosen: numbers of the requested ones.
     """
 
     def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:

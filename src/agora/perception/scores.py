@@ -23,15 +23,15 @@ _FAR = 1e6
 
 @dataclass
 class Scores:
-    """Counts over moments; `add` one after another.
+    """Counts over time steps, which `add` adds one after another.
 
     Attributes:
-        distance: largest distance of a track from the place of the person whom it follows, m.
-        people: number of persons to be found, moment by moment.
+        distance: largest distance of a track from the person that it follows, m.
+        people: number of persons to be found, summed over time steps.
         found: number of persons found.
-        tracks: number of tracks, moment by moment.
-        false: number of tracks of nobody.
-        switches: number of times at which a person's track was another than the one before.
+        tracks: number of tracks, summed over time steps.
+        false: number of tracks without a person.
+        switches: number of times at which a person's track changed.
         place_errors: distances from the truth of the places of tracks that follow somebody, m.
         velocity_errors: distances from the truth of the velocities of tracks that follow somebody, m/s.
     """

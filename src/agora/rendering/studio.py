@@ -75,9 +75,10 @@ def view_of(scene: Scene) -> View:
 
 
 class Studio:
-    """Looks at a batch of worlds.
+    """Renders a batch of worlds.
 
-    Everybody's gait goes on with the way between two calls of `walk`, so that feet stand still; it restarts with each episode.
+    The gait follows the distance walked between two calls of `walk`, so that planted feet do not slide; it restarts with each
+    episode.
 
     Args:
         world: the worlds.

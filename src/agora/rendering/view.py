@@ -37,7 +37,7 @@ class Eye:
     """A camera at its place in the world.
 
     Attributes:
-        camera: focal lengths and principal point; its place on a robot counts no more.
+        camera: focal lengths and principal point; its pose on the robot is not used.
         width: px.
         height: px.
         place: (3,) m.
@@ -81,7 +81,7 @@ class Eye:
 
 
 class View:
-    """A scene as one thread draws it.
+    """A scene for rendering in one thread.
 
     Args:
         scene: scene to draw.

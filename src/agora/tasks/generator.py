@@ -46,7 +46,7 @@ class TaskGenerator:
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
-        navigation: way in which robots get their paths.
+        navigation: settings of global paths.
         seed: seed of every random stream; ``RANDOM.seed`` of the settings where None, and 0 where that is -1.
         name: beginning of the episodes' names.
 

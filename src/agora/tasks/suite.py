@@ -49,7 +49,7 @@ class Suite:
         seed: seed of every random stream.
         version: number that is raised when the values change.
         description: description, one paragraph.
-        split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
+        split: ``training`` if planners may be tuned or trained on it; other suites reject this.
         edition: the draw of a suite whose worlds were drawn after the planners were frozen; None for any other suite.
     """
 

@@ -62,7 +62,7 @@ class Passage:
         robot: name of the robot.
         number: number of the start among the place's.
         recording: recording of the episode.
-        limit: time limit, s; infinite where the time-out of the episode is limit enough.
+        limit: time limit, s; infinite if the time-out of the episode is sufficient.
     """
 
     place: str

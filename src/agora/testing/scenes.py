@@ -21,7 +21,7 @@ from agora.testing.guard import freeze
 
 @dataclass(frozen=True)
 class Move:
-    """A rigid motion of the whole plane: mirrored at the x axis where asked, turned about the origin, then shifted.
+    """A rigid motion of the whole plane: optionally mirrored at the x axis, rotated around the origin, then shifted.
 
     Attributes:
         dx: shift along x, m.

@@ -78,7 +78,7 @@ class State:
     """A moment of an episode.
 
     Attributes:
-        pedestrians: the pedestrians present, in the order in which they came.
+        pedestrians: the pedestrians present, in the order of their arrival.
         robot: the robot.
         period: period of the simulator, s.
         longest: time limit, s.
@@ -154,7 +154,7 @@ def ending(cause: str, time: float) -> str:
 
 @dataclass(frozen=True)
 class JoystickWord:
-    """A message that is a word: ``sense``, ``ready`` or ``abandon``."""
+    """A message of one word: ``sense``, ``ready`` or ``abandon``."""
 
     word: str
 

@@ -33,12 +33,12 @@ class SenderGoneError(AgoraError):
 
 @dataclass(frozen=True)
 class Letter:
-    """A text that came over one connection.
+    """A text received over one connection.
 
     Attributes:
         text: the text.
-        sender: number of the process that sent it, 0 where it is unknown.
-        problem: the reason why there is no text, or "".
+        sender: process id of the sender, 0 if unknown.
+        problem: reason of a missing text, or "".
     """
 
     text: str
@@ -77,13 +77,13 @@ class _Arriving:
 
 
 class Mailbox:
-    """Takes texts at an address, in the order in which their connections were opened.
+    """Receives texts at an address, in the order in which their connections were opened.
 
     Args:
-        address: to listen at. Of a Unix socket, a file that nobody listens at is removed.
+        address: address to listen at. An unused file of a Unix socket is removed.
 
     Raises:
-        InputError: somebody listens there, or nobody can.
+        InputError: the address is in use or invalid.
     """
 
     def __init__(self, address: Address) -> None:
