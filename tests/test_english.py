@@ -60,7 +60,7 @@ PATTERNS = (
     Pattern(r"\b(?:is|are|was|were) (?:not )?said\b", "The fault is said with its line.", "The error names the line."),
     Pattern(r"\b(?:comes?|came|coming) about\b", "the interaction came about", "the interaction occurred"),
     Pattern(r"\bcomes? to the (?:same|bit|end)\b", "It comes to the same curve.", "It gives the same curve."),
-    Pattern(r"\b(?:put|puts|putting) together\b", "An episode is put together.", "An episode is created."),
+    Pattern(r"\b(?:put|puts|putting) (?:(?:an?|the) \w+ )?together\b", "An episode is put together.", "An episode is created."),
     Pattern(r"\bminds? (?:nobody|people|robots?|the robot|others|walls)\b", "It minds nobody.", "It ignores people."),
     Pattern(rf"\b(?:stands?|stood) in (?:the|a|its|this) {PLACE}\b", "It stands in the file.", "It is in the file."),
     # words

@@ -1,8 +1,8 @@
 """An episode as messages of ROS 1, as Agora's graph publishes it: for bags that are written without ROS.
 
 Of Agora's own messages there are the episode, the robots and pedestrians at each control step, contacts, notes and the end, from
-which `agora.datasets.rosbag` puts the episode together again. For everybody else there are odometry, transforms, commands, scans
-where they were recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+which `agora.datasets.rosbag` reconstructs the episode. Other tools can use odometry, transforms, commands, scans where they were
+recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Network(Protocol):
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
         """Return the actions (N, A) of N robots for their inputs (N, D) and memories (N, S), and their new memories (N, S).
 
-        The encoding converts the actions to twists. A row is bit-exact independent of the others.
+        The encoding converts the actions to twists. A row does not depend on the others, not even in its last bit.
         """
 
     def graph(self, policy: Any, graph: Any) -> None:

@@ -41,7 +41,7 @@ class Move:
         return -1.0 if self.mirror else 1.0
 
     def points(self, points: Array) -> Array:
-        """Return points (..., 2) moved."""
+        """Return the transformed points (..., 2)."""
         return self.vectors(points) + (self.dx, self.dy)
 
     def vectors(self, vectors: Array) -> Array:
@@ -51,7 +51,7 @@ class Move:
         return np.stack((cosine * x - sine * y, sine * x + cosine * y), -1)
 
     def headings(self, headings: Array) -> Array:
-        """Return angles turned, in (-pi, pi]."""
+        """Return the rotated angles, in (-pi, pi]."""
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def twists(self, twists: Array) -> Array:

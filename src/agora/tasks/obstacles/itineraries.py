@@ -100,10 +100,10 @@ class Itineraries:
     Attributes:
         people: smallest and largest number of people at the start; replaces ``density``.
         density: people per m2 that they can walk on, at the start.
-        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). Where not given,
-            parties like those present, each as often as it fits into its own time there, so that as many come as leave (J. D. C.
-            Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer come if the ways are crowded
-            (`agora.tasks.traffic`).
+        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). If not given, the
+            same kinds of parties as those present, at rates inversely proportional to their stays, so that as many arrive as leave
+            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer arrive if the
+            paths are crowded (`agora.tasks.traffic`).
         until: time until which people enter, s.
         purposes: shares of people at the start and of people who enter.
         groups: shares of parties of one, two, three, ... people, in any unit; people who work are alone. The default is the count

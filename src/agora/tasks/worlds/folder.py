@@ -107,7 +107,7 @@ class Folder:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The behaviours that people of the scenarios have to have; a file that is wrong says so when it is played."""
+        """The behaviours required by people of the scenarios; errors in a file are reported when it is played."""
         found: dict[str, None] = {}
         for file in map(self._file, self.scenarios):
             with suppress(InputError):
