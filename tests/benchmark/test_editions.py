@@ -175,12 +175,58 @@ def test_planners_are_marked_by_their_code_parameters_and_weights(monkeypatch, t
     }
     real = planner_code._file
     edited = tmp_path / "steering.py"
-    edited.write_bytes(real("agora.planners.steering").read_bytes() + b"\n# edited\n")
+    edited.write_bytes(real("agora.planners.steering").read_bytes() + b"\nEDITED = 1\n")
     monkeypatch.setattr(planner_code, "_file", lambda name: edited if name == "agora.planners.steering" else real(name))
     assert after_draw(edition, as_drawn) == dict.fromkeys(("go_to_goal", "renamed"), CHANGED), "they import the edited module"
     monkeypatch.setattr(planner_code, "_file", real)
     monkeypatch.setattr(planner_code, "inputs", lambda planner: {"learned_dwa.safetensors": "0"} if planner is policy else {})
     assert after_draw(edition, as_drawn) == {"learned_dwa": CHANGED}, "its weights were changed"
+
+
+CODE = '''"""A module."""
+
+from __future__ import annotations
+
+from agora.core import jit  # compiles
+
+
+class Planner:
+    """A planner."""
+
+    speed: float = 0.5  # m/s
+    """Preferred speed."""
+
+    def act(self):
+        import math
+
+        text = """é"""  # a value, not a docstring
+        return math.pi, text
+'''
+
+
+def test_only_code_counts():
+    assert planner_code.code_of(CODE).splitlines() == [
+        "class Planner:",
+        "    speed: float = 0.5",
+        "    def act(self):",
+        '        text = """é"""',
+        "        return math.pi, text",
+    ]
+    edits = {"compiles": "compiled", '"""A planner."""': '"""Another planner."""', "agora.core": "agora.moved", "# m/s": "# m / s"}
+    for old, new in edits.items():
+        assert planner_code.code_of(CODE.replace(old, new)) == planner_code.code_of(CODE)
+    for old, new in {"0.5": "0.6", "é": "e", "    def": "def", "Planner:": "Planner():"}.items():
+        assert planner_code.code_of(CODE.replace(old, new)) != planner_code.code_of(CODE)
+
+
+def test_a_module_that_becomes_a_package_leaves_the_digest(monkeypatch, tmp_path):
+    pursuit, real = named_planner("pure_pursuit")[1], planner_code._file
+    drawn, name = digest_of(pursuit), "agora.planners.steering"
+    moved = {name: tmp_path / "__init__.py", f"{name}._turns": tmp_path / "_turns.py"}
+    moved[f"{name}._turns"].write_bytes(real(name).read_bytes())
+    moved[name].write_text(f'"""Steering."""\n\nfrom {name}._turns import turn as turn\n')
+    monkeypatch.setattr(planner_code, "_file", lambda module: moved.get(module) or real(module))
+    assert digest_of(pursuit) == drawn
 
 
 def test_a_planner_that_delegates_changes_with_the_planners_it_calls():

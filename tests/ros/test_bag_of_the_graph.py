@@ -67,11 +67,9 @@ def played(master, tmp_path_factory):
 def play(graph: Graph, file: Path, episode: int, closed: Any, stage: str = "helbing") -> Path:
     """Play an episode and return its bag."""
     before = len(closed)
-    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), stage, episode, seconds=60)
+    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), stage, episode)
     assert answer.success, answer.message
-    return Path(
-        closed.wait_for(lambda m: f"_{episode}_{answer.number}.bag" in m.data and len(closed) > before, "its bag", 200).data
-    )
+    return Path(closed.wait_for(lambda m: f"_{episode}_{answer.number}.bag" in m.data and len(closed) > before, "its bag").data)
 
 
 DRIVERS = [("go_to_goal", ""), ("dwa", "polite"), ("orca", ""), ("policy", ""), ("sarl_star", "")]
@@ -145,9 +143,9 @@ def test_a_goal_that_is_set_in_mid_episode_is_the_one_of_the_recording_and_no_ro
     graph.param("local_planner", "go_to_goal"), graph.param("inter_planner", "")
     closed = graph.hear("recorder/bag", String)
     set_goal = rospy.ServiceProxy(graph.name("simulator/set_goal"), SetGoal, persistent=True)
-    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", 2, seconds=60)
+    answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", 2)
     assert set_goal("burger", Pose2D(1.25, 6.5, 0.75)).success
-    bag = closed.wait_for(lambda m: f"_2_{answer.number}.bag" in m.data, "its bag", 60).data
+    bag = closed.wait_for(lambda m: f"_2_{answer.number}.bag" in m.data, "its bag").data
     episode = read_episode(Path(bag))
     jackal, burger = episode.robots
     assert episode.by_hand == ("burger",) and "the goal of burger was set by hand" in episode.notes[-1]
@@ -166,7 +164,7 @@ def test_a_planner_of_ones_own_is_driven_through_a_suite_and_the_run_goes_on_aft
     try:
         with subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL) as first:
             try:
-                wait_until(lambda: len(list((tmp_path / "run").glob("episodes/*.parquet"))) >= 1, "a row", 120)
+                wait_until(lambda: len(list((tmp_path / "run").glob("episodes/*.parquet"))) >= 1, "a row")
             finally:
                 subprocess.run(["kill", "-9", "--", f"-{first.pid}"], check=True)
         assert 1 <= len(list((tmp_path / "run").glob("episodes/*.parquet"))) < 4
@@ -193,7 +191,7 @@ def test_a_graph_that_benchedlaunches_is_driven_freely_from_outside_and_taken_do
     benched = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     drivers: list[Any] = []
     try:
-        wait_until(lambda: rosgraph.Master("/t", env["ROS_MASTER_URI"]).is_online(), "the roscore that is launched", 60)
+        wait_until(lambda: rosgraph.Master("/t", env["ROS_MASTER_URI"]).is_online(), "the roscore that is launched")
         for robot in ("jackal", "burger"):
             drivers.append(subprocess.Popen([sys.executable, str(EXAMPLE), f"_robot:={robot}"], env=env))
         _, said = benched.communicate(timeout=240)

@@ -178,7 +178,7 @@ class Simulator:
             "agora_simulators", "simulator", "simulator_node",
             driver=self.kind.driver, synchronous=self.kind.lock_step, cmd_vel_timeout=60.0, command_timeout=0.01,
         )  # fmt: skip
-        self.graph.call("simulator/info", srv.GetSimulator, seconds=240)
+        self.graph.call("simulator/info", srv.GetSimulator)
 
     def _stand(self, request: Any) -> Any:
         seen = to_pedestrians(self.people.now, self.people.traits, self.people.minds, request.robots.step + 1)

@@ -96,19 +96,19 @@ class Arena:
         """The process of a node, the last where it was started again."""
         return int(re.findall(rf"process\[{self.graph.namespace[1:]}/{node}-\d+\]: started with pid \[(\d+)\]", self.log)[-1])
 
-    def wait(self, condition: Any, what: str, wait_until: Any, seconds: float = 60.0) -> Any:
+    def wait(self, condition: Any, what: str, wait_until: Any) -> Any:
         """Wait until something is true; says what the nodes have said where it is not."""
         try:
-            return wait_until(condition, what, seconds)
-        except pytest.fail.Exception:
-            pytest.fail(f"{what} did not come within {seconds:g} s\n{self.log[-6000:]}")
+            return wait_until(condition, what)
+        except pytest.fail.Exception as failure:
+            pytest.fail(f"{failure}\n{self.log[-6000:]}")
 
     def in_the_middle(self, wait_until: Any) -> int:
         """The number of an episode that has just begun to move."""
         last = len(self.episodes.messages)
         if self.begun and self.done[-1:] != self.begun[-1:] and self.robots.messages and self.robots[-1].step < 30:
             last -= 1
-        self.wait(lambda: len(self.episodes.messages) > last, "the next episode", wait_until, 120)
+        self.wait(lambda: len(self.episodes.messages) > last, "the next episode", wait_until)
         self.robots.messages.clear()
         self.wait(lambda: any(10 < m.step < 30 for m in list(self.robots.messages)), "ten steps", wait_until)
         return self.begun[-1]
@@ -159,7 +159,7 @@ def test_every_wrong_argument_is_one_line_and_the_graph_plays_once_all_are_right
                 arena.graph.param(name, str(tmp_path / "bags") if name == "record_data_dir" else right)
             return not left
 
-        arena.wait(correct, f"a word on one of {left}", wait_until, 120)
+        arena.wait(correct, f"a word on one of {left}", wait_until)
         arena.wait(lambda: arena.begun, "an episode", wait_until)
         assert "Traceback" not in arena.log and "has died" not in arena.log
         for name, (_, _, words) in WRONG.items():
@@ -192,8 +192,8 @@ class Faults:
         number = arena.in_the_middle(wait_until)
         said, begun = arena.log.count("was interrupted: "), arena.begun.count(number)
         os.kill(arena.pid(node), signal.SIGKILL)
-        arena.wait(lambda: arena.begun.count(number) > begun, f"episode {number} again", wait_until, 90)
-        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until, 90)
+        arena.wait(lambda: arena.begun.count(number) > begun, f"episode {number} again", wait_until)
+        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until)
         lines = [line for line in arena.log.splitlines() if "was interrupted: " in line][said:]
         assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated once" in line for line in lines), lines
         assert arena.done.count(number) == 1
@@ -202,7 +202,7 @@ class Faults:
         number = arena.in_the_middle(wait_until)
         episode = list(arena.episodes.messages)[-1]
         os.kill(arena.pid("task_generator_server"), signal.SIGKILL)
-        arena.wait(lambda: number in arena.done and arena.begun[-1] > number, f"the episode after {number}", wait_until, 90)
+        arena.wait(lambda: number in arena.done and arena.begun[-1] > number, f"the episode after {number}", wait_until)
         played = [message for message in list(arena.episodes.messages) if message.number == number]
         repeated = f"started again: episode {number} is repeated" in arena.log  # else the simulator was at its end by then
         assert repeated or f"started again: episode {number} had ended, the next follows" in arena.log
@@ -214,9 +214,9 @@ class Faults:
         number, maps = arena.in_the_middle(wait_until), arena.graph.hear("map_generator/exact", MapMessage)
         (before,) = maps.wait(1)
         os.kill(arena.pid("map_generator"), signal.SIGKILL)
-        after = maps.wait(2, 60)[-1]
+        after = maps.wait(2)[-1]
         assert (after.name, after.columns, after.cells) == (before.name, before.columns, before.cells)
-        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until, 90)
+        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until)
         assert arena.begun.count(number) == 1
         assert len(arena.graph.call("distance_map", GetDistanceMap).data) == after.columns * after.rows
 

@@ -101,8 +101,8 @@ class Play:
         self.graph.param("scenario_file", scenario if mode == "scenario" else "")
         self.timeout += 1.0
         self.graph.param("task_generator_server/timeout", self.timeout)
-        self.graph.call("reset_task", Empty, seconds=120.0)
-        wait_until(self.has_switched, f"another episode\n{self.logs()}", 120)
+        self.graph.call("reset_task", Empty)
+        wait_until(self.has_switched, f"another episode\n{self.logs()}")
         self.robots = None
         return self.episode
 
@@ -137,7 +137,7 @@ class Play:
         message.header.frame_id = frame
         (topic or self.tool).publish(message)
 
-    def status(self, told: Any, what: str, seconds: float = 90.0) -> Any:
+    def status(self, told: Any, what: str, seconds: float = 300.0) -> Any:
         """The first status of the present episode or a later one that is so."""
         since = self.episode.number
         there = lambda: [s for s in list(self.statuses.messages) if s.number >= since and told(s)]  # noqa: E731

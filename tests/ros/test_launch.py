@@ -378,8 +378,8 @@ def test_the_graph_that_is_launched_moves_a_robot_and_ends_with_its_last_episode
     with log.open("wb") as out:
         launched = subprocess.Popen(["roslaunch", str(file)], env=graph.master.env, stdout=out, stderr=subprocess.STDOUT)
     try:
-        robots.wait_for(lambda m: any(abs(v) > 0.05 for v in m.vx), f"a robot that moves; roslaunch said\n{log.read_text()}", 180)
-        wait_until(lambda: launched.poll() is not None, "the end of the last episode", 60)
+        robots.wait_for(lambda m: any(abs(v) > 0.05 for v in m.vx), f"a robot that moves; roslaunch said\n{log.read_text()}")
+        wait_until(lambda: launched.poll() is not None, "the end of the last episode")
     finally:
         launched.send_signal(signal.SIGINT)
         launched.wait(30)

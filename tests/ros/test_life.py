@@ -45,7 +45,7 @@ def test_every_node_ends_soon_in_the_middle_of_an_episode(master, wait_until, tm
         for setting in PARAMETERS.strip("{}").split(", "):
             _ask(env, "rosparam", "set", *setting.split(": "))
         processes = {name: _start(name, env, tmp_path) for name in NODES}
-        wait_until(lambda: "episode 1: " in _log(tmp_path, "task_generator_server"), "an episode", 240)
+        wait_until(lambda: "episode 1: " in _log(tmp_path, "task_generator_server"), "an episode")
         if orphaned:
             core.kill()
             core.wait(10)

@@ -296,7 +296,7 @@ def planned(planner, wait_until, x, y):
 
 
 def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_cloud(graph, real, wait_until):
-    wait_until(lambda: len(planned(real, wait_until, 8.0, 2.2)), "a first path", 60)
+    wait_until(lambda: len(planned(real, wait_until, 8.0, 2.2)), "a first path")
     near = np.hypot(*(planned(real, wait_until, 8.0, 2.2) - (5.0, 2.1)).T).min()
     cloud, clock = graph.publisher("/people", PointCloud2), graph.hear("/clock", Clock)
     clock.wait(1)
@@ -306,7 +306,7 @@ def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_clou
         cloud.publish(point_cloud2.create_cloud_xyz32(Header(frame_id="map", stamp=clock[-1].clock), disc))
         return np.hypot(*(planned(real, wait_until, 8.0, 2.2) - (5.0, 2.1)).T).min() > near + 0.5
 
-    wait_until(around, "a path around the person", 30)
+    wait_until(around, "a path around the person")
     graph.param("model", "burger")
     graph.param("inter_planner", "polite")
     remap = {"robot/odom": "/odometry/filtered", "robot/scan": "/scan"}
@@ -318,7 +318,7 @@ def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_clou
     paths, people = graph.hear("robot/inter_plan", Path), graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     limits = graph.hear("/move_base_flex/dwa/parameter_updates", Config)
     send(action, 2.0, 5.0, 1.5)
-    wait_until(over(action, GoalStatus.SUCCEEDED), "the first goal", 60)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the first goal")
     paths.messages.clear()
     send(action, 2.0, 8.0, 1.5)
 
@@ -327,11 +327,11 @@ def test_a_real_move_base_flex_is_driven_and_plans_around_people_in_a_point_clou
         ends = [from_pose(path.poses[-1].pose)[:2] for path in list(paths.messages)]
         return any(math.dist(end, (2.0, 8.0)) > 1.5 for end in ends)
 
-    wait_until(back, "a path away from the person", 60)
+    wait_until(back, "a path away from the person")
     wait_until(lambda: {d.name: d.value for d in limits[-1].doubles}["max_vel_x"] == pytest.approx(0.3), "half the speed")
     people.publish(somebody(*AWAY))
-    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal", 90)
+    wait_until(over(action, GoalStatus.SUCCEEDED), "the goal")
     wait_until(lambda: {d.name: d.value for d in limits[-1].doubles}["max_vel_x"] == pytest.approx(0.6), "the whole speed")
     send(action, 5.0, 5.0)
-    wait_until(over(action, GoalStatus.ABORTED), "the answer", 60)
+    wait_until(over(action, GoalStatus.ABORTED), "the answer")
     assert action.get_goal_status_text().startswith("get_path: failure (50)")

@@ -51,12 +51,12 @@ class Play:
     def numbered(self, number: int) -> Any:
         """An episode, once it has begun."""
         there = lambda: [e for e in list(self.episodes.messages) if e.number == number]  # noqa: E731
-        return self.wait_until(there, f"episode {number}\n{self.server.log[-3000:]}", 240)[0]
+        return self.wait_until(there, f"episode {number}\n{self.server.log[-3000:]}")[0]
 
     def ended(self, episode: Any) -> Any:
         """Return the last status of an episode: every robot has ended, and no planner failed."""
         end = lambda: [s for s in list(self.statuses.messages) if s.number == episode.number and s.done]  # noqa: E731
-        status = self.wait_until(end, f"the end of episode {episode.number}\n{self.server.log[-3000:]}", 240)[0]
+        status = self.wait_until(end, f"the end of episode {episode.number}\n{self.server.log[-3000:]}")[0]
         assert all(robot.ended and not robot.failure for robot in status.robots), status
         return status
 
@@ -64,7 +64,7 @@ class Play:
         """The first episode of other modes, once it is over."""
         for name, value in {**PLAIN, **params}.items():
             self.graph.param(name, value)
-        self.graph.call("reset_task", Empty, seconds=120.0)
+        self.graph.call("reset_task", Empty)
         self.count += 1
         episode = self.numbered(self.count)
         self.ended(episode)

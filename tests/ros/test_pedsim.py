@@ -456,7 +456,7 @@ def test_bodies_look_where_people_look_and_who_sits_or_telephones_can_be_told_by
 
 def test_weights_that_the_model_has_change_while_it_runs_and_others_are_named(graph, node, wait_until):
     driver = Driver(graph, crossing(2), stage("pedsim"))
-    client = Client(graph.name("pedsim_simulator"), timeout=90)
+    client = Client(graph.name("pedsim_simulator"), timeout=300)
     client.update_configuration({"force_social": 0.0, "force_wall": 3.0})
     wait_until(lambda: "force_wall" in node.log, "a word about force_wall")
     driver.mine.set_models([Pedsim(social_factor=0.0)])

@@ -36,7 +36,7 @@ def real(master):
     rospy.set_param("/use_sim_time", False)
     process = subprocess.Popen(["bash", os.environ[REAL]], env=master.env, start_new_session=True, stdout=subprocess.DEVNULL)
     try:
-        rospy.wait_for_message("/pedsim_simulator/pedsim_agents_data", msg.PedsimAgentsDataframe, 60)
+        rospy.wait_for_message("/pedsim_simulator/pedsim_agents_data", msg.PedsimAgentsDataframe, 300)
         yield
     finally:
         rospy.set_param("/use_sim_time", True)
@@ -50,7 +50,7 @@ def test_agents_of_arenas_fork_follow_the_forces_of_a_plugin(graph, real, tmp_pa
     topics = {name: f"/{name}" for name in ("pedsim_simulator/pedsim_agents_data", "pedsim_simulator/pedsim_agents_feedback")}
     node = graph.launch("agora_pedsim", "crowdsim_agents", remap=topics, forcemodel="northward", plugins=["northward"])
     heard = graph.hear("/pedsim_simulator/simulated_agents", msg.AgentStates)
-    wait_until(lambda: "answers /pedsim_simulator/pedsim_agents_data" in node.log, "the plugin", 60)
+    wait_until(lambda: "answers /pedsim_simulator/pedsim_agents_data" in node.log, "the plugin")
     graph.call("/pedsim_simulator/remove_all_peds", SetBool, True)
     east = [
         msg.Ped(

@@ -183,7 +183,7 @@ def click_and_drive(graph, node, screen, wait_until):
     goal = mouse.drag(800 + scale * (aim[0] - one[0]), 500 - scale * (aim[1] - one[1]))
     assert math.dist(goal[:2], aim) < 0.2
     told = statuses.wait_for(lambda s: s.robots and near(s.robots[0], goal), f"the clicked goal in the status\n{node.log}")
-    end = statuses.wait_for(lambda s: s.number == told.number and s.robots[0].ended, "the end of the drive", 120)
+    end = statuses.wait_for(lambda s: s.number == told.number and s.robots[0].ended, "the end of the drive")
     assert end.robots[0].outcome == Outcome.REACHED and near(end.robots[0], goal)
 
 

@@ -356,5 +356,5 @@ def test_a_wrong_parameter_is_one_clear_line_and_no_traceback(graph: Any, wait_u
     wait_until(lambda: said in node.log, said)
     for name in params:
         rospy.delete_param(graph.name(f"simulator_node/{name}"))
-    rospy.wait_for_service(graph.name("simulator/begin"), 90)
+    rospy.wait_for_service(graph.name("simulator/begin"), 300)
     assert node.running and node.log.count(said) == 1 and "Traceback" not in node.log

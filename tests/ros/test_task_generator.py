@@ -277,7 +277,7 @@ def test_modes_and_settings_are_switched_while_it_runs(
     graph.param("task_generator_server/RANDOM_dynamic_max", 3)
     reset()
     assert len(crowd_of(parts.episodes[-1]).id) == 3
-    client = Client(graph.name("task_generator_server"), timeout=90)
+    client = Client(graph.name("task_generator_server"), timeout=300)
     client.update_configuration({"RANDOM_dynamic_max": 4, "RANDOM_dynamic_min": 4, "timeout": 12.5})
     reset()
     last = start_of(parts.episodes[-1])
@@ -326,7 +326,7 @@ def test_a_goal_arrives_though_the_tool_was_offered_again_while_the_connection_b
     pose = PoseStamped(pose=to_pose((1.5, -0.5, 2.5)))
     pose.header.frame_id = "map"
     arrives = lambda: tool.publish(pose) or "simulator/set_goal" in parts.names()  # noqa: E731
-    wait_until(arrives, f"a goal; the node said\n{node.log}", 20)
+    wait_until(arrives, f"a goal; the node said\n{node.log}")
 
 
 @pytest.mark.parametrize("text", ["nh_orca", "dwa_ros:sim_time=0.9", "dwa(vx_samples=12)", "teb(max_samples=50)+polite"])

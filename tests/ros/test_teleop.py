@@ -108,7 +108,7 @@ def test_the_stop_is_sent_when_the_node_ends_though_no_other_thread_of_it_has_ti
     commands = graph.hear("a/cmd_vel", Twist)
     words = [f"__ns:={graph.namespace}", "_robot:=a", "_model:=jackal"]
     subprocess.run([sys.executable, "-c", LAST_WORD, *words], env=graph.master.env, check=True, timeout=60)
-    assert commands.wait(1, seconds=10)[0].linear.x == 0.0
+    assert commands.wait(1)[0].linear.x == 0.0
 
 
 def test_without_a_terminal_the_joystick_drives_and_what_is_wrong_is_said(graph, wait_until):

@@ -30,11 +30,11 @@ def test_episodes_survive_the_death_of_every_part_in_the_middle(graph: Any, laun
     nodes = {node: launch_node(package, node, f"{node}_node") for package, node in NODES.items()}
     server = launch_node("agora_task_generator", "task_generator_server", patience=300.0, episodes=2, RANDOM_dynamic_max=6)
     for count, (package, name) in enumerate(list(NODES.items())[:3], 1):
-        wait_until(lambda count=count: server.log.count("episode 1: ") == count, f"begin {count}\n{server.log}", 240)
+        wait_until(lambda count=count: server.log.count("episode 1: ") == count, f"begin {count}\n{server.log}")
         nodes[name].kill()
         nodes[name] = launch_node(package, name, f"{name}_node")
         wait_until(lambda count=count: server.log.count("was interrupted") >= count, f"a word about {name}\n{server.log}")
-    wait_until(lambda: server.log.count("episode 1: ") >= 4, f"episode 1 after three deaths\n{server.log}", 240)
+    wait_until(lambda: server.log.count("episode 1: ") >= 4, f"episode 1 after three deaths\n{server.log}")
     finished.wait(1, 240)
     statuses.wait_for(lambda status: status.done and status.number == 2, "the end of episode 2")
     assert [message.data for message in numbers.messages] == [1, 1, 1, 1, 2]
@@ -75,7 +75,7 @@ def test_two_graphs_on_one_roscore_each_have_their_clock_and_frames(graph: Any, 
     said = lambda: (graph.folder / "roslaunch.log").read_text()[-3000:]  # noqa: E731
     try:
         for one in robots:
-            one.wait_for(lambda m: abs(m.vx[0]) > 0.05, f"a robot that drives\n{said()}", 180)
+            one.wait_for(lambda m: abs(m.vx[0]) > 0.05, f"a robot that drives\n{said()}")
         assert all(len(clock) for clock in clocks) and "Traceback" not in said()
     finally:
         launched.send_signal(signal.SIGINT)

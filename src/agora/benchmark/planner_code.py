@@ -2,6 +2,9 @@
 
 The code covers the planner's modules and the modules of `_DRIVES` that these import, directly or not. The engine, sensors and maps
 are the same for every planner and are left out. For a planner of another package, all code files of that package count.
+
+Only code counts. A module may be moved or renamed, and its docstrings, comments, blank lines and imports may be edited
+(`docs/decisions/2026-11-30-only-code-counts.md`).
 """
 
 from __future__ import annotations
@@ -9,8 +12,11 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import io
+import tokenize
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 import agora
 from agora.benchmark.inputs import inputs
@@ -41,8 +47,8 @@ def digest_of(planner: Named) -> str:
     own = _closure(name for name in modules(planner) if name.startswith(_DRIVES))
     digest = hashlib.blake2b(digest_size=16)
     digest.update(dump(plain(planner)).encode())
-    for name, file in sorted(own.items()):
-        digest.update(f"{name} {hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()}\n".encode())
+    for line in sorted(_code_digest(file, file.stat().st_mtime_ns) for file in own.values()):
+        digest.update(f"{line}\n".encode() if line else b"")
     for line in manifest(planner).splitlines():
         if not line.partition("  ")[2].startswith("agora/"):
             digest.update(f"{line}\n".encode())
@@ -84,6 +90,34 @@ def _file(name: str) -> Path | None:
 
 
 @functools.lru_cache(maxsize=4096)
+def _code_digest(file: Path, changed: int) -> str:
+    """Return the digest of the code of a module; empty if the module has none."""
+    code = code_of(file.read_text(encoding="utf-8"))
+    return code and hashlib.blake2b(code.encode(), digest_size=16).hexdigest()
+
+
+def code_of(source: str) -> str:
+    """Return the lines of a module without docstrings, comments, imports, blank lines, and white space at the ends of lines."""
+    lines = [line.encode() for line in source.split("\n")]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
+            for row in range(node.lineno - 1, node.end_lineno or node.lineno):
+                begin = node.col_offset if row == node.lineno - 1 else 0
+                end = (node.end_col_offset or 0) if row == node.end_lineno - 1 else len(lines[row])
+                lines[row] = lines[row][:begin] + b" " * (end - begin) + lines[row][end:]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:  # it goes to the end of its line
+            row = token.start[0] - 1
+            lines[row] = lines[row].removesuffix(token.string.encode())
+    return "\n".join(line.decode().rstrip() for line in lines if line.strip())
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Expr]:
+    """Return whether a statement is only a string, as docstrings are."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+@functools.lru_cache(maxsize=4096)
 def _imported(file: Path, changed: int) -> list[str]:
     """The names in `_DRIVES` that a file imports, at any level."""
     names: list[str] = []
@@ -91,5 +125,11 @@ def _imported(file: Path, changed: int) -> list[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names += [_module_of(node.module, alias.name) for alias in node.names]
     return [name for name in names if name.startswith(_DRIVES)]
+
+
+def _module_of(module: str, name: str) -> str:
+    """Return the module from which ``from module import name`` takes the name: ``module``, or the module of this name in it."""
+    inner = f"{module}.{name}"
+    return module if _file(inner) is None else inner
