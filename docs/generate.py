@@ -317,7 +317,7 @@ def among_people() -> str:
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
-    """Who reached, how the others ended, and the time of those who reached."""
+    """Shares that reached the goal, outcomes of the others, and the time of those who reached."""
     if row is None:
         return ["not measured"] * (2 + len(outcomes))
     return [share(row, "success"), *(f"{100 * float(row[one]):.0f} %" for one in outcomes), interval(row, "time_to_goal")]
@@ -353,7 +353,7 @@ def planner_page(name: str) -> str:
 
 
 def pictures(folder: str, name: str, up: str) -> Iterable[str]:
-    """The pictures of a planner in a folder of images, which is beside what ``up`` leads to from the page."""
+    """The pictures of a planner in a folder of images, which is next to what ``up`` leads to from the page."""
     for stage, caption in PICTURES.items():
         picture = HERE / "images" / folder / f"{name}_{stage}.png"
         if picture.is_file():
@@ -390,7 +390,7 @@ def measured_tables(component: str) -> Iterable[str]:
 
 
 def truth() -> str:
-    """Every published number beside ours, a table for each published row, and how many agree."""
+    """Every published number next to ours, a table for each published row, and how many agree."""
     with (HERE / "reference" / "published.csv").open(newline="", encoding="utf-8") as file:
         found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
@@ -475,7 +475,7 @@ def parameters(component: type) -> str:
 
 
 def default(field: dataclasses.Field[Any]) -> str:
-    """A field's default as it would be written in a file; empty where there is none."""
+    """A field's default as it would be written in a file; empty if there is none."""
     value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     if value is dataclasses.MISSING:
         return ""

@@ -1,13 +1,12 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
-Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
-Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
-one stage. The outcomes of the episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes
-(docs/episodes.py), and the limits that follow from them go to docs/reference/limits.csv.
-Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
-interplanner is in front of it.
-The table of planners in the README is made from the rows on an edition and from the limits (docs/standings.py).
-Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
+Numbers next to which something is published (configs/published) go to docs/reference/published.csv. Rows of a planner on the suites
+`KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage. The outcomes of the
+episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes (docs/episodes.py), and the limits that
+follow from them go to docs/reference/limits.csv. Pictures of its first episode of the stages in `PICTURED` go to
+docs/images/planners, or to docs/images/interplanners where an interplanner is in front of it. The table of planners in the README
+is made from the rows on an edition and from the limits (docs/standings.py). Each replaces the existing ones, with the version and
+the date of the run. Nothing else writes any of these.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ def write_standings() -> Path:
 
 
 def write_published(folder: Path) -> Path:
-    """Write a run's numbers beside those that are published, in place of what is there of these."""
+    """Write a run's numbers next to those that are published, in place of what is there of these."""
     run, found = RunFolder.read(folder).record, audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))

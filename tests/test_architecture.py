@@ -328,6 +328,7 @@ OF_NO_MODULE = {
     "architecture": "the shape of the library",
     "damaged_files": "every format",
     "docs": "the manual",
+    "english": "the manual, docstrings and messages",
     "docstrings": "every docstring",
     "episode_batch": "every loop over control periods",
     "examples": "the folder examples",

@@ -51,7 +51,7 @@ def row(scene: Scene, view: View, people: list, heading: float) -> Image.Image:
 
 
 def main() -> None:
-    """Write the picture beside this file."""
+    """Write the picture next to this file."""
     place = Map.from_shapes(segments=[[-9.0, 3.0, 9.0, 3.0]], bounds=(-20.0, -20.0, 20.0, 20.0), name="people")
     scene = Scene.of(Place(place), (), COUNT)
     view = View(scene)

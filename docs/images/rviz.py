@@ -35,8 +35,8 @@ class Picture:
     Attributes:
         arguments: of ``start_arena.launch``.
         seconds: time from the beginning of the second episode to the picture, s; RViz opens during the first one.
-        view: saved view of the configuration; the view from above where empty.
-        part: left, upper, right and lower edge of what is kept of the window, px; all of it where empty.
+        view: saved view of the configuration; the view from above if empty.
+        part: left, upper, right and lower edge of what is kept of the window, px; all of it if empty.
         width: width in the manual, px.
     """
 
@@ -103,7 +103,7 @@ def draw(name: str) -> None:
 
 
 def _find(env: dict[str, str]) -> str:
-    """Return the number of RViz's window, once it is there."""
+    """Return the number of RViz's window, once it exists."""
     search = ["xdotool", "search", "--sync", "--onlyvisible", "--name", " - RViz$"]
     return subprocess.run(search, env=env, check=True, capture_output=True, text=True).stdout.split()[-1]
 

@@ -1,7 +1,7 @@
 """Agora: robot navigation among people, developed, trained, simulated and benchmarked.
 
-Most programs need no more than the names that are here. Each is imported from its module when it is first asked for. The page
-"Python API" of the manual lists all public names.
+Most programs need only these names. Each is imported from its module on first use. The page "Python API" of the manual lists all
+public names.
 """
 
 from __future__ import annotations
@@ -65,5 +65,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names in ``__all__`` beside those that are there already."""
+    """Return the names in ``__all__`` in addition to the existing ones."""
     return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The findings about a machine: the parts that Agora can use, and whether they are there."""
+"""The findings about a machine: the parts that Agora can use, and whether they are installed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _kernels() -> tuple[str, bool]:
 
 
 def _pictures() -> tuple[str, bool | None]:
-    """The line about drawing without a screen: the libraries that are there, and the one that cameras use."""
+    """The line about drawing without a screen: the installed libraries, and the one that cameras use."""
     from agora.rendering.context import backend, libraries
 
     found = ", ".join(f"{name} {'found' if there else 'not found'}" for name, there in libraries().items())

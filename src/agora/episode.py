@@ -1,4 +1,4 @@
-"""The one episode loop: benchmark, training, replay and the ROS simulator node run it or are tested against it."""
+"""The episode loop: benchmark, training, replay and the ROS simulator node run it or are tested against it."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
 __all__ = ["Conditions", "Episodes"]
 
 PLANNER, WORLD = "a call of the planner", "a step of the world"
-"""Names of the moments that a watchdog is told of."""
+"""Names of the moments that are reported to a watchdog."""
 
 
 class Batch:
-    """W worlds side by side, what their robots know, and which episode each world is in: what a loop over control periods needs.
+    """The state of a loop over control periods: W worlds, their robots' knowledge, and the episode of each world.
 
     A control period is `look`, `command`, `advance`; then some have `ended`. Episodes `begin` before `look`, at multiples of
-    `Periods.common`. Which engine moves the worlds is the conditions' to say (`agora.interfaces.Backend`).
+    `Periods.common`. The conditions select the engine that moves the worlds (`agora.interfaces.Backend`).
 
     Args:
         starts: the episodes.
-        conditions: what they have in common.
+        conditions: conditions of all episodes.
         needs: the channels that robots read.
         worlds: W.
         threads: threads over worlds.
-        slots: pedestrian slots a world; the least where 0.
+        slots: pedestrian slots per world; 0 for the smallest sufficient number.
         record: names of channels that are recorded.
-        examples: where not all starts are to be looked at now, because there are many: some that say how large they are, and
-            worlds may be given any that the engine `holds`.
+        examples: some starts that determine the sizes, if there are too many starts to inspect now; worlds then accept any start
+            that the engine `holds`.
 
     Attributes:
         engine: engine that moves the worlds.
@@ -101,7 +101,7 @@ class Batch:
         self._paths.begin(w, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Measure what is due, everywhere or in some worlds, and set the next goal of robots that arrived."""
+        """Take the due measurements, in all or some worlds, and set the next goal of robots that arrived."""
         if self.world.tick % self._sensor == 0:
             self.observers.measure(worlds)
         self.next_goals()
@@ -121,12 +121,12 @@ class Batch:
 
     @property
     def observer(self) -> Observer:
-        """The observer of all robots, where they have the same sensors."""
+        """The observer of all robots, if they have the same sensors."""
         return self.observers.one
 
     @property
     def active(self) -> Bools:
-        """(N,) rows that are under way."""
+        """(N,) running rows."""
         return self.world.under_way & np.repeat(self.running >= 0, self.world.layout.robots)
 
     @property
@@ -136,17 +136,17 @@ class Batch:
         return over
 
     def given_path(self, w: int, r: int) -> Doubles | None:
-        """The paths that a robot was given since its episode began; None where nobody reads paths."""
+        """The paths that a robot was given since its episode began; None if nobody reads paths."""
         return self._paths.given(w, r)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:
-        """Give the rows that are under way their twists (`World.command`)."""
+        """Command the twists of the running rows (`World.command`)."""
         self.world.command(twists, active, failed)
         for w in {row // self.world.layout.robots for row in failed}:
             self.engine.adopt(w)
 
     def advance(self, after_step: Callable[[], None] = lambda: None) -> None:
-        """Let one control period pass; ``after_step`` is called whenever the world shows a later moment."""
+        """Advance by one control period; ``after_step`` is called whenever the world has advanced."""
         self.engine.advance(self._control, after_step)
 
     def leave(self, w: int) -> None:
@@ -160,22 +160,22 @@ class Batch:
 
 
 class Episodes:
-    """Runs starts through W worlds, refilling each world as it is done.
+    """Runs starts in W worlds, and refills each world when it is done.
 
-    The result of an episode depends on its start, the planner and the conditions alone: not on W, threads, slots or order.
+    The result of an episode depends only on its start, the planner and the conditions, not on W, threads, slots or order.
 
     Args:
         starts: the episodes.
         planner: drives every robot.
-        conditions: what they have in common.
-        worlds: W; as many as there are starts where 0.
+        conditions: conditions of all episodes.
+        worlds: W; 0 for the number of starts.
         threads: threads over worlds.
-        slots: pedestrian slots a world; the least where 0.
-        record: names of channels whose readings recordings keep; planners are not told of them.
+        slots: pedestrian slots per world; 0 for the smallest sufficient number.
+        record: names of channels whose readings are stored in recordings; planners do not get them.
         before: function that is called before each call of the planner and each step of the world, with their name (a watchdog's
             heartbeat).
         after: function that is called after each of them.
-        unmade: number of the first call of the planner that is not made, from 1, and why; rows that are under way then fail.
+        unmade: number, from 1, of the first call of the planner that is skipped, and the reason; running rows then fail.
     """
 
     def __init__(
@@ -312,7 +312,7 @@ class Episodes:
 
 
 def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, last: int, outcome: Outcome) -> Recording:
-    """Return what a recorder has kept of a robot's episode, without a shortest way.
+    """Return the recording of a robot's episode, without a shortest path.
 
     Args:
         batch: the worlds. recorder: of these worlds.

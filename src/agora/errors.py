@@ -55,7 +55,7 @@ class InputError(AgoraError):
 
 
 class UnknownNameError(InputError):
-    """A name that nothing has; the message gives the nearest one."""
+    """An unknown name; the message gives the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         quoted = repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
@@ -67,7 +67,7 @@ class UnknownNameError(InputError):
 
 
 class PlacementError(InputError):
-    """Raised where nothing could be placed with the clearance asked for."""
+    """An object could not be placed with the requested clearance."""
 
 
 class PlannerError(AgoraError):
@@ -83,7 +83,7 @@ class ResultsError(AgoraError):
 
 
 class DivergedError(AgoraError):
-    """A training came to numbers that are not finite; its last good checkpoint stays."""
+    """A training produced numbers that are not finite; its last good checkpoint stays."""
 
 
 class StoppedError(AgoraError):
@@ -96,14 +96,14 @@ class StoppedError(AgoraError):
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """The one boundary about the contents of a stranger's file: any exception in here becomes an `InputError` that names the file.
+    """Context for reading a user's file: any exception in it becomes an `InputError` that names the file.
 
     Args:
         path: path of the file.
         what: expected contents, with its article: "a map".
 
     Raises:
-        InputError: what is inside raised anything but an error of Agora's.
+        InputError: the block raised an exception that is not one of Agora's.
     """
     try:
         yield
@@ -116,7 +116,7 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
 
 
 def in_words(error: BaseException) -> str:
-    """One line about an error that can be encoded: its text, after the name of its type where it is not Agora's own."""
+    """One encodable line about an error: its text, preceded by the name of its type if it is not one of Agora's."""
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything

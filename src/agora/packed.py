@@ -46,7 +46,7 @@ def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any
 
 @contextmanager
 def arrays_of(stream: BinaryIO, where: str, most: int) -> Iterator[Any]:
-    """Open a file of arrays (``.npz``), which takes no more memory than is said.
+    """Open a file of arrays (``.npz``), which takes no more memory than declared.
 
     Args:
         stream: the file, in which one can go back.

@@ -82,7 +82,7 @@ Turns = Annotated[float, Within(-4.0 * math.pi, 4.0 * math.pi)]
 Deviation = Annotated[float, Within(0.0, 6.2832)]
 """Of a heading from another one, rad; every heading is within 3.1416, and who writes more than a turn means degrees."""
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
-"""What a force or a cost is multiplied by."""
+"""A factor of a force or a cost."""
 Rate = Annotated[float, Within(0.0, 10.0)]
 """Of learning, or what limits it; 0 for none."""
 Weight = Annotated[float, Within(0.0, 10_000.0)]
@@ -103,7 +103,7 @@ def meant_degrees(angle: float, most: float) -> str:
 
 
 def range_of(hint: Any) -> Within | None:
-    """The range of a type, also of one that may be left out; None where it has none."""
+    """The range of a type, also of one that may be left out; None if it has none."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return next(filter(None, map(range_of, typing.get_args(hint))), None)
     return next((a for a in getattr(hint, "__metadata__", ()) if isinstance(a, Within)), None)

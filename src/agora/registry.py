@@ -1,6 +1,7 @@
-"""Components by name: entry points, imported only when asked for, loud when wrong.
+"""Components by name: entry points that are imported only on request, with clear errors.
 
-A component is found through an entry point of the group ``agora.<kind>``; Agora's own use the same door as a stranger's.
+A component is found through an entry point of the group ``agora.<kind>``; Agora's own components are registered in the same way as
+those of other packages.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Named:
-    """A component and the name it is registered under.
+    """A component and its registered name.
 
     Attributes:
         name: name in the registry.
@@ -68,12 +69,12 @@ class Named:
 class Plug:
     """Marks a field of a file's dataclass as a component: ``Annotated[Named, Plug("planners")]``.
 
-    A field whose type is not `Named` holds the component itself; its name is found again when it is written (`name_of`). In the
-    file it is the name alone, or a mapping of ``name`` and the component's parameters.
+    A field whose type is not `Named` holds the component itself; its name is looked up when it is written (`name_of`). In the file
+    it is only the name, or a mapping of ``name`` and the component's parameters.
 
     Attributes:
         kind: of the component.
-        usual: the component that a mapping without ``name`` has the parameters of; where empty, the name must be there.
+        usual: the component whose parameters a mapping without ``name`` has; if empty, ``name`` is required.
     """
 
     kind: str
@@ -81,7 +82,7 @@ class Plug:
 
 
 def plug_of(kind: Any) -> Plug | None:
-    """Return the mark of a component on a type, or on a member of a union; None where it has none."""
+    """Return the mark of a component on a type, or on a member of a union; None if it has none."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
@@ -93,7 +94,7 @@ _ALONE: list[bool] = []
 
 @contextmanager
 def own_alone(alone: bool = True) -> Iterator[None]:
-    """Within this, `load` refuses to import a component of another package, unless ``alone`` is False."""
+    """Context in which `load` rejects components of other packages, unless ``alone`` is False."""
     _ALONE.extend([True] * alone)
     try:
         yield
@@ -130,8 +131,8 @@ def load(kind: str, name: str) -> Any:
 
     Raises:
         UnknownNameError: no such component; the message names the nearest.
-        InputError: its module cannot be imported, or holds nothing of that name; the message says in which file and line. Or it is
-            of another package, within `own_alone`.
+        InputError: its module cannot be imported, or lacks this name; the message gives file and line. Or it belongs to another
+            package, within `own_alone`.
     """
     points = available(kind)
     if name not in points:
@@ -155,7 +156,7 @@ def is_own(kind: str, name: str) -> bool:
 
 
 def summary(kind: str, name: str) -> str:
-    """Return what the component ``name`` of a kind says that it is: its formula, its title, or its docstring's first paragraph.
+    """Return the summary of the component ``name`` of a kind: its formula, its title, or its docstring's first paragraph.
 
     Raises:
         InputError: it cannot be imported.
@@ -196,7 +197,7 @@ def make(kind: str, name: str, **parameters: Any) -> Any:
 
     Raises:
         UnknownNameError: no such component.
-        InputError: a parameter that the component does not have, or a value that it refuses.
+        InputError: a parameter that the component does not have, or a value that it rejects.
     """
     component = load(kind, name)
     known = {field.name for field in dataclasses.fields(component) if field.init}

@@ -1,8 +1,8 @@
 """Random streams named by their use.
 
-A stream's key is made of the suite entry, the seed and the use; inside it, a draw is addressed by (id, step, index), so it does
-not depend on slots, workers, order of calls or what else is drawn. Philox4x32-10: Salmon et al., "Parallel random numbers: as easy
-as 1, 2, 3", SC 2011; the same code serves the host and the kernels.
+A stream's key is computed from the suite entry, the seed and the use; inside it, a draw is addressed by (id, step, index), so it
+does not depend on slots, workers, order of calls or other draws. Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as
+1, 2, 3", SC 2011; the same code serves the host and the kernels.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def derived(*texts: str) -> int:
 
 
 class Stream:
-    """Draws in sequence from the stream of one use: for placing things before an episode.
+    """Draws in sequence from the stream of one use, to place objects before an episode.
 
     The draws are those of `uniform_at` and `normal_at` with ``index`` counting up.
     """

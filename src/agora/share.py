@@ -1,6 +1,6 @@
 """The files that travel with the library, ``configs/``, ``scenarios/`` and the messages of ROS, and the folder of the user's own.
 
-An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``, and the messages in their ROS package.
+An installed wheel has them as ``agora/_share``; a checkout has them next to ``src``, and the messages in their ROS package.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def folder(name: str) -> Path:
 
 
 def checkout() -> Path | None:
-    """Return the root of the checkout that Agora runs from; None where it was installed."""
+    """Return the root of the checkout that Agora runs from; None if it was installed."""
     root = _PACKAGE.parents[1]
     return root if (root / "pyproject.toml").is_file() and not (_PACKAGE / "_share").is_dir() else None
 

@@ -45,7 +45,7 @@ def type_name(kind: Any) -> str:
 
 
 def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
-    """Say which component in a mapping has the parameter that is written beside it; nothing where none has.
+    """Say which component in a mapping has the parameter that is written next to it; nothing if none has.
 
     Args:
         key: of the parameter. node: the mapping. hints: the types of its values by key.
@@ -61,7 +61,7 @@ def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
 
 
 def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
-    """Tell the parameters that the usual component does not have: they may be of another, whose name is not said.
+    """Tell the parameters that the usual component does not have: they may belong to another one, which is not named.
 
     Args:
         node: parameters without a name. plug: of the usual component.

@@ -35,7 +35,7 @@ def key_of(field: dataclasses.Field[Any]) -> str:
 
 
 def names_of(record: Any, key: str) -> tuple[str, ...]:
-    """The values of the Literal field ``key`` of a dataclass; empty where it has none."""
+    """The values of the Literal field ``key`` of a dataclass; empty if it has none."""
     hint = fields_of(record)[0].get(key)
     return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
 

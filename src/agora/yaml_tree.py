@@ -109,7 +109,7 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
 
 
 def quick_tree_of_json(text: str, where: str) -> Node | None:
-    """The tree of a JSON text without lines, much faster; None where `tree_of_text` has something to say about the text."""
+    """The tree of a JSON text without lines, much faster; None if `tree_of_text` has something to say about the text."""
     if "\\ud" in text or "\\uD" in text:
         return None
     try:

@@ -141,7 +141,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
     card = cards.load_card("down_path")
     never = replace(card, build=lambda stream, **values: replace(card.build(stream, **values), happened=lambda recording: False))
     monkeypatch.setattr(cards, "load_card", lambda name: never)
-    with pytest.raises(InputError, match="down_path: the interaction did not come about when it was solved"):
+    with pytest.raises(InputError, match="down_path: the interaction did not occur when it was solved"):
         agora("validate", "down_path", "--output", str(tmp_path))
 
 

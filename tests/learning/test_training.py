@@ -204,7 +204,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, training, damage):
     with pytest.raises(ResultsError, match="checkpoint.safetensors: is no checkpoint"):
         Run(tmp_path, training, 1, resume=True)
     assert checkpoint_kept(tmp_path) in (
-        "there is no checkpoint yet, so a resumed training begins anew",
+        "there is no checkpoint yet, so a resumed training begins from scratch",
         f"the checkpoint after 10 steps is in {tmp_path}",
     )
 

@@ -394,7 +394,7 @@ def test_a_program_that_was_started_anew_is_asked_again_unless_it_needs_somethin
         assert planner.act(seen, {}).twists[0, 0] == 0.25
         planner._line.close()
         hello[0] = Hello(needs=("scan",))
-        with pytest.raises(PlannerError, match=f"program at {address}: says another hello than before; begin the run anew"):
+        with pytest.raises(PlannerError, match=f"program at {address}: says another hello than before; restart the run"):
             planner.act(seen, {})
     with pytest.raises(PlannerError, match=f"program at {address}: nobody listens .*; start the program first"):
         planner.act(seen, {})

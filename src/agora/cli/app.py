@@ -115,7 +115,7 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line; whoever reads its output may stop reading, which ends it without a word."""
+    """Run the command line; the reader of its output may stop reading, which ends it without a word."""
     open_streams()
     tell_crashes()
     code = 1

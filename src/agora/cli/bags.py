@@ -111,4 +111,4 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
     if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
         raise typer.Exit(code)
     if code:
-        raise ResultsError(f"{folder}: the suite was not played; why is said above")
+        raise ResultsError(f"{folder}: the suite was not played; see the reason above")

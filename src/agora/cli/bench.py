@@ -48,7 +48,8 @@ def bench(
         typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or crashes ends the run."),
     ] = WORKERS,
     executor: Annotated[
-        str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")
+        str,
+        typer.Option(help="Executor that replaces these workers, with parameters: processes:workers=4,deadline=60."),
     ] = "",
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = THREADS,
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = BATCH,
@@ -63,7 +64,7 @@ def bench(
     video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
-        typer.Option(help="What planners are told of them: truth, view, visible, tracked or camera; repeat it for several."),
+        typer.Option(help="Planners' knowledge of pedestrians: truth, view, visible, tracked or camera; repeat it for several."),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
@@ -72,7 +73,8 @@ def bench(
         typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
     ] = False,
     no_control: Annotated[
-        bool, typer.Option("--no-control", help="Without pure_pursuit, the blind control beside planners that see people.")
+        bool,
+        typer.Option("--no-control", help="Without pure_pursuit, the blind control for planners that see people."),
     ] = False,
     ros_launch: Annotated[
         str,
@@ -81,12 +83,11 @@ def bench(
 ) -> None:
     """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
 
-    The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time.
-    The informed robot, which knows the future, and pure_pursuit, which does not see people, run beside the planners. -p informed
-    adds the informed robot to any suite.
-    A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
-    The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
-    connects to PATH_recv (agora serve).
+    The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time. The
+    informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners. -p
+    informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run under the planners
+    of its contest if none are named. The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH
+    is a joystick of SocNavBench that connects to PATH_recv (agora serve).
     """
     from agora.cli.outside import run_outside
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
+data = typer.Typer(help="Real data: list and import it.", no_args_is_help=True)
 
 
 @data.command("status")
 def data_status() -> None:
-    """Say which data sets are there."""
+    """List the installed data sets."""
     from agora.datasets.catalogue import CATALOGUE, status
 
     for name in CATALOGUE:

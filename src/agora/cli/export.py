@@ -61,7 +61,7 @@ def socnavdata(
     run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
     key: Keys = None,
-    context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
+    context: Annotated[str, typer.Option(help="The robot's task, in English: the context_description of each file.")] = "",
 ) -> None:
     """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
     from agora.benchmark.exports.socnavdata import write_socnavdata_files

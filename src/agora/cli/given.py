@@ -1,4 +1,4 @@
-"""The options that a command line has, and those of them that have no effect beside the others."""
+"""The options that a command line has, and those that have no effect together with the others."""
 
 from __future__ import annotations
 

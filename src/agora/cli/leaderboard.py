@@ -24,7 +24,7 @@ def submit(
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the entry; the planner's label by default.")] = "",
     author: Annotated[str, typer.Option(help="Whose entry it is.")] = "",
-    description: Annotated[str, typer.Option(help="What the planner is, in a few sentences.")] = "",
+    description: Annotated[str, typer.Option(help="A description of the planner in a few sentences.")] = "",
     replays: Annotated[int, typer.Option(help="Recordings to keep, at most: one of each outcome first.", min=0, max=8)] = 2,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")

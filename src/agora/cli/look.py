@@ -32,7 +32,7 @@ def look(
         typer.Option(help="Moment of the picture, s, 3 by default; of a film, the moment at which it ends.", min=0.0),
     ] = None,
     robot: Annotated[int, typer.Option(help="Number of the robot.", min=0)] = 0,
-    planner: Annotated[str, typer.Option("--planner", "-p", help="What drives the robots.")] = "dwa",
+    planner: Annotated[str, typer.Option("--planner", "-p", help="Planner of the robots.")] = "dwa",
     camera: Annotated[
         str,
         typer.Option(

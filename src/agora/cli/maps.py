@@ -179,7 +179,7 @@ def arena_training(
         Path, typer.Option("--output", "-o", help="Training file to write, which must not be there; its name is the training's.")
     ],
     reward: Annotated[
-        Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml beside the source by default.")
+        Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml next to the source by default.")
     ] = None,
 ) -> None:
     """Write a training file of a configuration of Arena 3.0, for agora train, and say what is not taken and what to do instead."""
@@ -275,7 +275,7 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
     worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
     name = text.partition(":")[0]
     if "/" in name or text in worlds or (name not in generators and Path(text).exists()):
-        refuse("on a world that is there; it is that of a generator", "seed")
+        refuse("on an existing world; it belongs to a generator", "seed")
         folder = world_folder(text)
         return folder.absolute().name, read_place(folder)
     if name not in generators:

@@ -38,7 +38,7 @@ def list_(
 
 
 def _said(kind: str, name: str) -> str:
-    """A description of a component in one sentence; empty where it does not say."""
+    """A description of a component in one sentence; empty if it has none."""
     from agora.errors import InputError, in_words
     from agora.registry import KINDS, summary
 

@@ -11,7 +11,7 @@ from agora.cli.given import note
 
 
 class Once(TyperCommand):
-    """A command whose options are given once, but for those of which there may be several."""
+    """A command whose options are given once, except for those of which there may be several."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; as in Click.

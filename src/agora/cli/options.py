@@ -20,7 +20,7 @@ Seed = Annotated[
     typer.Option(help="Seed of people and generated places, instead of the seeds of the suite and its stages.", min=0),
 ]
 
-Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]
+Simulator = Annotated[str, typer.Option(help="Simulator of the robots, NAME or NAME:key=value; the stage's own by default.")]
 
 VideoCount = Annotated[
     str, typer.Option("--videos", "--video", help="Episodes of each planner to film, or failed for every failure.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
-    """Run a suite under a planner outside of this process, if one is named; return the folder of the results, None where none was.
+    """Run a suite under a planner outside of this process, if one is named; return the folder of the results, None if none was.
 
     Args:
         form: request of the command.
@@ -50,7 +50,7 @@ def _refuse_unused(planner: str, why: str, *used: str) -> None:
     Args:
         planner: NAME of ``--planner NAME``.
         why: reason for it.
-        used: options that it uses beside ``--output``, ``--resume`` and ``--video``.
+        used: options that it uses besides ``--output``, ``--resume`` and ``--video``.
     """
     known = {"planner", "output", "resume", "video", *used}
     refuse(f"with --planner {planner}: {why}", *(name for name in given() if name not in known))

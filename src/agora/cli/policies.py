@@ -73,7 +73,7 @@ def _weights(arrays: Mapping[str, Floats]) -> str:
 
 
 def _card(policy: str) -> PolicyCard | None:
-    """The card beside the file of a policy; None where there is none."""
+    """The card in the folder of a policy's file; None if there is none."""
     from agora.config import load
     from agora.learning.card import CARD, PolicyCard
     from agora.learning.run import POLICY

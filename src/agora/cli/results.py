@@ -42,7 +42,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
     Args:
         folder: folder of the run.
         video: number of episodes of each planner to make a video of, or ``failed``.
-        again: returns the command that runs the episode of a row again; empty where there is none.
+        again: returns the command that runs the episode of a row again; empty if there is none.
     """
     from agora.benchmark.results.audit import audit_run
     from agora.benchmark.results.run_folder import RunFolder

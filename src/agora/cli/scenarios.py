@@ -92,7 +92,7 @@ def validate(
     robot: Robot = ROBOT,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures of what is wrong.")] = Path("."),
 ) -> None:
-    """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can come about.
+    """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can occur.
 
     What is wrong is marked in a picture, NAME.faults.png, and the command ends with 2.
     """
@@ -148,7 +148,7 @@ def convert(
 
 @scenarios.command()
 def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
-    """Say in how many episodes of a run the interactions came about."""
+    """Say in how many episodes of a run the interactions occurred."""
     from rich.console import Console
     from rich.table import Table
 
@@ -212,7 +212,7 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 
 
 def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
-    """Return the oracle's faults: nobody can get through, or the interaction of the card cannot come about."""
+    """Return the oracle's faults: nobody can get through, or the interaction of the card cannot occur."""
     from agora.benchmark.informed.oracle import solve
     from agora.tasks.faults import Fault
 
@@ -221,7 +221,7 @@ def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
     if not solution.solved:
         return [Fault("no way was found to the goal without a contact", float(x), float(y))]
     if not situation.happened(solution.recording):
-        return [Fault("the interaction did not come about when it was solved", float(x), float(y))]
+        return [Fault("the interaction did not occur when it was solved", float(x), float(y))]
     return []
 
 

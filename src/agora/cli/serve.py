@@ -83,7 +83,7 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
 
 
 def with_episodes(suite: Suite, names: list[str]) -> Suite:
-    """Return the suite with some episodes of SocNavBench alone; as it is where none are named.
+    """Return the suite with some episodes of SocNavBench alone; as it is if none are named.
 
     Raises:
         UnknownNameError: no such episode.

@@ -22,7 +22,8 @@ def worker(
     database: Database = "",
     count: Annotated[int, typer.Option(help="Number of workers, each for one run at a time; another one trains.", min=1)] = 1,
     executor: Annotated[
-        str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
+        str,
+        typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
     ] = "",
 ) -> None:
     """Work on the runs of a server until SIGTERM or Ctrl-C; a run under way then waits for another worker.

@@ -18,7 +18,7 @@ def tune(
         str, typer.Option("--held-out", help="To compare the result on: a suite's name or file, whose split is test.")
     ],
     objective: Annotated[
-        str, typer.Option(help="What to make large: a metric, or metrics with weights.")
+        str, typer.Option(help="The objective to maximise: a metric, or metrics with weights.")
     ] = "success + 0.2 * barn_score",
     trials: Annotated[int, typer.Option(help="Sets of parameters to try.", min=1)] = 64,
     minutes: Annotated[float | None, typer.Option(help="Begin no further trials after this time.", min=0.0)] = None,

@@ -66,8 +66,8 @@ def validate(
 
     One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
     classifier that tries to tell them apart in scenes that it has not seen. Takes minutes. With --predictor: the errors of
-    predictors over 4.8 s, beside those of constant velocity. With --places: jams, wedged people, U-turns, turning and
-    overlaps in whole episodes without a planner. Each episode is kept in the folder, and an interrupted run continues there.
+    predictors over 4.8 s, compared with constant velocity. With --places: jams, wedged people, U-turns, turning and overlaps in
+    whole episodes without a planner. Each episode is kept in the folder, and an interrupted run continues there.
     """
     from agora.errors import InputError
     from agora.registry import available
@@ -311,7 +311,7 @@ class _Told:
 
 
 def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
-    """The lines of the table; what is measured is said meanwhile."""
+    """The lines of the table; it reports each measurement meanwhile."""
     from agora.validation.events import Measuring
     from agora.validation.scores import score_all
 

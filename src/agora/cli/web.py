@@ -30,7 +30,8 @@ def web(
         int, typer.Option(help="Workers of the queue, each for one run at a time; another one trains. 0 for none.", min=0)
     ] = 1,
     executor: Annotated[
-        str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
+        str,
+        typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
     ] = "",
     accounts: Annotated[
         bool,

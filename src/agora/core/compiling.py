@@ -1,8 +1,8 @@
 """Compiling in this process: its time, which is no part of a planner's, and a log of what is compiled.
 
 Each function that Numba begins to compile, and what else is announced, is a line of this module's log, at level INFO. A first run
-on a machine compiles for a minute or two; a client that shows the log, as the command line does, is not silent meanwhile. What
-comes out of the cache on disk is not compiled.
+on a machine compiles for a minute or two; a client that shows the log, as the command line does, is not silent meanwhile. Code from
+the cache on disk is not compiled.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def empty(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array
 
 
 def misfit(record: type, arrays: Mapping[str, Any]) -> str:
-    """Say which array does not have the axes that its record says, or other lengths than the rest; empty where all fit."""
+    """Say which array does not have the axes that its record says, or other lengths than the rest; empty if all fit."""
     lengths: dict[str, int] = {}
     for name, one in declared(record).items():
         array = arrays.get(name)

@@ -152,7 +152,7 @@ if not _can_keep():
 def _alone(name: str) -> Iterator[None]:
     """Let no other process compile the function of a name meanwhile: it waits, and finds the code in the cache.
 
-    Waiting is compiling to whoever measures that. Where no file can be written, there is no cache either.
+    For measurements, waiting counts as compiling. Where no file can be written, there is no cache either.
     """
     with global_compiler_lock, ExitStack() as held:
         with suppress(OSError):
@@ -169,7 +169,7 @@ def _alone(name: str) -> Iterator[None]:
 
 @functools.cache
 def _know_arrays() -> None:
-    """Import Numba's functions on arrays, which on their way import SciPy's linear algebra, to see whether it is there.
+    """Import Numba's functions on arrays, which on their way import SciPy's linear algebra, to see whether it is installed.
 
     That costs a process a third of a second, and no kernel needs it; a function that multiplies matrices imports it then.
     """

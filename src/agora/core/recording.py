@@ -40,12 +40,12 @@ FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.lab
 
 
 class Reason(enum.IntEnum):
-    """The reason why a robot does not just go on along its path; the value is the number in memories and files.
+    """The reason why a robot does not simply follow its path; the value is the number in memories and files.
 
-    Planners note all up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The others are noted by the library, with ``NO_PATH`` for a
-    robot that has no way to its goal, if a robot has not moved 0.1 m for 5 s and its planner notes nothing
-    (`agora.engine.standing`): its command is to move, and it gets nowhere (``NO_HEADWAY``); or its command is to stand, with a
-    person or another robot within 1 m, with a wall within 0.3 m, or with nothing near.
+    Planners give the reasons up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The library adds the others: ``NO_PATH`` for a robot
+    without a path to its goal and, if a robot has not moved 0.1 m for 5 s and its planner notes nothing (`agora.engine.standing`):
+    one for a command to move without progress (``NO_HEADWAY``), or for a command to stop with a person or another robot within 1 m,
+    with a wall within 0.3 m, or with nothing nearby.
     """
 
     NONE = 0
@@ -99,12 +99,12 @@ EVEN = 0.1
 
 
 class Closing(NamedTuple):
-    """The speeds at which a robot and the party that it touched came nearer to each other, in the step of their contact.
+    """The speeds at which a robot and the touched party approached each other in the step of their contact.
 
     Attributes:
-        robot: speed of the robot's touching point along the contact's normal towards the party, m/s; negative where it moved away.
+        robot: speed of the robot's contact point along the contact's normal towards the party, m/s; negative if it moved away.
         party: speed of the party towards the robot, m/s.
-        standing: whether the robot's touching point was slower than `STANDING` in every direction.
+        standing: whether the robot's contact point was slower than `STANDING` in every direction.
     """
 
     robot: float
@@ -136,7 +136,7 @@ class Contact(NamedTuple):
         party: id of the pedestrian, number of the robot, -1 for a wall.
         x: place of the robot's centre, x, m.
         y: place of the robot's centre, y, m.
-        closing: speeds at which they came nearer; None for a wall, and where nobody recorded it.
+        closing: speeds at which they approached; None for a wall, and if not recorded.
     """
 
     time: float
@@ -162,7 +162,7 @@ def number_type(name: str) -> Any:
 class Recording:
     """An episode of one robot, T samples at control rate, the first at time 0; P pedestrians.
 
-    Files hold its fields in their order, with the axes and types that they say here (`agora.core.declared`).
+    Files contain its fields in this order, with the axes and types declared here (`agora.core.declared`).
 
     Attributes:
         time: (T,) time of the samples, s.
@@ -170,45 +170,44 @@ class Recording:
         twist: (T, 3) vx, vy, omega in the robot's frame, m/s and rad/s.
         goal: (3,) pose to reach, m and rad.
         goal_tolerance: distance at which the goal counts as reached, m.
-        radius: radius of the disc about the robot's footprint, m.
+        radius: radius of the disc around the robot's footprint, m.
         max_speed: largest speed of the robot, m/s.
         pedestrian_position: (T, P, 2) positions, m.
         pedestrian_velocity: (T, P, 2) velocities, m/s.
         pedestrian_heading: (T, P) headings, rad.
-        pedestrian_present: (T, P) whether a pedestrian is there; values of absent ones mean nothing.
+        pedestrian_present: (T, P) whether a pedestrian is present; values of absent ones have no meaning.
         pedestrian_radius: (P,) radii, m.
         pedestrian_id: (P,) ids.
-        pedestrian_group: (T, P) number of the group that each is in, -1 for none.
-        undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None
-            where nobody asked.
-        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
+        pedestrian_group: (T, P) group number of each, -1 for none.
+        undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None if
+            not requested.
+        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None if no behaviour decided them.
         contacts: events at physics rate, in time order.
         outcome: end of the episode.
         timeout: time limit, s.
-        shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none.
-            `agora.tasks.budget.shortest_way` finds it.
+        shortest_path: length of the shortest path of this robot from start to goal, m; infinite if there is none
+            (`agora.tasks.budget.shortest_way`).
         map: static surroundings, None for an empty plane.
-        planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
+        planning_time: (C,) wall time of each control call without Numba's compilation, s; not reproducible.
         clipped: number of twists beyond the limits.
-        asked_again: number of calls of the planner for several robots together that failed, after which the planner was asked for
-            this robot alone; outside the byte-identity promise.
-        failure: exception of the planner in words, if it failed, or what the simulator said where that failed.
-        command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
-            where nobody recorded it.
-        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
+        asked_again: number of failed calls of the planner for several robots, after which it was called for this robot alone; not
+            reproducible.
+        failure: exception of a failed planner, or message of a failed simulator, in words.
+        command: (T - 1, 3) the commanded twist at each call, in the robot's frame, before limits and delay. None if not recorded.
+        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None if not given, as in bags of a real robot.
         speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, in its top speeds. None without one.
-        danger: (T - 1,) danger from 0 to 1, as an interplanner saw it. None without one.
-        robot: (1, 1) traits of the robot: its limits and its outline; None where nobody recorded it.
+        danger: (T - 1,) danger from 0 to 1, as rated by an interplanner. None without one.
+        robot: (1, 1) traits of the robot: its limits and its outline; None if not recorded.
         command_delay: time from a command to its effect, s.
-        reference_path: length of the path that was published with the world, m; None where none was.
-        shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
-            no way or nobody recorded it.
+        reference_path: length of the path that was published with the world, m; None if none was.
+        shortest_turn: sum of the turns along the shortest path, the first one from the heading at the start, rad; None without a
+            path or if not recorded.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
-        planned_path: (K, 3) the global paths that the robot was given: time, x, y of their points, s and m, path after path. A
-            path lasts until the time of the next; one point, where the robot was, says that there was none. None where nobody read
-            a path or nobody recorded it.
+        planned_path: (K, 3) the robot's global paths: time, x, y of their points, s and m, one path after another. A path lasts
+            until the time of the next; a single point, at the robot, means that there was no path. None if no planner read a path,
+            or if not recorded.
         sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
-            type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
+            type. Only for the recorded channels. The channel "scan" has the field ``ranges``.
     """
 
     outcome: Outcome

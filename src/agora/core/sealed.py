@@ -21,7 +21,7 @@ def sealed(data: bytes) -> bytes:
 def unsealed(path: Path) -> bytes | None:
     """Return the data that a file holds; None if it is not there, cannot be read, or is damaged, which the log says.
 
-    A damaged file is removed, so that it is said once.
+    A damaged file is removed, so that it is logged once.
     """
     try:
         whole = path.read_bytes()

@@ -35,7 +35,7 @@ MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""
 
 MOTION = ATTRIBUTES[:4]
-"""Attributes that can be told from how somebody moves."""
+"""Attributes that follow from a pedestrian's motion."""
 
 _PEDESTRIAN, _MOVING, _VEL_X, _VEL_Y, _TYPE, _STATE, _STRESS, _ENERGY, _SOCIAL = range(9)
 _FIRST_STATE = 9

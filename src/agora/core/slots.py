@@ -31,7 +31,7 @@ class Slots(Generic[T]):
     def hold(self, user: int, things: Iterable[T]) -> list[int]:
         """Let a user hold these things, and no others any more; return their slots.
 
-        Things are told apart by identity.
+        Objects are distinguished by identity.
 
         Raises:
             InputError: others hold all slots.

@@ -51,7 +51,7 @@ class Each(NamedTuple):
 
     Attributes:
         axes: letters of the axes, and numbers, with blanks between them.
-        default: value in slots that are not in use.
+        default: value in empty slots.
     """
 
     axes: str
@@ -152,7 +152,7 @@ class Traits(NamedTuple):
 
 
 TYPES = ("adult", "elder", "child", "wheelchair")
-"""What a pedestrian is; `Minds.type` is the number in this list."""
+"""Types of pedestrians; `Minds.type` is the number in this list."""
 
 SOCIAL_STATES = (
     "idle",  # stands, and makes room when something comes near
@@ -173,7 +173,7 @@ SOCIAL_STATES = (
     "surprised",  # stands and looks at the robot
     "threatening",  # steps into the robot's way
 )
-"""What a pedestrian is doing; `Minds.state` is the number in this list."""
+"""Activities of pedestrians; `Minds.state` is the number in this list."""
 
 REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threatening")
 """How a pedestrian takes the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is the number in this list."""
@@ -189,10 +189,10 @@ class Minds(NamedTuple):
         stress: (W, P) stress, in [0, 1].
         energy: (W, P) energy, in [0, 1].
         social: (W, P) need of company, in [0, 1].
-        partner: (W, P) id of the pedestrian whom one talks or listens to, -1 for none.
-        speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the present one.
-        taken: (W, P) whether a behaviour has taken a pedestrian's mind over: until it gives it back, the others leave its state,
-            partner, waypoint, speed and heading alone.
+        partner: (W, P) id of the conversation partner, -1 for none.
+        speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the current one.
+        taken: (W, P) whether one behaviour controls a pedestrian: until it releases the pedestrian, the others do not change its
+            state, partner, waypoint, speed and heading.
         led: (W, P) whether a pedestrian keeps its place in a group whose leader sets its pace and direction.
     """
 
@@ -224,7 +224,7 @@ class Waypoints(NamedTuple):
         index: (W, P) number of the current one.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
         tolerance: (W, P) distance at which the next one becomes current, m.
-        enters: (W, P) time at which a pedestrian who is not there yet comes into the world, s; 0 for everybody else.
+        enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everybody else.
     """
 
     x: Annotated[Floats, WP]
@@ -270,7 +270,7 @@ class Maps(NamedTuple):
     """The maps of W worlds: M maps of different size in flat arrays, and the number of each world's map.
 
     Cell [row, column] of map m is at ``start[m] + row * columns[m] + column``; its lower-left corner is
-    ``origin + resolution * (column, row)``. Static discs and segments are exact; cells hold what came from an image.
+    ``origin + resolution * (column, row)``. Static discs and segments are exact; cells come from an image.
 
     Attributes:
         index: (W,) map of each world.
@@ -316,7 +316,7 @@ class RobotTraits(NamedTuple):
 
     Attributes:
         kinematics: (W, R) DIFFERENTIAL, HOLONOMIC, ACKERMANN or LEGGED.
-        radius: (W, R) radius of the smallest disc about the base that holds the footprint, m.
+        radius: (W, R) radius of the smallest disc around the base that contains the footprint, m.
         vertices: (W, R) corners of the polygon footprint, 0 for a disc.
         footprint_x: (W, R, V) corners in the robot's frame, counter-clockwise, x, m.
         footprint_y: (W, R, V) corners in the robot's frame, counter-clockwise, y, m.

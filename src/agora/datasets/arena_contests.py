@@ -42,7 +42,7 @@ def playable_suite(path: Path) -> Playable:
 
 
 def playable_contest(path: Path) -> Playable:
-    """Return a file of ``contests`` with those of its contestants whose planners and interplanners are there.
+    """Return a file of ``contests`` with those of its contestants whose planners and interplanners are available.
 
     Raises:
         InputError: the file is wrong.

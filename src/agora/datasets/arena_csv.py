@@ -151,7 +151,7 @@ def _goals(path: Path) -> dict[int, Array]:
 
 
 def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
-    """The pedestrians at each time; None where nobody recorded them."""
+    """The pedestrians at each time; None if not recorded."""
     if not path.is_file():
         return None
     people = {}

@@ -1,8 +1,8 @@
 """An episode as messages of ROS 1, as Agora's graph publishes it: for bags that are written without ROS.
 
 Of Agora's own messages there are the episode, the robots and pedestrians at each control step, contacts, notes and the end, from
-which `agora.datasets.rosbag` puts the episode together again. For everybody else there are odometry, transforms, commands, scans
-where they were recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+which `agora.datasets.rosbag` reconstructs the episode. Other tools can use odometry, transforms, commands, scans where they were
+recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class _Said:
 
 
 def _told(recording: Recording, t: int) -> Array:
-    """The twist (3,) that a robot was told to drive on the way to a sample; zeros at the first, and if nobody recorded it."""
+    """The twist (3,) of the command in force before a sample; zeros at the first, and if nobody recorded it."""
     commands = recording.command
     return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 

@@ -1,7 +1,7 @@
 """The order of time of the messages of a bag.
 
-A file may hold its messages in another order: scripts merge two bags one after the other, or write one topic after the other.
-`ranks` gives each message its place in the order of its record time, so that readers need no payload to sort.
+A file may hold its messages in another order: scripts merge two bags one after another, or write one topic after the other. `ranks`
+gives each message its place in the order of its record time, so that readers need no payload to sort.
 
 A simulation that is reset, or a wall clock that is set back, repeats record times. Then the order of the file is the order in which
 the messages were published, and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: their

@@ -38,7 +38,7 @@ _OTHERS = re.compile(
 
 
 class _Seen(NamedTuple):
-    """A person in a message: its name, place and velocity (nan where the message has none), and radius (0 where unknown), m."""
+    """A person in a message: its name, place and velocity (nan where the message has none), and radius (0 if unknown), m."""
 
     name: str
     place: tuple[float, float, float]
@@ -175,7 +175,7 @@ class PlacedPeople:
         time: (N,) times, s.
         who: (N,) numbers of the persons.
         place: (N, 2) m.
-        velocity: (N, 2) m/s; nan where nobody said it.
+        velocity: (N, 2) m/s; nan if not given.
         ticks: (M,) times of all messages, s.
         ids: (P,) ids of the persons.
         radius: (P,) m.

@@ -1,7 +1,7 @@
 """Files of ROS 1 (``.bag``, format 2.0) without ROS: every message in the order in which it was written.
 
 A bag is read from its beginning, record by record, and not through its index: a bag whose recorder was killed has none. Such a file
-(``.bag.active``) ends somewhere in a record; everything before that is there. Definitions of messages travel in the bag, so
+(``.bag.active``) ends somewhere in a record; everything before that is complete. Definitions of messages travel in the bag, so
 messages of packages that nobody has installed are read too.
 
 Format: http://wiki.ros.org/Bags/Format/2.0

@@ -71,7 +71,7 @@ class BarnWorld:
 
 
 def world_numbers(folder: Path | None = None) -> list[int]:
-    """Return the numbers of the worlds that are there.
+    """Return the numbers of the available worlds.
 
     Raises:
         InputError: the data set is not there, or a file is wrong.

@@ -44,8 +44,8 @@ class DataStatus:
     Attributes:
         name: name of the data set.
         folder: folder in which it is looked for.
-        state: whether all, some or none of the files are there.
-        missing: files that are not there.
+        state: whether all, some or none of the files exist.
+        missing: missing files.
     """
 
     name: str
@@ -117,7 +117,7 @@ def data_set(name: str) -> DataSet:
     """Return the entry of a data set.
 
     Raises:
-        UnknownNameError: there is none of that name.
+        UnknownNameError: no data set has this name.
     """
     if name not in CATALOGUE:
         raise UnknownNameError("data set", name, CATALOGUE)
@@ -128,7 +128,7 @@ def status(name: str) -> DataStatus:
     """Return the state of a data set on this machine; opens no file.
 
     Raises:
-        UnknownNameError: there is none of that name.
+        UnknownNameError: no data set has this name.
     """
     data, folder = data_set(name), data_home() / name
     missing = tuple(file for file in data.files if not (folder / file).is_file())
@@ -139,10 +139,10 @@ def status(name: str) -> DataStatus:
 
 
 def missing(name: str) -> str:
-    """Say in one line that a data set is not there or not complete, and how to get it; empty where it is there.
+    """Say in one line that a data set is not there or not complete, and how to get it; empty if it is complete.
 
     Raises:
-        UnknownNameError: there is none of that name.
+        UnknownNameError: no data set has this name.
     """
     found = status(name)
     if found.state == "complete":
@@ -158,7 +158,7 @@ def data_folder(name: str) -> Path:
     """Return the folder of a data set.
 
     Raises:
-        UnknownNameError: there is none of that name.
+        UnknownNameError: no data set has this name.
         InputError: it is not there or not complete; says how to get it.
     """
     if lacking := missing(name):
@@ -231,7 +231,7 @@ def _find(source: Path, file: str, elsewhere: Mapping[str, str]) -> Path | None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copy a file unless an equal one is there; whole or not at all."""
+    """Copy a file unless an equal one exists; completely or not at all."""
     if target.is_file() and target.stat().st_size == path.stat().st_size and target.read_bytes() == path.read_bytes():
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ class RecordedScene:
     Attributes:
         name: name of the scene.
         source: kind of file that its pedestrians were read from.
-        map: walls of the scene; free space as far as people walk where none are known.
+        map: walls of the scene; free space as far as people walk if none are known.
         trajectories: pedestrians of the scene; time 0 is frame 0.
         destinations: (D, 2) goals that the authors assumed, m; D = 0 where they gave none.
     """
@@ -167,7 +167,7 @@ def _sources_in(place: Path) -> tuple[Source, ...]:
 
 
 def _files(place: Path, source: Source) -> list[Path]:
-    """The files of a source; there may be none. A scene that is no folder is a file of TrajNet++ beside the others."""
+    """The files of a source; there may be none. A scene that is not a folder is a TrajNet++ file in the folder of the others."""
     if not place.is_dir():
         return [place.with_name(f"{place.name}{_TRAJNET}")] if source == "trajnet" else []
     if source == "trajnet":
@@ -227,7 +227,7 @@ def scene_path(name: str, folder: Path | None = None) -> Path:
 def homography_file(place: Path) -> Path:
     """Return the homography of a scene: its own, or that of a scene that was filmed from the same place.
 
-    That scene is looked for beside this one, and in the data folder.
+    That scene is searched for in the neighbouring folders and in the data folder.
 
     Args:
         place: folder of the scene.
@@ -239,7 +239,7 @@ def homography_file(place: Path) -> Path:
     beside = [root / other for root in (place.parent, data_home() / "eth_ucy") for other in same]
     found = next((folder / "H.txt" for folder in (place, *beside) if (folder / "H.txt").is_file()), None)
     if found is None:
-        other = f", or have {same[0]} beside it or in the data folder, which was filmed from the same place" if same else ""
+        other = f", or have {same[0]} next to it or in the data folder, which was filmed from the same place" if same else ""
         raise InputError(f"{place / 'annotation.vsp'}: its places are pixels; add H.txt, which takes them to metres{other}")
     return found
 

@@ -37,7 +37,7 @@ class StampedPose(NamedTuple):
         topic: topic of the message.
         recorded: time of the record, s.
         stamp: stamp of the message, s.
-        frame: frame of the pose, empty where unknown.
+        frame: frame of the pose, empty if unknown.
         pose: position (1, 3), m, and quaternion (1, 4).
         name: name of the action's goal, empty for none.
     """
@@ -77,7 +77,7 @@ class GoalDone(NamedTuple):
         stamp: stamp of the message, s.
         says: the end in a word.
         name: name of the goal; empty for all.
-        sent: time at which the goal was sent, s, by the clock of its sender; 0 where unknown.
+        sent: time at which the goal was sent, s, by the clock of its sender; 0 if unknown.
     """
 
     number: int
@@ -239,7 +239,7 @@ def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
 
 
 def arrival(pose: Array, goal: Array) -> int | None:
-    """Return the number of the sample at which a robot arrives; None where it does not.
+    """Return the number of the sample at which a robot arrives; None if it does not.
 
     A robot that begins within the tolerance and comes back to it later has arrived when it comes back.
 

@@ -149,7 +149,7 @@ def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offse
 
 
 def _image(folder: Path, name: str) -> Path:
-    """The path of an image: beside the file, or among those of an installed ir-sim (util/util.py, file_check)."""
+    """The path of an image: next to the file, or among those of an installed ir-sim (util/util.py, file_check)."""
     found = importlib.util.find_spec("irsim")
     package = [Path(place) / "world" / "map" / name for place in (found.submodule_search_locations or ())] if found else []
     return next((path for path in (folder / name, *package) if path.is_file()), folder / name)
@@ -163,4 +163,4 @@ def _dark(path: Path, where: str) -> Any:
         with Image.open(path) as image:
             return np.asarray(image.convert("L")) < 127.5
     except (OSError, UnidentifiedImageError, ValueError, SyntaxError) as error:
-        raise InputError(f"{where}: {path.name}: not an image that can be read beside the file ({error})") from error
+        raise InputError(f"{where}: {path.name}: not a readable image next to the file ({error})") from error

@@ -74,7 +74,7 @@ class Frames:
     def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
         """A pose (3,) in the map by the transforms of its stamp, else of the first moment after it; and how much later that is, s.
 
-        None where no transforms lead to the map, or it holds no numbers.
+        None if no transforms lead to the map, or it holds no numbers.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))

@@ -2,8 +2,8 @@
 
 The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON's doubles, so
 every float comes back exactly. JSON has no word for an infinite number: arrays then hold the text ``Infinity``, and a
-``shortest_path`` that there is not is left out. The map is an attachment (`agora.maps.exact`). What absent pedestrians' values are
-is not kept.
+``shortest_path`` that there is not is left out. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are
+discarded.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
 
 
 def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
-    """The map of an episode as an attachment; none where it has none."""
+    """The map of an episode as an attachment; none if it has none."""
     known = next((robot.recording.map for robot in played.robots if robot.recording.map is not None), None)
     return {} if known is None else {MAP: ("application/x-npz", encode_exact(known))}
 
@@ -217,7 +217,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:
         raise InputError(
-            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
+            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are present; the others are missing"
         )
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
     lengths["K"] = len(said.get("planned_path", ()))

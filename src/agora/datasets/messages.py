@@ -63,6 +63,6 @@ def from_episode(message: Any) -> tuple[Start, Stage]:
         InputError: it holds no message of the format ``agora.episode``, as those of bags that an older Agora recorded.
     """
     if not hasattr(message, "resolved"):
-        raise InputError(f"{message.entry}: recorded by an older Agora, whose messages have no field resolved; record it anew")
+        raise InputError(f"{message.entry}: recorded by an older Agora, whose messages have no field resolved; record it again")
     episode = decode(bytes(message.resolved), Episode, f"episode {message.entry}")
     return episode.start, episode.stage

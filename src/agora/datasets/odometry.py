@@ -50,7 +50,7 @@ class Odometry:
     Attributes:
         topic: name of the topic.
         frame: frame of its poses.
-        child: frame of the robot, empty where unknown.
+        child: frame of the robot, empty if unknown.
     """
 
     topic: str

@@ -58,7 +58,7 @@ class Parts:
 
 
 Source = Bag | McapFile | Parts
-"""What messages are read from."""
+"""Sources of messages."""
 
 
 def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:

@@ -268,7 +268,7 @@ class _Drawn:
             self.notes.append(f"{self.read.where}:{group.line}: {group.count} people find no room in their box; it is {room} m now")
 
     def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:
-        """A place in a box, clear of walls and people; None where draws find none."""
+        """A place in a box, clear of walls and people; None if draws find none."""
         tried = centre + size * (self.stream.uniform(-0.5, 0.5, (_TRIES, 2)))
         clear = self.map.gap(tried, limit=2 * _CLEAR) >= _CLEAR
         clear &= (np.abs(tried - self.map.origin - np.array(self.map.size) / 2) < np.array(self.map.size) / 2 - _CLEAR).all(axis=1)

@@ -46,8 +46,8 @@ class PlayedEpisode:
         episode: number of the episode.
         seed: seed of the stage.
         robots: robots of the episode.
-        interrupted: reason why it has no end; empty where it has one.
-        conditions: conditions of the episode; None where nobody recorded them.
+        interrupted: reason why it has no end; empty if it has one.
+        conditions: conditions of the episode; None if not recorded.
         notes: missing and made-up values, in words for people.
         began: time of the source's record at the beginning, ns.
         by_hand: names of the robots with a goal that somebody set by hand; their drives are not episodes of the suite.

@@ -249,7 +249,7 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
 
 
 def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """The samples of an episode, from time 0 on; the first is interpolated where there is none at the beginning."""
+    """The samples of an episode, from time 0 on; the first is interpolated if there is none at the beginning."""
     within = (time > span.begin) & (time <= span.end)
     known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))
     first = np.array([[np.interp(span.begin, time, column) for column in known.T]])

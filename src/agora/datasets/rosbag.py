@@ -1,9 +1,9 @@
 """Episodes out of bags of Agora's graph: its recorder writes one a bag, ``rosbag record -a`` many; and out of MCAP files of them.
 
-An episode is put together from what the parts of the graph published, as `agora.episode.Episodes` puts it together from its engine:
-a sample at every control step and one at the end, each from the message of that very step. So the bag of an episode that ran in
-lock step gives the recording of the same episode in this process, to the bit; of one that ran freely, the pedestrians of a sample
-are the last published ones.
+An episode is built from the messages of the graph's parts, as `agora.episode.Episodes` builds it from its engine: a sample at every
+control step and one at the end, each from the message of that very step. So the bag of an episode that ran in lock step gives the
+recording of the same episode in this process, bit for bit; of one that ran freely, the pedestrians of a sample are the last
+published ones.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
 def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
     """The last step that an episode can have: that of its time limit, and a little for a graph that stops late.
 
-    The time limit begins anew with each goal that is set by hand, ``set_at`` a step.
+    The time limit restarts with each goal that is set by hand, ``set_at`` a step.
 
     Raises:
         InputError: it has none.
@@ -127,7 +127,7 @@ def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
 
 
 def _interrupted(said: EpisodeMessages, bag: Source) -> str:
-    """Return the reason why the episode has no end, empty where it has one."""
+    """Return the reason why the episode has no end, empty if it has one."""
     status = said.status
     if status is not None and status.done and not status.interrupted:
         return ""
@@ -228,7 +228,7 @@ def _contacts(said: EpisodeMessages, model: RobotModel, name: str, r: int, dt: f
 def _closing(
     said: EpisodeMessages, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float
 ) -> Closing | None:
-    """Return who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
+    """Return who closed the gap before a contact, from the messages before and after it; None if one of them is missing.
 
     Args:
         said: the messages.
@@ -281,13 +281,13 @@ def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, 
 
 
 def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
-    """Return the place of the pedestrian of an id; None where it is absent."""
+    """Return the place of the pedestrian of an id; None if it is absent."""
     slots = np.flatnonzero((np.asarray(pedestrians.id) == party) & np.asarray(pedestrians.present, bool))
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
 def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
-    """Return the notes on one robot at these steps, by name: the last note up to each step; empty where there are none."""
+    """Return the notes on one robot at these steps, by name: the last note up to each step; empty if there are none."""
     began = time_of(said.robots[0]) - SAME  # what an earlier episode left behind is older
     own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
     if not own or not kept:
@@ -303,7 +303,7 @@ def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
 
 
 def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
-    """Return the twists (T - 1, 3) that a robot was told to drive at its samples: the message of the next step has them.
+    """Return the twists (T - 1, 3) of a robot's commands at its samples: the message of the next step has them.
 
     None if one was not recorded, or the bag is of an earlier version.
     """
@@ -355,6 +355,6 @@ def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving:
 
 
 def nobody(samples: int) -> dict[str, Any]:
-    """The fields of a recording about pedestrians where there are none."""
+    """The pedestrian fields of a recording without pedestrians."""
     about = [name for name, one in declared(Recording).items() if "P" in one.names and not one.optional]
     return {**empty(Recording, about, T=samples, P=0)}

@@ -1,4 +1,4 @@
-"""Bringing in one more scene of recorded pedestrians, beside those of ETH and UCY."""
+"""Import of additional scenes of recorded pedestrians."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
+    """Copy one scene to the folder of those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
 
     Args:
         source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows, or a file of TrajNet++.
         name: under which it is found.
-        said: frame rate, scale and columns of the scene; other keys of an own ``scene.yaml`` are kept.
+        said: frame rate, scale and columns of the scene; other keys of the user's ``scene.yaml`` are kept.
 
     Returns:
         the folder it is in now.
 
     Raises:
-        InputError: there are none of its files, one is wrong, or the folder cannot be written.
+        InputError: its files are missing, one is wrong, or the folder cannot be written.
     """
     alone = source.suffix == ".ndjson" and source.is_file()
     if not source.is_dir() and not alone:

@@ -46,7 +46,7 @@ Those are the data set's own, OpenTraj's and TrajNet's; the frames of ETH's firs
 """
 
 SCENE_FILE = "scene.yaml"
-"""Beside the files of a scene (`SceneFile`)."""
+"""In the folder of a scene (`SceneFile`)."""
 
 _UNKNOWN_RATE = 25.0
 _SMOOTHER = 0.5  # share of the roughness below which one order of columns is surely right
@@ -55,7 +55,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SceneFile:
-    """The contents of ``scene.yaml`` beside the files of a scene.
+    """The contents of ``scene.yaml`` next to the files of a scene.
 
     Attributes:
         frame_rate: frames per second in the numbering of its files.
@@ -73,7 +73,7 @@ class SceneFile:
 
 
 def said_of(place: Path) -> SceneFile:
-    """Return the contents of a scene's file; nothing where it has none.
+    """Return the contents of a scene's file; nothing if it has none.
 
     Raises:
         InputError: the file is wrong.
@@ -82,7 +82,7 @@ def said_of(place: Path) -> SceneFile:
 
 
 def scene_file(place: Path) -> Path:
-    """Return the path of a scene's file: in the folder of the scene, or beside a scene that is a file."""
+    """Return the path of a scene's file: in the folder of the scene, or next to a scene that is a file."""
     return (place if place.is_dir() else place.parent) / SCENE_FILE
 
 
@@ -97,7 +97,7 @@ class Rows:
         id: (N,) number of the pedestrian.
         x: (N,) place, x, in units of the file.
         y: (N,) place, y, in units of the file.
-        rate: frames per second as the file itself says; None where it does not.
+        rate: frames per second as the file itself says; None if it does not.
     """
 
     path: Path
@@ -169,7 +169,7 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """Return the frame rate at which most steps of walking people are as long as their speed says; None where nobody walks."""
+    """Return the frame rate at which most steps of walking people are as long as their speed says; None if nobody walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)

@@ -41,7 +41,7 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
         path: path of the file.
         columns: number of numbers in a row.
         separator: text between them; None for white space.
-        header: expected first line; None where there is none.
+        header: expected first line; None if there is none.
 
     Raises:
         InputError: the file cannot be read, or a row is wrong.

@@ -134,7 +134,7 @@ class TransformTree:
         self._moving[child] = (parent, rows)
 
     def lookup(self, target: str, source: str, times: Array, *, ends: bool = False) -> Transforms | None:
-        """Return the transforms that place ``source`` in ``target``; None where no chain leads from one to the other.
+        """Return the transforms that place ``source`` in ``target``; None if no chain leads from one to the other.
 
         Args:
             target: frame to place in.
@@ -210,7 +210,7 @@ class TransformTree:
 
 
 def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
-    """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock that is said between two messages."""
+    """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock between two messages."""
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
     chosen = chosen[np.argsort(chosen[:, 0], kind="stable")]

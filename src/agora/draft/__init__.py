@@ -1,1 +1,1 @@
-"""An episode while it is put together: surroundings, scenario, people, the task that modes fill, the stage it is of."""
+"""An episode during its creation: surroundings, scenario, people, the task that modes fill, the stage it is of."""

@@ -29,8 +29,8 @@ class WrongConversationError(ValueError):
 def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list[int]]:
     """Return the entries of a scenario, in which partners talk with each other, and the number of each one's conversation.
 
-    Whoever is named by somebody who talks, and says nothing of its own state, talks as long as that one. Entries that are joined by
-    ``with`` are one conversation, and so are the people of one entry.
+    A person who is named by somebody who talks, and says nothing of its own state, talks as long as that one. Entries that are
+    joined by ``with`` are one conversation, and so are the people of one entry.
 
     Returns:
         The entries, and for each the number of its conversation, -1 for none.

@@ -23,17 +23,17 @@ class PedestrianType:
         speed: factor of the crowd's speed.
         radius: factor of the crowd's radius.
         running: pace when running, in speeds when walking.
-        stress_high: stress from which on it panics.
+        stress_high: stress above which it panics.
         energy_low: energy below which it rests.
         energy_high: energy above which it may run.
         social_low: social need below which it has talked enough.
         social_high: social need above which it looks for company.
-        minimum_time: least time in a state, s (cut at 1).
+        minimum_time: smallest time in a state, s (at least 1).
         vision: range of sight, m.
         half_angle: half the angle of the cone that it sees, degrees.
-        personal_radius: distance of a robot's centre that stresses it, m (cut at 0.5).
-        fear: stress a second from a robot inside that distance.
-        curiosity: rate of walking up to a robot that it sees, 1/s.
+        personal_radius: distance of a robot's centre that stresses it, m (at least 0.5).
+        fear: stress per second from a robot inside that distance.
+        curiosity: rate of approaching a robot that it sees, 1/s.
     """
 
     speed: float = 1.0

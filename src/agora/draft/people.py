@@ -74,7 +74,7 @@ def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) ->
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """A simulated pedestrian while a task is put together.
+    """A simulated pedestrian during the creation of a task.
 
     Attributes:
         position: (2,) position at the start, m.
@@ -83,23 +83,23 @@ class Person:
         radius: body radius, m.
         mode: number of the mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last.
         group: number of the group, -1 for none.
-        tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
-        heading: heading at the start, rad; towards the first waypoint where None.
-        model: number of the crowd model among the stage's; drawn by their shares where None.
+        tolerance: distance at which a waypoint counts as reached, m; None for the crowd's.
+        heading: heading at the start, rad; None for towards the first waypoint.
+        model: number of the crowd model among the stage's; None for a draw by their shares.
         type: name in `agora.core.state.TYPES`.
         reaction: name in `agora.core.state.REACTIONS`.
         state: name in `agora.core.state.SOCIAL_STATES`.
-        state_time: time at which its state ends, which nothing else changes before, s; 0 for a state that behaviours change as they
-            like. This and the next two need the behaviour ``given_states``.
+        state_time: time at which its state ends, s; before that, nothing else changes the state; 0 for a state that behaviours may
+            change. This and the next two need the behaviour ``given_states``.
         state_radius: distance of a robot at which that state ends too, m; 0 for none.
-        talk: number of the conversation that it stands in, -1 for none.
-        waits: time for which it stands before it sets out for each waypoint, s; none where fewer are given.
-        company: distance at which it stays with the nearest robot, m, and the first and last moment, s; 0 for pedestrians who do
+        talk: number of its conversation, -1 for none.
+        waits: time for which it stands before it starts for each waypoint, s; 0 for missing entries.
+        company: distance at which it accompanies the nearest robot, m, and the first and last time, s; 0 for pedestrians who do
             not. This and ``waits`` need the behaviour ``cues``.
-        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it stands before it sets out for each waypoint, empty
-            for the activity before.
-        faces: heading in which it does so, rad.
-        enters: time at which it comes into the world, s.
+        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it waits before each waypoint, empty for the previous
+            activity.
+        faces: heading during this activity, rad.
+        enters: time at which it enters the world, s.
         name: unique name.
         look: look in simulators.
         habits: settings of a scenario for its social states.

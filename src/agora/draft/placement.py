@@ -96,7 +96,7 @@ def place(
     passage: float | None = None,
     attempts: int = 1000,
 ) -> Doubles:
-    """Return ``count`` points (count, 2), m, drawn one after the other, uniformly from where the conditions leave room.
+    """Return ``count`` points (count, 2), m, drawn one after another, uniformly from where the conditions leave room.
 
     Every point is at least ``clearance`` from the border of the map and from every occupied or unknown cell (the whole square, not
     its centre), segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one

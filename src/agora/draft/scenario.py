@@ -39,7 +39,7 @@ _WORDS = {
     **dict.fromkeys(("tellstory", "storytelling"), "telling"),
     **dict.fromkeys(("queuing", "lining up"), "queueing"),
 }
-"""What people write for some states."""
+"""Other names of some states."""
 
 _OLDER = {"format", "pedsim_agents", "static_obstacles", "robot_position", "robot_goal", "map_path"}
 _OLDEST = {"scenarios"}
@@ -86,13 +86,13 @@ class Robot:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A thing that stands, or that pedestrians use (interactive).
+    """A static obstacle, or one that pedestrians use (interactive).
 
     Attributes:
         name: unique name.
         model: shape, e.g. "shelf".
         pos: pose.
-        type: type of the thing for pedestrians.
+        type: type of the obstacle for pedestrians.
         interaction_radius: distance within which pedestrians use it, m.
     """
 
@@ -112,10 +112,10 @@ class Pedestrian:
 
     Attributes:
         name: unique name.
-        pos: pose at the start. A heading of 0 is none where somebody walks or talks, as editors write it: such a one looks to the
-            first waypoint, or to the partner.
+        pos: pose at the start. A heading of 0, which editors write by default, is ignored for pedestrians who walk or talk: they
+            look to the first waypoint, or to the partner.
         waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
-            files: it is kept and means nothing; ``waypoint_radius`` counts.
+            files: it is kept but has no effect; ``waypoint_radius`` is used.
         type: "adult", "child", "elder" ..., also as "human/adult".
         model: looks of the pedestrian.
         waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
@@ -123,10 +123,9 @@ class Pedestrian:
         id: as in the message.
         yaml_file: as in the message.
         configuration: as in the message.
-        number_of_peds: number of pedestrians of the entry: NAME_0, NAME_1, ... side by side about the place; one where it says
-            nothing or 0.
+        number_of_peds: number of pedestrians of the entry: NAME_0, NAME_1, ... side by side around the place; one if missing or 0.
         vmax: largest speed, m/s.
-        start_up_mode: condition on which it sets out: at once, after some time, or with a robot nearby.
+        start_up_mode: condition for its start: at once, after some time, or with a robot nearby.
         wait_time: time to wait, s, for "wait_timer".
         trigger_zone_radius: distance of the robot, m, for "trigger_zone".
         *_probability: of entering a social state, each time it is asked.
@@ -138,12 +137,12 @@ class Pedestrian:
         force_factor_social: factor of the social force.
         force_factor_robot: factor of the robot's force.
         heading: heading at the start, rad, instead of the third number of ``pos``; 0 is east here.
-        state: social state from the start on, which no chance changes: walking, running, idle, talking, listening, telling,
-            texting, phone, interacting, queueing, sitting or working. Who walks or runs needs waypoints, and who is texting or on
-            the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
-        partners: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
-            "talking" where none is given.
-        state_time: time at which the state ends, s; at the end of the episode where not given. A ``start_up_mode`` ends it too.
+        state: social state at the start, which no random event changes: walking, running, idle, talking, listening, telling,
+            texting, phone, interacting, queueing, sitting or working. A person who walks or runs needs waypoints, and one who is
+            texting or on the phone follows its waypoints, if any, at half the speed; everybody else stands at ``pos``.
+        partners: name, or names, of its conversation partners; they do not have to name it in turn. The state is "talking" if none
+            is given.
+        state_time: time at which the state ends, s; at the end of the episode if not given. A ``start_up_mode`` ends it too.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
 
@@ -238,11 +237,11 @@ class Pedestrian:
 
 @dataclass(frozen=True)
 class Obstacles:
-    """The things and pedestrians of a scenario.
+    """The obstacles and pedestrians of a scenario.
 
     Attributes:
-        static: static things.
-        interactive: things that pedestrians use.
+        static: static obstacles.
+        interactive: obstacles that pedestrians use.
         dynamic: pedestrians.
     """
 
@@ -264,7 +263,7 @@ class Scenario:
 
     Attributes:
         robots: robots, one entry each.
-        obstacles: things and pedestrians.
+        obstacles: obstacles and pedestrians.
         map: name of its world.
         resets: number of times that Arena once played it; not used.
     """
@@ -327,12 +326,12 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return the former format of a file with these keys that is no scenario; empty where it is just wrong."""
+    """Return the former format of a file with these keys that is no scenario; empty if it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
         old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
-        return f"{old}; agora scenario convert writes it anew"
+        return f"{old}; agora scenario convert rewrites it"
     return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
 
 

@@ -15,12 +15,12 @@ class Sidestep:
     """Recorded pedestrians step aside for a robot that is about to touch them, then come back (`agora.engine.sidestep`).
 
     Attributes:
-        horizon: time before a contact at which somebody steps aside, s.
+        horizon: time before a contact at which a person steps aside, s.
         margin: wanted clearance to the robot, m.
         speed: largest speed of stepping aside, m/s.
-        back: speed of coming back, m/s.
+        back: speed of returning, m/s.
         most: largest distance from the recorded place, m.
-        share: share of pedestrians, or of rigid bodies, who step aside at all; drawn once for an episode.
+        share: share of pedestrians, or of rigid bodies, who step aside at all; drawn once per episode.
     """
 
     horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0

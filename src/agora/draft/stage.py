@@ -42,8 +42,8 @@ class Share:
     Attributes:
         model: crowd model.
         share: share of the walking groups and of single pedestrians; in the sum of all shares.
-        minds_robots: time at which they mind a robot that they see: early, as the crowd model says; late, in the last step alone,
-            so that they do not step into it; or never, as if it were not there.
+        minds_robots: time at which they react to a robot that they see: early, as in the crowd model; late, only in the last step,
+            so that they do not step into it; or never.
     """
 
     model: Annotated[Named, Plug("crowd_models")]
@@ -60,19 +60,20 @@ class CrowdSettings:
     """The crowd models, behaviours and traits of pedestrians.
 
     Attributes:
-        model: crowd model of all; anticipation where neither is given.
-        models: several crowd models, and the share of pedestrians that each moves; drawn once an episode, and a walking group has
-            one. Each model computes everybody, so the time is that of all together.
+        model: crowd model of all pedestrians; anticipation if neither is given.
+        models: several crowd models, and the share of pedestrians that each moves; drawn once per episode, and a walking group has
+            one. Each model computes everybody, so the computing time is that of all models together.
         sees_pedestrians: whether pedestrians react to each other.
         sees_robots: whether pedestrians react to robots.
         people: speeds and sizes.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
-        routes: whether pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
-        faithful: whether crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, in this order.
+        routes: whether pedestrians find their way around walls and furniture; False if they walk straight at their waypoints.
+        faithful: whether crowd models move people exactly as published; otherwise nobody steps into a wall, a robot or a pedestrian
+            whom they see.
         yields: whether pedestrians who are not faithful walk in steps, yield to people ahead and turn their shoulders in a crowd;
-            False for the last step of suites whose numbers were published without.
-        sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all where not given.
-        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none where not given.
+            False for the older last step of suites whose numbers were published with it.
+        sidestep: how recorded pedestrians step aside for robots that they see; not at all if not given.
+        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none if not given.
         steps: limits on the turning of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
     """
 
@@ -136,12 +137,12 @@ class CrowdSettings:
 
 @dataclass(frozen=True)
 class NavigationSettings:
-    """The way in which robots get their paths, the same for every planner.
+    """The settings of global paths, the same for every planner.
 
     Attributes:
         global_planner: global planner of the paths.
-        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
-        replan: time between two paths, s, a multiple of the control period; 0 for one path to every goal.
+        layers: layers that add costs near pedestrians to the global planner's map and to local costmaps, in this order.
+        replan: time between two paths, s, a multiple of the control period; 0 for one path per goal.
     """
 
     global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
@@ -161,25 +162,25 @@ class Stage:
         obstacles: obstacles mode.
         crowd: crowd of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
-        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' ways need
-            (`agora.tasks.budget`). A number is refused in a world that sets its own.
+        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' paths need
+            (`agora.tasks.budget`). A number is rejected in a world that sets its own.
         goal_tolerance: distance at which a goal counts as reached, m.
-        heading_tolerance: deviation from the goal's heading at which it does, rad, in (0, pi]; None for any heading.
+        heading_tolerance: tolerance of the goal's heading, rad, in (0, pi]; None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
         periods: periods of physics, control, crowd and sensors.
-        modules: modules that change the stage before each episode, or the task after; one after the other.
+        modules: modules that change the stage before each episode, or the task after; one after another.
         forbidden: categories of zones in which nothing is placed at random.
         seed: seed of every random stream, instead of the suite's.
-        drawn_as: ``suite/stage`` of which it takes the random places, by number of the episode and seed, so that an episode of both
-            differs in nothing but what the stages say; empty for places of its own.
-        navigation: way in which robots get their paths.
+        drawn_as: ``suite/stage`` whose random draws it uses, by episode number and seed, so that episodes of both differ only in
+            the settings of the stages; empty for its own draws.
+        navigation: settings of global paths.
         pedestrians: level of perception: the true state of all people except those behind walls (truth), the state of people in a
-            cone ahead with belief about people who have left it (view), the state of people whom the robot's lidar reaches
-            (visible), or the tracks that the robot makes of its scans (tracked) or of its camera's images (camera). A word, or a
-            mapping of it as ``source`` and of parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``, which
-            count at their levels.
+            cone ahead and extrapolated states of people who have left it (view), the state of people that the robot's lidar reaches
+            (visible), or tracks computed from the robot's scans (tracked) or camera images (camera). One of these words, or a
+            mapping with the word as ``source`` and parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``,
+            which apply at their levels.
         simulator: simulator that moves the robots.
         counterfactual: whether every episode is run once more without robots, for the metrics of the effect of robots on people.
     """

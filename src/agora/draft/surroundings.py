@@ -28,11 +28,11 @@ class Surroundings:
         scenario_file: file of the scenario.
         replay: recorded pedestrians, for the obstacles mode ``replay``.
         replay_radius: radius of the recorded pedestrians, m.
-        timeout: time limit, s, where the world sets one.
-        people: pedestrians of the world, beside the scenario's, for the obstacles mode ``scenario``.
-        furniture: pieces that stand in the map, whose cells they occupy.
+        timeout: time limit, s, if the world sets one.
+        people: pedestrians of the world, in addition to the scenario's, for the obstacles mode ``scenario``.
+        furniture: pieces of furniture, whose cells are occupied in the map.
         zones: parts of the map by category.
-        folder: folder of the world, where it has one; modes read their files there.
+        folder: folder of the world, if it has one; modes read their files there.
         reference_path: length of the path that was published with it and that its score compares with, m.
     """
 

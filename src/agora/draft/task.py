@@ -22,29 +22,29 @@ from agora.world.trajectories import Trajectories
 
 @dataclass
 class Task:
-    """An episode while it is put together: obstacles modes read the robots' places and write the rest.
+    """An episode during its creation: obstacles modes read the robots' places and write the rest.
 
     Attributes:
         world: surroundings of the episode.
         map: static surroundings, to which an obstacles mode may add.
         radius: radius of the largest robot, m.
-        safety: clearance that robots are given beyond it at random places, m.
-        stream: stream of everything random.
+        safety: clearance of robots beyond it at random places, m.
+        stream: stream of all random draws.
         crowd: sizes and speeds of pedestrians.
         robots: start pose and goals of each robot, once placed.
         pedestrians: simulated pedestrians, once placed.
         replay: recorded pedestrians that appear; ``replay_radius`` is theirs, m.
-        phase: (n,) time by which each is ahead, s, empty for none.
+        phase: (n,) time offset of each, s, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
-        timeout: time limit, s; None where it follows from the robots' ways.
+        timeout: time limit, s; None if it follows from the robots' paths.
         goal_tolerance: distance at which a goal counts as reached, m.
         speed: largest speed of the fastest robot, m/s.
         control: time between two calls of the planner, s.
         models: models of the robots, one for all or one for each.
-        later: functions that are called one after the other when robots and obstacles are placed.
-        numbers: number of names of each beginning.
-        kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
+        later: functions that are called one after another when robots and obstacles are placed.
+        numbers: number of names with each prefix.
+        kinds: stream of the pedestrians' types and reactions, so that other shares do not change the places.
     """
 
     world: Surroundings

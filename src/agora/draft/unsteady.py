@@ -14,14 +14,14 @@ _Time = Annotated[float, Within(0.0, 100.0, above=True)]
 
 @dataclass(frozen=True)
 class Unsteady:
-    """The pace and the direction of simulated pedestrians fluctuate about the wanted ones (`agora.engine.unsteady`).
+    """The pace and the direction of simulated pedestrians fluctuate around the desired ones (`agora.engine.unsteady`).
 
     The defaults were fitted to ETH/UCY (`agora.validation.motion`).
 
     Attributes:
-        pace: standard deviation of the wanted speed, as a share of the preferred one.
+        pace: standard deviation of the desired speed, as a share of the preferred one.
         pace_time: time in which such a deviation falls to 37 %, s.
-        direction: standard deviation of the wanted direction, rad.
+        direction: standard deviation of the desired direction, rad.
         direction_time: time in which such a deviation falls to 37 %, s.
     """
 

@@ -1,8 +1,7 @@
-"""The interfaces that the author of a component reads: one file for each kind.
+"""The interfaces of components, for their authors: one file per kind.
 
-A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`).
-Units are SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. What is given is read-only: copy what
-you keep.
+A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`). Units are
+SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. Inputs are read-only: copy what you keep.
 """
 
 from agora.draft.people import People, Person

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Terms:
-    """The part of a batch's conditions that an engine has to keep.
+    """The conditions of a batch that an engine must implement.
 
     Attributes:
         periods: periods of physics, control, crowd and sensors.
         crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, in this order.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
         ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
         remove: whether robots that have ended leave the world.
-        routes: whether pedestrians find their way round walls (`agora.engine.routes`).
+        routes: whether pedestrians find their way around walls (`agora.engine.routes`).
         careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
         yields: as in `agora.engine.crowd.EngineCrowd`.
-        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
-        minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
+        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None if they do not.
+        minding: time at which the pedestrians of each crowd model react to a robot; early if not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
         steps: limits on the turning of simulated pedestrians who walk in steps.
     """
@@ -65,59 +65,59 @@ class Terms:
 
 
 class Backend(Protocol):
-    """An engine at work: it advances the episodes of W worlds, and shows them in the records of a `World`.
+    """A running engine: it advances the episodes of W worlds, and publishes their state in the records of a `World`.
 
-    Loops, environments and nodes read these records between two calls, and take from them who is where, what ended and what was
-    touched. Sensors are computed from them, recordings are made of them. An engine may work on the records themselves, or keep a
-    state of its own elsewhere and copy it.
+    Loops, environments and nodes read positions, outcomes and contacts from these records between two calls. Sensor readings and
+    recordings are computed from them. An engine may work on the records directly, or keep its own state elsewhere and copy it into
+    them.
 
     Attributes:
-        world: shows the worlds. Both of its generations count: this moment, and the one before it that was shown.
-        offers: channels that the engine measures itself, by their names (`agora.interfaces.Bodies.sensors`); {} where none.
+        world: the worlds. Both of its generations are used: the current time, and the previously published one.
+        offers: channels that the engine measures itself, by their names (`agora.interfaces.Bodies.sensors`); {} if none.
     """
 
     @property
     def world(self) -> World:
-        """Shows the worlds."""
+        """The state of the worlds."""
 
     @property
     def offers(self) -> Mapping[str, Offer]:
         """Channels that the engine measures itself."""
 
     def holds(self, start: Start) -> bool:
-        """Return whether a world can be given an episode, also one that was not there when the engine was made.
+        """Return whether a world can take an episode, even one that did not exist when the engine was created.
 
-        `agora.world.world.World.holds` says it of the records.
+        `agora.world.world.World.holds` answers this for the records.
         """
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world, as `agora.world.world.World.reset` sets its records; the others go on."""
+        """Begin an episode in one world, whose records `agora.world.world.World.reset` sets; the other worlds continue."""
 
     def adopt(self, world: int) -> None:
-        """Go on from what the records of one world say now: its user has changed them.
+        """Continue from the current records of one world, which its user has changed.
 
-        Users give a robot its next goal, end one whose planner failed, leave a world (``status.clock.done``), or put somebody
-        elsewhere. They do not tell of ``world.commands``, which an engine reads whenever it advances.
+        Users give a robot its next goal, end a robot whose planner failed, leave a world (``status.clock.done``), or move somebody.
+        They do not call this for ``world.commands``, which an engine reads whenever it advances.
         """
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Let some physics steps of ``world.dt`` pass in every world that is not done; the others stay as they are to the bit.
+        """Advance every world that is not done by some physics steps of ``world.dt``; the others do not change by a single bit.
 
-        A robot follows ``world.commands`` (W, R, 3), as its traits allow, and stands where it has ended. `agora.engine.rules`
-        has the order of outcomes: contact, arrival, time limit.
+        A robot follows ``world.commands`` (W, R, 3), within its limits, and stands still after its end. `agora.engine.rules` has
+        the order of outcomes: contact, arrival, time limit.
 
         Args:
-            steps: how many.
-            after_step: to be called whenever the records show a later moment: after every step, or at least after the last one.
+            steps: number of steps.
+            after_step: to be called whenever the records have advanced: after every step, or at least after the last one.
         """
 
     def close(self) -> None:
-        """Give back what was opened."""
+        """Release all resources."""
 
 
 @runtime_checkable
 class WholeSimulator(Protocol):
-    """A simulator that moves everybody, and judges: it brings an engine of its own. A frozen dataclass of its parameters."""
+    """A simulator with its own engine, which moves everybody and decides outcomes; a frozen dataclass of its parameters."""
 
     can: ClassVar[frozenset[Ability]]
 
@@ -125,13 +125,13 @@ class WholeSimulator(Protocol):
         """Return the engine of a batch.
 
         Args:
-            world: its records, in which no episode has begun; it becomes the engine's.
-            terms: what all episodes share.
-            led: others write ``world.next_pedestrians`` before every step, and steps are taken one by one; else the engine
-                moves pedestrians.
+            world: its records, in which no episode has begun; the engine takes ownership.
+            terms: conditions of all episodes.
+            led: whether a caller writes ``world.next_pedestrians`` before every single step; otherwise the engine moves
+                pedestrians.
 
         Raises:
-            InputError: terms that the engine does not keep.
+            InputError: the engine does not support these terms.
         """
 
 

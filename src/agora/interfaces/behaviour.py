@@ -1,4 +1,4 @@
-"""Behaviours: where pedestrians want to go, and how fast."""
+"""Behaviours: the destinations and desired speeds of pedestrians."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agora.world.world import World
 
 
 class AttachedBehaviour(Protocol):
-    """A behaviour at work on one world record; its memory of the pedestrians are arrays (W, P) of its own."""
+    """A behaviour attached to one world record; it keeps its memory of the pedestrians in its own arrays (W, P)."""
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -20,20 +20,20 @@ class AttachedBehaviour(Protocol):
 
 
 class Behaviour(Protocol):
-    """Decides, before the crowd model moves them, where pedestrians want to go and how fast; behaviours decide in their order.
+    """Decides where pedestrians want to go and how fast, before the crowd model moves them; behaviours run in their order.
 
     It writes the current waypoint (``world.waypoints.x``, ``y``), the preferred speed (``world.traits.speed``), the minds
-    (``world.minds``), the headings of those who stand, and, where it takes somebody's way over, how the list is followed (its
-    count, index, mode and tolerance) and the group; it reads generation t of everybody's places, and nothing of it depends on
-    slots or other worlds. Before the first behaviour decides, every waypoint is the list's current one again and every speed the
-    undisturbed one (``world.minds.speed``): who wants something else says so every time, and later behaviours see what earlier
-    ones decided. Waypoints of the list count as reached whatever the current one is. Whose mind a behaviour has taken over
-    (``world.minds.taken``) is left alone by the others, as those are who stand in a conversation of ``groups``. Worlds that are
-    done are left alone.
+    (``world.minds``), the headings of standing pedestrians, and the group. If it controls a pedestrian's route, it also writes the
+    state of the waypoint list (count, index, mode and tolerance). It reads generation t of all positions, and its result does not
+    depend on slots or other worlds. Before the first behaviour runs, every waypoint is reset to the list's current one and every
+    speed to the undisturbed one (``world.minds.speed``). A behaviour therefore writes its decision every time, and later behaviours
+    see the decisions of earlier ones. Waypoints of the list count as reached, whatever the current waypoint is. Other behaviours do
+    not change pedestrians that one behaviour controls (``world.minds.taken``), such as those in a conversation of ``groups``.
+    Worlds that are done are not changed.
     """
 
     def attach(self, world: World, every: int, sees: int) -> AttachedBehaviour:
-        """Return the behaviour at work on the worlds of a batch.
+        """Return the behaviour attached to the worlds of a batch.
 
         Args:
             world: records of the worlds; the behaviour keeps them.

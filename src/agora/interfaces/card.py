@@ -1,4 +1,4 @@
-"""Scenario cards: a situation among people with its meaning, its ranges and the proof that it came about.
+"""Scenario cards: a situation among people, its purpose, its parameter ranges, and a test that it occurred.
 
 The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
 algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
@@ -35,7 +35,7 @@ class Range:
     """The range of a parameter.
 
     Attributes:
-        low: lower bound; the value is drawn uniformly between the bounds, and is ``low`` where they are equal.
+        low: lower bound; the value is drawn uniformly between the bounds, and is ``low`` if they are equal.
         high: upper bound.
         unit: unit of the value, "" for a pure number.
         meaning: meaning in a few words.
@@ -49,7 +49,7 @@ class Range:
     whole: bool = False
 
     def draw(self, stream: Stream) -> float:
-        """One value."""
+        """Return one value."""
         drawn = float(stream.uniform())
         if self.whole:
             return int(self.low) + min(int(drawn * (self.high - self.low + 1)), int(self.high - self.low))
@@ -65,8 +65,8 @@ class Situation:
         start: (3,) pose of the robot at the start.
         goal: (3,) pose of its goal.
         people: people of the situation.
-        happened: returns whether the interaction that the card is about came about in a recording of the robot.
-        area: polygons (V, 2), m, where it is to come about, for pictures.
+        happened: returns whether the card's interaction occurred in a recording of the robot.
+        area: polygons (V, 2), m, in which it should occur, for pictures.
         timeout: time limit, s.
     """
 
@@ -91,20 +91,21 @@ class Card:
     Attributes:
         name: unique name.
         title: title for people.
-        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty where the card is not theirs.
-        origin: source of the situation where it is not that paper.
+        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty if the card is not theirs.
+        origin: source of the situation if it is not that paper.
         tests: quality of a robot that the card tests.
         leaves_out: qualities that it does not test.
         intended: right conduct of a robot and of the people.
-        happens: condition, in words, on which the interaction counts as having come about.
+        happens: condition, in words, on which the interaction counts as having occurred.
         measures: names of the metrics that matter.
         parameters: parameters by name, in the order in which they are drawn.
-        build: returns the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
+        build: returns the situation for a stream, which draws everything that the parameters do not determine, and parameters by
+            name.
         model: crowd model of its people, name and parameters.
         sees_robots: whether they react to the robot.
-        conflict: whether the robot and somebody would come close if neither gave way.
-        oracle: form of its solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everybody will
-            be, or driving behind, beside or ahead of the pedestrian with id 1.
+        conflict: whether the robot and a person would come close if neither gave way.
+        oracle: form of its solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everybody will be, or
+            driving behind, next to or ahead of the pedestrian with id 1.
         family: name of its file.
     """
 
@@ -134,7 +135,7 @@ class Card:
         return self.build(stream, **self.settings(stream, values))
 
     def settings(self, stream: Stream, values: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every parameter; which are given does not change the others.
+        """Return the value of every parameter; given values do not change the others.
 
         Raises:
             InputError: as `draw`.
@@ -145,7 +146,7 @@ class Card:
         return drawn | {name: int(v) if self.parameters[name].whole else float(v) for name, v in given.items()}
 
     def check(self, values: Mapping[str, float]) -> None:
-        """Make sure that values are of the card's parameters and in their ranges.
+        """Check that all values belong to parameters of the card and are in their ranges.
 
         Raises:
             InputError: they are not.
@@ -189,7 +190,7 @@ def card(
     parameters: Mapping[str, Range] | None = None,
     **more: Any,
 ) -> Callable[[Callable[..., Situation]], Card]:
-    """Make a `Card` of the decorated function, whose name becomes the card's."""
+    """Make a `Card` from the decorated function, whose name becomes the card's name."""
 
     def make(build: Callable[..., Situation]) -> Card:
         name, family = build.__name__, build.__module__.rpartition(".")[2]

@@ -34,12 +34,12 @@ class Field:
     Attributes:
         shape: shape of the array; () for a number. An axis that the batch decides has a name instead of a length.
         unit: unit such as "m", "m/s", "rad"; "" for a plain number.
-        frame: frame of places and directions; "" where there are none. In the frame "map" arrays in m are places and end with x and
-            y; arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
+        frame: frame of places and directions; "" if there are none. In the frame "map" arrays in m are places and end with x and y;
+            arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
         low: least value.
         high: largest value.
         kind: type of the numbers.
-        where: name of a field of flags, whose axes are the first of this one; where it is False, the numbers mean nothing.
+        where: name of a field of flags with the first axes of this one; numbers are invalid where the flag is False.
     """
 
     shape: tuple[int | str, ...]
@@ -55,12 +55,12 @@ class Field:
             raise InputError(f"low must be below high, got {self.low} and {self.high}")
 
     def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - nobody writes to it
-        """The shape in a batch in which the axes with names have these lengths."""
+        """The shape in a batch in which the named axes have these lengths."""
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
 
     @property
     def is_fixed(self) -> bool:
-        """True where every axis has the same length in every batch."""
+        """True if every axis has the same length in every batch."""
         return not any(isinstance(axis, str) for axis in self.shape)
 
 
@@ -69,25 +69,24 @@ class Channel(Protocol):
 
     @property
     def channel(self) -> str:
-        """Its name in ``needs``: that under which it is registered."""
+        """Its name in ``needs``, which is its registered name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A channel at work on the robots of a batch.
+    """A channel bound to the robots of a batch.
 
     Functions of (first, last) work on the worlds ``first <= w < last``; threads call them for different worlds. The observer calls
-    those of a channel after those of the channels that it needs.
+    the functions of a channel after those of the channels that it needs.
 
     Attributes:
         reading: (W, R, ...) array of each field, which the functions write.
-        measure: called at the stage's sensor period; the values that it writes stay until the next time. None where nothing is
-            measured.
-        read: called before the robots' knowledge is asked for. None where nothing changes in between.
-        begin: called with (world, robot, model) when an episode begins; nothing is remembered of the robot that was there.
-        views: fields of an `agora.interfaces.Observation` that show it; where None, its ``sensors`` hold the reading.
-        part: object that does the work, for code that knows the channel.
-        heavy: whether ``read`` takes so long that threads are worth it; else one thread reads all worlds.
+        measure: called at the stage's sensor period; its values remain until the next call. None if nothing is measured.
+        read: called before the robots' knowledge is asked for. None if nothing changes in between.
+        begin: called with (world, robot, model) when an episode begins; it clears the memory of the previous robot.
+        views: fields of an `agora.interfaces.Observation` for it; if None, the observation's ``sensors`` hold the reading.
+        part: object that implements the channel, for code that knows it.
+        heavy: whether ``read`` is slow enough to use threads; otherwise one thread reads all worlds.
     """
 
     reading: Reading
@@ -109,11 +108,11 @@ class Source:
         world: the worlds. ``world.robots`` and ``world.pedestrians`` hold the present positions.
         readings: readings of the channels that it needs, by their names.
         pose: (W, R, 3) poses of the robots, m and rad.
-        time: gives the moment (W, R), s since each episode began; of robots driven from outside, on the clock of their scans.
-        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN where there is none. It is written before
+        time: returns the time (W, R), s since each episode began; for robots driven from outside, on the clock of their scans.
+        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN if there is none. It is written before
             ``measure``.
         offers: channels that the simulator measures, by their names.
-        parts: objects that do the work of the channels that it needs, by their names, for code that knows them.
+        parts: objects that implement the channels that it needs, by their names, for code that knows them.
     """
 
     world: World
@@ -128,7 +127,7 @@ class Source:
         """Return an array of zeros (W, R, *shape) for each field.
 
         Args:
-            fields: of the channel. **sizes: lengths of the axes that have names.
+            fields: of the channel. **sizes: lengths of the named axes.
         """
         layout = self.world.layout
         return {name: np.zeros((layout.worlds, layout.robots, *one.sized(sizes)), one.kind) for name, one in fields.items()}
@@ -153,13 +152,12 @@ Offer: TypeAlias = "Callable[[Provider, Source], Bound]"
 class Provider(Protocol):
     """A registered channel.
 
-    A robot's model may have it among its ``sensors``, with parameters of its own. Where a planner's ``needs`` hold one with
-    parameters, these count.
+    A robot's model may list it in its ``sensors``, with its own parameters. Parameters in a planner's ``needs`` take precedence.
     """
 
     @property
     def channel(self) -> str:
-        """Its name in ``needs``: that under which it is registered."""
+        """Its name in ``needs``, which is its registered name."""
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -167,10 +165,10 @@ class Provider(Protocol):
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Names of the channels that it is made of, or channels with parameters of their own."""
+        """Names of the channels that it depends on, or channels with their own parameters."""
 
     def bind(self, source: Source) -> Bound:
-        """Return the channel at work.
+        """Return the channel bound to the robots of a batch.
 
         Raises:
             InputError: it cannot be measured here.
@@ -182,10 +180,10 @@ class Setting:
     """The sensors of a robot and the perception of its stage, from which channels are made.
 
     Attributes:
-        lidar: lidar of the robot; None where it has none.
+        lidar: lidar of the robot; None if it has none.
         own: the robot's other sensors, by the names of their channels.
-        perception: its way to know of pedestrians.
-        layers: layers that put costs about pedestrians on its costmaps.
+        perception: source of its knowledge of pedestrians.
+        layers: layers that add costs near pedestrians to its costmaps.
     """
 
     lidar: Lidar | None = None
@@ -196,18 +194,18 @@ class Setting:
 
 @runtime_checkable
 class FromSetting(Protocol):
-    """A registered channel that the robot or its stage completes, as the scan of the robot's lidar."""
+    """A registered channel whose parameters come from the robot or its stage, such as the scan of the robot's lidar."""
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Provider:
         """Return the channel for a robot.
 
         Args:
-            given: parameters, as a planner's ``needs`` or a robot's model hold them; None where the channel is only named.
+            given: parameters, as a planner's ``needs`` or a robot's model hold them; None if the channel is only named.
             setting: setting of the robot.
         """
 
 
 def channels_of(needs: Collection[str | Channel]) -> dict[str, Channel | None]:
-    """Return channels by their names: with parameters of their own where ``needs`` holds them, None where it names them alone."""
+    """Return channels by their names: with their own parameters if ``needs`` holds them, None if it only names them."""
     return {name: None for name in needs if isinstance(name, str)} | {one.channel: one for one in needs if not isinstance(one, str)}

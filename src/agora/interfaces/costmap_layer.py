@@ -1,4 +1,4 @@
-"""Costmap layers: costs about pedestrians."""
+"""Costmap layers: costs near pedestrians."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 
 class CostmapLayer(Protocol):
-    """Puts costs about pedestrians on local costmaps and on the map of the global planner; a frozen dataclass of its parameters."""
+    """Adds costs near pedestrians to local costmaps and to the map of the global planner; a frozen dataclass of its parameters."""
 
     attribute: str
-    """The semantic attribute that it reads; "pedestrian" where it is enough that somebody is there."""
+    """The semantic attribute that it reads; "pedestrian" if the presence of a pedestrian is enough."""
 
     def kernel(self) -> Any:
         """Return the compiled function of ``(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first,

@@ -24,8 +24,8 @@ class CrowdScene:
         waypoint: (W, P, 2) current waypoints, m.
         radius: (W, P) body radii, m.
         preferred_speed: (W, P) preferred speeds, m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s
-            a metre), so that a pedestrian who keeps to it comes to rest there.
-        active: (W, P) whether the slot is in use; rows of others mean nothing.
+            a metre), so that a pedestrian who follows it comes to rest there.
+        active: (W, P) whether the slot is in use; other rows have no meaning.
         group: (W, P) number of the walking group, -1 for none.
         id: (W, P) identity.
         heading: (W, P) direction of the last motion, rad.
@@ -77,13 +77,12 @@ class CrowdDeclaration:
     """The properties that a crowd model declares in its attribute ``declares``.
 
     Attributes:
-        output: kind of its answer: accelerations, m/s2, or velocities, m/s.
-        max_speed_factor: cap of the speed, in preferred speeds, at most 100.
-        max_step: longest step that it may be called with, s. With a shorter one than the suite's crowd period it is called more
-            often, and ``dt`` is that step (`agora.engine.crowd`).
-        last_step: parties that its pedestrians do not step into where the suite's crowd is not ``faithful``
-            (`agora.engine.collision_parts`): "robots" where the model's own forces act between bodies that touch, "nothing" where
-            it moves people who mind nobody.
+        output: kind of its output: accelerations, m/s2, or velocities, m/s.
+        max_speed_factor: limit of the speed, in preferred speeds, at most 100.
+        max_step: longest step that it may be called with, s. If this is shorter than the suite's crowd period, it is called more
+            often, and ``dt`` is the shorter step (`agora.engine.crowd`).
+        last_step: parties that its pedestrians do not step into if the suite's crowd is not ``faithful`` (`agora.engine.collision_parts`):
+            "robots" if the model's own forces act between bodies that touch, "nothing" if its people ignore others.
         tunable: span of each field that `agora calibrate` may try, by its name.
     """
 
@@ -142,8 +141,8 @@ class CrowdRecord(NamedTuple):
 class CompiledCrowdModel(Protocol):
     """A built-in crowd model: a kernel over worlds ``first <= w < last``.
 
-    The kernel's arguments are ``(parameters, crowd, out_x, out_y, first, last)``: its own parameters, a `CrowdRecord`, and where it
-    writes its answer (W, P), m/s2 or m/s.
+    The kernel's arguments are ``(parameters, crowd, out_x, out_y, first, last)``: its own parameters, a `CrowdRecord`, and the
+    output arrays (W, P), m/s2 or m/s.
     """
 
     @property

@@ -1,7 +1,7 @@
-"""Encodings: an observation as the vector that a policy sees, and actions as twists.
+"""Encodings: conversion of observations to the input vector of a policy, and of actions to twists.
 
-The environments of trainings and the planners that drive with policies use the same encoding. `agora.policies.encoding` has bases
-that bring most of it.
+Training environments and the planners that drive with policies use the same encoding. `agora.policies.encoding` has base classes
+that implement most of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Encoding(Protocol):
-    """A registered encoding: a frozen dataclass whose fields are its parameters, which the file of a policy holds."""
+    """A registered encoding: a frozen dataclass whose fields are its parameters, which are stored in the policy file."""
 
     @property
     def needs(self) -> Collection[str | Channel]:
@@ -42,15 +42,15 @@ class Encoding(Protocol):
         """Number of values of the scan in the vector; 0 for none."""
 
     def check(self, robot: RobotModel) -> None:
-        """Raise an `InputError` for a robot that cannot see this."""
+        """Raise an `InputError` for a robot that cannot provide this input."""
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); threads call it for different rows."""
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Write into ``seen`` (N, D), the vectors of now, what they keep of ``before`` (N, D), those of a control period ago.
+        """Copy into the current vectors ``seen`` (N, D) what they keep of ``before`` (N, D), the vectors of one control period ago.
 
-        Where an episode ``begins`` (N,), nothing was seen before. To do so twice changes nothing.
+        In rows whose episode ``begins`` (N,) there is no earlier vector. A second call changes nothing.
         """
 
     def action_size(self, limits: Limits) -> int:
@@ -60,7 +60,7 @@ class Encoding(Protocol):
         """Return the twists (N, 3) of actions (N, A) in [-1, 1] of robots with these poses (N, 3) and goals (N, 3)."""
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) whose twists are the given ones (N, 3), as near as they can be."""
+        """Return the actions (N, A) whose twists are closest to the given ones (N, 3)."""
 
     def notes(self) -> Mapping[str, Any]:
         """Return notes on the vector for readers of an exported file: ``parts``, ``units``, ``frame``, ``actions``."""

@@ -1,9 +1,9 @@
-"""Executors of a benchmark's jobs: the page that the author of an executor reads.
+"""Executors of a benchmark's jobs, for authors of executors.
 
-A benchmark gives an executor jobs and gets events. An executor knows neither what a job is of nor where results go: it takes jobs
-from a queue, calls `Work` with each of them wherever it likes, and hands on what that yields. It assumes no shared disk: finished
-shards come back as bytes, and the process of the benchmark alone writes them. What happens after a worker was lost is decided by
-the benchmark (`agora.benchmark.conductor`), alike for every executor.
+A benchmark gives an executor jobs and gets events. An executor knows neither the contents of a job nor the place of results: it
+takes jobs from a queue, calls `Work` with each of them in any process, and passes on the events that `Work` yields. It assumes no
+shared disk: finished shards come back as bytes, and the process of the benchmark alone writes them. The benchmark decides how to
+continue after a worker was lost (`agora.benchmark.conductor`), in the same way for every executor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Progress:
 
     Attributes:
         job: name of the job.
-        ended: number of ended episodes so far; fewer than before where some are begun again.
+        ended: number of ended episodes so far; it falls if some are restarted.
     """
 
     job: str
@@ -29,7 +29,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Finished:
-    """A shard is finished, of all episodes of a job or of some.
+    """A shard with all or some episodes of a job is finished.
 
     Attributes:
         job: name of the job.
@@ -46,7 +46,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Done:
-    """A job has come to its end.
+    """A job has ended.
 
     Attributes:
         job: name of the job.
@@ -64,7 +64,7 @@ class Lost:
     Attributes:
         job: name of the job.
         reason: reason in words.
-        call: number, from 1, of the planner's call that ended the process; None where it was not the planner's.
+        call: number, from 1, of the planner's call that ended the process; None if it was not the planner's.
     """
 
     job: str
@@ -82,7 +82,7 @@ Event = Progress | Finished | Done | Lost | Waiting
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks before and after everything that may hang: a call of the planner, a step of the world, or a metric.
+    """Callbacks before and after all work that may hang: a call of the planner, a step of the world, or a metric.
 
     Attributes:
         before: called with the name of the work that begins (`agora.episode.PLANNER`, ``WORLD``, or "metric" and its name).
@@ -102,7 +102,7 @@ class AnyJob(Protocol):
 
     @property
     def planner(self) -> str:
-        """Label of its planner. Jobs of two planners run in two processes: a planner may change the state of its process."""
+        """Label of its planner. Jobs of two planners run in two processes, because planners may change their process."""
 
 
 class Work(Protocol):
@@ -112,27 +112,27 @@ class Work(Protocol):
         """Run a job and yield its events, `Done` last.
 
         Raises:
-            Exception: something is wrong with the run, not with an episode; whoever asked for the run is to get it.
+            Exception: something is wrong with the run, not with an episode; it is passed on to the caller of the run.
         """
 
     def of(self, planner: str) -> Work:
-        """Return the work on the jobs of one planner, by its label, for a process of its own.
+        """Return the work on the jobs of one planner, by its label, for a separate process.
 
         It can be unpickled without importing the code of the other planners.
         """
 
     def files(self) -> Mapping[str, str]:
-        """Digests of the files here that enter the jobs, by name; where they are the same, jobs need not be `carrying` anything.
+        """Digests of this machine's input files of the jobs, by name; a worker with the same digests does not need `carrying`.
 
         Raises:
             InputError: one is missing or cannot be read.
         """
 
     def packages(self) -> Mapping[str, str]:
-        """Versions of the packages here that the jobs' components come from, by name; where they are others, results may be too."""
+        """Versions of this machine's packages with components of the jobs, by name; with other versions, results may differ."""
 
     def carrying(self, job: Any) -> Any:
-        """The job with all that is made from this machine's files in it, for workers that do not see them; made once for a job."""
+        """The job including all data from this machine's files, for workers without them; created once per job."""
 
 
 class Executor(Protocol):
@@ -140,18 +140,18 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """The number of jobs that it runs at a time, at least 1; episodes are divided into jobs accordingly."""
+        """The number of concurrent jobs, at least 1; episodes are divided into jobs accordingly."""
 
     def prepare(self) -> None:
         """Begin slow work, such as starting processes, while the benchmark reads its files; called once or never."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
-        """Take jobs from the left of the queue until it is empty and none is under way, and yield their events as they come.
+        """Take jobs from the left of the queue until it is empty and no job is running, and yield their events as they arrive.
 
-        The benchmark may append to the queue whenever it has been given an event. Events of one job come in their order; those of
-        several in any. Where nothing happens for a second, it may yield `Waiting`. When the iterator is closed, or something is
-        raised into it, all that runs is stopped at once.
+        The benchmark may append to the queue after every event. The events of one job come in order; those of several jobs may be
+        interleaved. If nothing happens for a second, the executor may yield `Waiting`. When the iterator is closed, or an exception
+        is raised into it, all running jobs are stopped at once.
 
         Raises:
-            Exception: what a job raised.
+            Exception: the exception of a job.
         """

@@ -11,16 +11,16 @@ from agora.maps.grid import Map
 
 @dataclass(frozen=True)
 class PathRequest:
-    """The question to a global planner: where from, where to, and for which robot. Poses are in the frame of the map, m and rad.
+    """The request to a global planner: start, goal and robot. Poses are in the frame of the map, m and rad.
 
     Attributes:
         map: map of the surroundings.
-        start: (3,) pose of the robot; its heading is NaN where nobody knows it.
-        goal: (3,) pose to reach; its heading is NaN where any will do.
+        start: (3,) pose of the robot; its heading is NaN if it is unknown.
+        goal: (3,) pose to reach; its heading is NaN if any heading is allowed.
         radius: radius of the disc that must fit through, m.
-        turning_radius: radius of the robot's smallest curve, m; 0 for a robot that turns in place.
+        turning_radius: smallest turning radius of the robot, m; 0 for a robot that turns in place.
         footprint: corners of the robot's outline in its frame, m; none for a disc.
-        cost: (rows, columns) uint8, costs that `CostmapLayer` have put on the cells, 0 to 252; None where no layer is.
+        cost: (rows, columns) uint8, costs that each `CostmapLayer` has added to the cells, 0 to 252; None without layers.
     """
 
     map: Map
@@ -33,14 +33,15 @@ class PathRequest:
 
 
 class GlobalPlanner(Protocol):
-    """Map to path.
+    """Plans a path on a map.
 
-    Where a planner finds no path for a robot with an outline, it is asked for the largest disc inside, too. One that plans for the
-    outline itself, so that the radius means nothing to it then, has an attribute ``fits_outline`` that is True, and is asked once.
+    If a planner finds no path for the disc around a robot's outline, it is called again with the largest disc inside the outline. A
+    planner that checks the outline itself, and then ignores the radius, has an attribute ``fits_outline`` that is True, and is
+    called once.
     """
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path from the start to the goal; None where there is none, or where an end is outside the map.
+        """Return the path from the start to the goal; None if there is none, or if an end is outside the map.
 
-        It is (K, 2) points, m, or (K, 3) poses where the planner chooses the heading, too.
+        It is (K, 2) points, m, or (K, 3) poses if the planner also chooses headings.
         """

@@ -17,12 +17,12 @@ class Guidance:
 
     Attributes:
         path: (N, K, 2) m; after ``path_count`` points it repeats the last.
-        path_count: (N,); 0 where there is no way: the robot stands, unless its local planner is recovering.
+        path_count: (N,); 0 if there is no path: the robot stops, unless its local planner is recovering.
         goal: (N, 3) pose at the end of the path.
         speed: (N,) speed limit of the local planner, in its own top speeds: 1 for no change, 0 for standing still.
-        danger: (N,) from 0, nobody about, to 1.
+        danger: (N,) from 0, nobody nearby, to 1.
         reason: (N,) int8, numbers of an `agora.core.recording.Reason` why the path was changed; None for no reason anywhere.
-        pedestrians: pedestrians that the local planner is told of instead of the known ones; None for no change.
+        pedestrians: pedestrians that the local planner gets instead of the known ones; None for no change.
         twist: (N, 3) twists that overrule the local planner, in the rows of ``overrules``; None for none.
         overrules: (N,) rows in which ``twist`` overrules the local planner.
     """
@@ -41,7 +41,7 @@ class Guidance:
 class InterPlanner(Protocol):
     """Path to path, between the global and the local planner, for a batch: rows share no state.
 
-    It always needs the path; `agora.planners.guided.GuidedPlanner` puts it in front of any local planner.
+    It always needs the path; `agora.planners.guided.GuidedPlanner` combines it with any local planner.
     """
 
     @property

@@ -13,7 +13,7 @@ class MapGenerator(Protocol):
     """Makes places; a frozen dataclass whose fields are its parameters."""
 
     def generate(self, stream: Stream) -> Place:
-        """Return a place that depends on the parameters and the stream alone.
+        """Return a place that depends only on the parameters and the stream.
 
         Raises:
             PlacementError: the parameters cannot be met; the message says which and why.

@@ -1,4 +1,4 @@
-"""Metrics: pure functions of a recording, each with its meaning as data on it."""
+"""Metrics: pure functions of a recording, with their definition as attributes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Metric:
     """A metric; tables, documentation and the report are generated from its fields.
 
     Attributes:
-        name: unique name; a definition that belongs to one source carries it, ``personal_space_compliance.igibson``.
+        name: unique name; a definition of a single source includes the source, ``personal_space_compliance.igibson``.
         unit: SI unit, "" for a pure number, "0/1" for an indicator, whose mean is a rate.
         direction: direction of better values.
         formula: definition in words or symbols, one line.
         source: publication of the definition.
         version: number that is raised when the values change.
-        function: value of a recording; None where it is undefined for that recording.
+        function: value of a recording; None if it is undefined for that recording.
         values: range of its numbers: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or 1).
             Empty for the range that the unit implies: an indicator for "0/1", any for "" and m, an amount for all others.
         compared: episodes over which planners are compared; None is as `over` says.
@@ -62,10 +62,10 @@ class Metric:
 
     @property
     def over(self) -> Compared:
-        """The episodes over which planners are compared: ``all`` where a failed episode counts against its planner, as in a rate.
+        """The episodes over which planners are compared: ``all`` if a failed episode counts against its planner, as in a rate.
 
-        Everything else can look better by failing: a robot that stands still or stops early has a short path and nobody near. So
-        it is ``reached``, the episodes that each of the compared planners reached, where the metric does not say ``compared``.
+        Failing improves all other metrics: a robot that stands still or stops early has a short path and nobody nearby. They are
+        compared over ``reached``, the episodes that each of the compared planners reached, unless the metric sets ``compared``.
         """
         return self.compared or ("all" if self.unit == "0/1" else "reached")
 
@@ -82,11 +82,11 @@ class Metric:
 
     @property
     def total(self) -> bool:
-        """True where the metric is defined for every recording: its function says that it returns a float, and not None."""
+        """True if the metric is defined for every recording: the return type of its function is float, without None."""
         return getattr(self.function, "__annotations__", {}).get("return") in ("float", float)
 
     def takes(self, value: float) -> bool:
-        """Return whether a number can be its value."""
+        """Return whether a number is a possible value."""
         if not math.isfinite(value):
             return False
         match self.kind:
@@ -186,5 +186,5 @@ def metric(
     compared: Compared | None = None,
     walls: Walls = "",
 ) -> Callable[[Callable[[Recording], float | None]], Metric]:
-    """Make a `Metric` of the decorated function."""
+    """Make a `Metric` from the decorated function."""
     return lambda function: Metric(name, unit, direction, formula, source, version, function, values, compared, walls)

@@ -1,10 +1,10 @@
-"""Modules: changes of a task before it is put together, or after.
+"""Modules: changes of a task before it is created, or after.
 
 A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
-plan alone. What has to count (episodes a map, the stage of a curriculum) is in the plan or is a parameter.
+plan alone. Counters (episodes per map, the stage of a curriculum) are in the plan or are parameters.
 
-What all episodes of a batch share, the crowd model and what it sees, behaviours, periods, navigation, ``ends`` and
-``after_end``, is not a module's to change.
+A module must not change what all episodes of a batch share: the crowd model and its perception, behaviours, periods, navigation,
+``ends`` and ``after_end``.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class ResetPlan:
 
     @property
     def drawn(self) -> str:
-        """The name of the episode by which everything random is placed: that of another stage where the stage says so."""
+        """The name of the episode for random draws: that of another stage if the stage says so (``drawn_as``)."""
         return f"{self.stage.drawn_as}/{self.episode}" if self.stage.drawn_as else self.entry
 
 
 class Module(Protocol):
     """Changes a plan before a reset, or the task after it; subclasses override the methods that they need.
 
-    The modules of a stage run one after the other, including modules that another one adds. A class attribute ``sets`` names the
-    keys of the stage that a module sets: a stage with the module may not have them.
+    The modules of a stage run one after another, including modules that another one adds. A class attribute ``sets`` names the keys
+    of the stage that a module sets: a stage with the module may not have them.
     """
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:

@@ -1,8 +1,8 @@
-"""Networks: from the vector that a robot sees, and what it remembers, to an action.
+"""Networks: from the input vector of a robot and its memory to an action.
 
-The weights are no part of a network: they are arrays by name, and `agora.policies.policy.Policy` holds both. A policy drives
-without PyTorch, so a network computes its step with NumPy; `agora.policies.layers` has layers that do not depend on the batch. Its
-twin in PyTorch, which trainers improve, is made by `Network.learner` when a training asks for it.
+The weights are not part of a network: they are arrays by name, and `agora.policies.policy.Policy` holds both. A policy drives
+without PyTorch, so a network computes its step with NumPy; `agora.policies.layers` has layers that do not depend on the batch.
+`Network.learner` creates its PyTorch twin, which trainers optimise.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Shape:
         observe: encoding of the observations.
         actions: A, values of an action.
         period: control period of the training, s.
-        log_std: logarithm of the standard deviation of normally distributed actions at the beginning.
-        body: `agora.policies.policy.TrainedRobot` of the robot of the training; None if the policy is to drive any.
+        log_std: initial logarithm of the standard deviation of normally distributed actions.
+        body: `agora.policies.policy.TrainedRobot` of the robot of the training; None if the policy should drive any robot.
     """
 
     observe: Encoding
@@ -35,38 +35,38 @@ class Shape:
 
 
 class Network(Protocol):
-    """A registered network: a frozen dataclass whose fields are its parameters, which the file of a policy holds."""
+    """A registered network: a frozen dataclass whose fields are its parameters, which are stored in the policy file."""
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the weights must have, by their names.
 
         Args:
-            observe: encoding of what it sees.
-            arrays: the weights, which tell what neither the parameters nor the encoding say, such as the length of an action.
+            observe: encoding of its input.
+            arrays: the weights, which determine what neither the parameters nor the encoding do, such as the length of an action.
 
         Raises:
-            InputError: it does not see with this encoding.
+            InputError: it cannot use this encoding.
         """
 
     def state_size(self, observe: Encoding) -> int:
-        """Return S, how many values it remembers from decision to decision; all are 0 when an episode begins."""
+        """Return S, the number of values of its memory; all are 0 when an episode begins."""
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, A) of what N robots see (N, D) and remember (N, S), and what they remember then (N, S).
+        """Return the actions (N, A) of N robots for their inputs (N, D) and memories (N, S), and their new memories (N, S).
 
-        The encoding takes the actions. A row does not depend on the others, to the bit.
+        The encoding converts the actions to twists. A row does not depend on the others, not even in its last bit.
         """
 
     def graph(self, policy: Any, graph: Any) -> None:
-        """Add the inputs, operators and outputs of a policy to its ONNX graph: a step, and what follows it.
+        """Add the inputs, operators and outputs of a policy to its ONNX graph: a step, and the conversion of its output.
 
         Args:
             policy: `agora.policies.policy.Policy` with this network.
-            graph: `agora.policies.onnx_graph.OnnxGraph`, in which the notes on the encoding are already.
+            graph: `agora.policies.onnx_graph.OnnxGraph`, which already contains the notes on the encoding.
         """
 
     def learner(self, shape: Shape) -> Any:
-        """Return the network in PyTorch, untrained: a module whose method ``policy`` makes a policy of it.
+        """Return the untrained network in PyTorch: a module whose method ``policy`` converts it to a policy.
 
         The trainers ``ppo`` and ``cloning`` take an `agora.policies.learners.actor_critic.ActorCritic`.
 
@@ -74,5 +74,5 @@ class Network(Protocol):
             shape: of the training.
 
         Raises:
-            InputError: it cannot be trained so.
+            InputError: it cannot be trained in this way.
         """

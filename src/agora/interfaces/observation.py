@@ -16,7 +16,7 @@ from agora.world.tracks import Tracks
 
 @dataclass(frozen=True, eq=False)
 class Costmap:
-    """Costs of the cells about each robot (costmap_2d's scale: 254 lethal, 253 inscribed, 255 unknown, 0 free).
+    """Costs of the cells around each robot (costmap_2d's scale: 254 lethal, 253 inscribed, 255 unknown, 0 free).
 
     Attributes:
         cost: (N, H, W) uint8.
@@ -60,10 +60,10 @@ class SemanticWindow:
 
 @dataclass(frozen=True, eq=False)
 class SemanticMaps:
-    """Semantic attributes of the pedestrians about each robot; 0 where nobody is.
+    """Semantic attributes of the pedestrians around each robot; 0 in cells without pedestrians.
 
     Attributes:
-        evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
+        evidence: (N, A, H, W): for each cell, the evidence with the largest absolute value among the pedestrians in it.
         attributes: the A names.
         origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
         resolution: length of a cell, m.
@@ -76,36 +76,35 @@ class SemanticMaps:
 
 
 def _view(channel: str, shared: bool = False) -> Any:
-    """A field that shows a channel, None where it is not needed; ``shared``: all rows have the same, without an axis N."""
+    """A field that shows a channel, None if it is not needed; ``shared``: all rows have the same, without an axis N."""
     return field(default=None, metadata={"channel": channel, "shared": shared})
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """The knowledge of N robots at one moment; a planner declares which channels it needs, the rest is None.
+    """The knowledge of N robots at one time; a planner declares the channels that it needs, the others are None.
 
     Attributes:
         pose: (N, 3) x, y and heading, m and rad, map frame.
         twist: (N, 3) vx, vy and omega in the robot's frame, m/s and rad/s.
         goal: (N, 3) pose to reach.
-        radius: (N,) radius of the disc about the footprint, m.
-        footprint: (N, V, 2) corners in the robot's frame, m, the last again where a robot has fewer; all zero for a disc, V = 0 for
-            discs alone.
+        radius: (N,) radius of the disc around the footprint, m.
+        footprint: (N, V, 2) corners in the robot's frame, m, the last one repeated for robots with fewer; all zero for a disc, V =
+            0 if all are discs.
         limits: limits of the robots.
         dt: control period, s.
-        goal_tolerance: (N,) distance to the goal that is near enough, m.
-        heading_tolerance: (N,) difference to the goal's heading that is near enough, rad; pi or more for any heading, as where it
-            is None.
+        goal_tolerance: (N,) tolerance of the distance to the goal, m.
+        heading_tolerance: (N,) tolerance of the goal's heading, rad; pi or more, or None, for any heading.
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
         path_count: (N,) number of points of the path.
-        pedestrians: pedestrians near (the channel "pedestrians").
-        robots: other robots near (the channel "robots").
+        pedestrians: nearby pedestrians (the channel "pedestrians").
+        robots: nearby robots (the channel "robots").
         scan: (N, B) ranges, m.
         scan_angles: (B,) angles of the beams in the sensor's frame, rad.
         scan_pose: (3,) pose of the sensor in the robot's frame, m and rad.
         scan_range: largest range, m.
-        costmap: local window about the robot.
-        semantics: semantic maps about the robot.
+        costmap: local window around the robot.
+        semantics: semantic maps around the robot.
         sensors: readings of other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.
     """
 

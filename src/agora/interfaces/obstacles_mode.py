@@ -1,4 +1,4 @@
-"""Obstacles modes: the people and things in the way of the robots."""
+"""Obstacles modes: the people and obstacles in the way of the robots."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from agora.draft.task import Task
 class ObstaclesMode(Protocol):
     """The pedestrians and obstacles in the way; a frozen dataclass whose fields are its parameters.
 
-    A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``, or returns them from a
-    method ``needs(source)`` of the stage's world source; every stage with the mode has them.
+    If its pedestrians depend on behaviours, a mode names these in a class attribute ``needs``, or returns them from a method
+    ``needs(source)``, given the stage's world source; every stage with the mode has them.
 
-    A class attribute ``uses`` names what the mode works with: "random places", the "scenario" of the world, "people" that crowd
-    models move, "recordings" of people. A key of a stage that neither of its modes uses is refused. A mode without ``uses`` may use
-    everything.
+    A class attribute ``uses`` names the inputs of the mode: "random places", the "scenario" of the world, "people" that crowd
+    models move, "recordings" of people. A key of a stage that neither of its modes uses is rejected. A mode without ``uses`` may
+    use everything.
     """
 
     def place(self, task: Task) -> None:

@@ -52,14 +52,14 @@ class Declaration:
 
     Attributes:
         needs: names of the channels that it reads, or channels with parameters of their own.
-        label: kind that it claims to be.
+        label: its claim, such as "faithful" or "small".
         tunable: span of each field that may be tried, by its name.
-        notes: notes among `NOTES` that it answers at every call.
-        concurrent: whether threads may ask it at the same time, each for some of the rows.
+        notes: notes in `NOTES` that it returns at every call.
+        concurrent: whether threads may call it at the same time, each for some of the rows.
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
         top_speed: its largest speed where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
-        period: control period that it was made for, s; 0 for any. It need not answer with a longer one.
+        period: control period that it was made for, s; 0 for any. It may reject a longer one.
         requires: extras of Agora's installation whose packages it needs, such as "learning".
     """
 

@@ -1,4 +1,4 @@
-"""Predictors: the places where pedestrians will be."""
+"""Predictors: future positions of pedestrians."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PredictorDeclaration:
     """The properties that a predictor declares in its attribute ``declares``.
 
     Attributes:
-        needs: names of the channels that it reads beside "pedestrians", or channels with parameters of their own.
+        needs: names of the channels that it reads besides "pedestrians", or channels with parameters of their own.
         tunable: span of each field that may be tried, by its name.
         requires: extras of Agora's installation whose packages it needs, such as "learning".
     """
@@ -43,7 +43,7 @@ class Prediction:
     """The answer of a predictor for N robots.
 
     Attributes:
-        position: (N, Q, T, 2) expected places of the pedestrians at the T moments, m; slots without a pedestrian mean nothing.
+        position: (N, Q, T, 2) predicted positions of the pedestrians at the T times, m; empty slots have no meaning.
         memory: memory for the next call.
     """
 
@@ -52,20 +52,20 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """Foretells the ways of the pedestrians that robots see, for a batch: rows share no state."""
+    """Predicts the paths of the pedestrians that robots know, for a batch: rows share no state."""
 
     @property
     def declares(self) -> PredictorDeclaration:
         """The properties of the predictor."""
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return where the pedestrians of the observation will be.
+        """Return the future positions of the observation's pedestrians.
 
-        It is called once in a control period, ``observation.dt``.
+        It is called once per control period, ``observation.dt``.
 
         Args:
-            observation: observation of N rows; ``pedestrians`` is there.
-            steps: number T of moments.
-            dt: time from one moment to the next, s; the first is ``dt`` after the observation.
-            memory: memory of the call before; {} at the start, all 0 in rows whose episode begins.
+            observation: observation of N rows; it has ``pedestrians``.
+            steps: T, the number of prediction times.
+            dt: interval between prediction times, s; the first is ``dt`` after the observation.
+            memory: memory of the previous call; {} at the start, all 0 in rows whose episode begins.
         """

@@ -1,7 +1,7 @@
-"""Rewards: the worth of a control period, by which policies learn; and facts, which rewards ask for.
+"""Rewards: the value of a control period for learning; and facts, the inputs of rewards.
 
-A reward names facts of `agora.learning.facts.FACTS`, or brings facts of its own. A fact reads what the robots know and the worlds
-as they are; both are read once in a control period.
+A reward names facts of `agora.learning.facts.FACTS`, or defines its own. A fact reads the robots' knowledge and the true worlds,
+once per control period.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Transition:
 
     Attributes:
         outcome: (N,) `agora.world.records.RUNNING` or the number of an `agora.core.recording.Outcome`.
-        progress: (N,) how much nearer the robot came to its goal, m.
-        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
+        progress: (N,) decrease of the robot's distance to its goal, m.
+        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite if there are none.
         dt: control period, s.
-        facts: more that a reward asked for, by the names of the facts, each (N, ...).
+        facts: requested facts by name, each (N, ...).
     """
 
     outcome: Ints
@@ -37,13 +37,13 @@ class Transition:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """A control period of W worlds that is over; row ``w * R + r`` is robot r of world w. All of it is read-only.
+    """A finished control period of W worlds; row ``w * R + r`` is robot r of world w. All of it is read-only.
 
     Attributes:
-        observation: what the robots know at its end; of the channels, those are there that facts or the policy need.
-        world: the worlds at its end, as they truly are.
-        command: (N, 3) twist that the action asked for, m/s and rad/s.
-        command_before: (N, 3) that of the control period before; 0 in the first of an episode.
+        observation: the robots' knowledge at its end, with the channels that facts or the policy need.
+        world: the true worlds at its end.
+        command: (N, 3) commanded twist, m/s and rad/s.
+        command_before: (N, 3) commanded twist of the previous control period; 0 in the first of an episode.
     """
 
     observation: Observation
@@ -58,14 +58,14 @@ def _nothing(observation: Observation) -> None:
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that a reward may ask about a control period.
+    """A fact about a control period that rewards can use.
 
     Attributes:
         name: in `Transition.facts`.
-        read: returns it, (N, ...) float32, of the period that passed and of what ``begin`` kept.
+        read: returns it, (N, ...) float32, from the finished period and the value that ``begin`` returned.
         needs: channels that it reads.
-        begin: keeps something of the observation by which the robots acted, as copies, for ``read``.
-        says: shape, meaning and unit, for readers.
+        begin: returns copies of parts of the observation that the robots acted on, for ``read``.
+        says: shape, meaning and unit, as text.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Rewarding(Protocol):
 
     @property
     def asks(self) -> Collection[str | Fact]:
-        """Facts that it reads: names of the library's, or facts of its own."""
+        """Facts that it reads: names of the library's facts, or its own facts."""
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the terms (N,) float32, weighted, by name."""

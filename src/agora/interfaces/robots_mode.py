@@ -14,5 +14,5 @@ class RobotsMode(Protocol):
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return the start pose (3,) and the goals (G, 3) of each robot.
 
-        Goals that obstacles need not make room for are added to ``task.robots`` by a function that is appended to ``task.later``.
+        To add goals that obstacles may block, append a function to ``task.later`` that adds them to ``task.robots``.
         """

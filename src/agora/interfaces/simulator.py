@@ -22,10 +22,10 @@ Ability = Literal["step", "exact_contacts", "pause", "delete", "rgbd"]
 
 
 class Bodies(Protocol):
-    """The robots of a batch at work.
+    """The simulated robots of a batch.
 
     Attributes:
-        walls: (W, R) when a wall stopped each robot in the last step, as a share of the step from 0 to 1; 2 where none did.
+        walls: (W, R) when a wall stopped each robot in the last step, as a share of the step from 0 to 1; 2 if none did.
     """
 
     walls: Floats
@@ -37,21 +37,21 @@ class Bodies(Protocol):
         """Return the function of (first, last) that moves the robots of worlds ``first <= w < last`` by one step of ``world.dt``.
 
         It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the other generation and
-        ``walls``. It leaves worlds that are done as they are. Several threads call it at the same time for different worlds.
+        ``walls``. It does not change worlds that are done. Several threads call it at the same time for different worlds.
 
         A robot whose pose or velocity it writes as NaN is lost: it stays where it was, and its episode ends as ``simulator_failed``
-        with the words that stand in ``World.lost`` for its world.
+        with the text in ``World.lost`` for its world.
         """
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return the channels that the simulator measures itself, such as the images of a camera, by their names; nothing where {}.
+        """Return the channels that the simulator measures itself, such as the images of a camera, by their names.
 
-        A registered channel of the name says the parameters and fields, and its ``bind`` asks for the offer
+        A registered channel of this name declares the parameters and fields, and its ``bind`` requests the offer
         (`agora.interfaces.Source.offered`).
         """
 
     def close(self) -> None:
-        """Close everything that was opened."""
+        """Release all resources."""
 
 
 class Simulator(Protocol):
@@ -63,4 +63,4 @@ class Simulator(Protocol):
     can: ClassVar[frozenset[Ability]]
 
     def bodies(self, world: World) -> Bodies:
-        """Return the robots of a batch; the records of ``world`` exist, its episodes have not begun."""
+        """Return the robots of a batch, whose records in ``world`` exist and whose episodes have not begun."""

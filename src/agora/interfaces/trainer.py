@@ -1,7 +1,7 @@
-"""Trainers of policies: the page that the author of a trainer reads.
+"""Trainers of policies, for authors of trainers.
 
 `agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The
-trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as
+trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must give the same curve as
 without the interruption; `agora.testing.check_trainer` tests that.
 """
 
@@ -22,7 +22,7 @@ class Savable(Protocol):
 
 
 class TrainingRun(Protocol):
-    """A training at work in its folder.
+    """A running training in its folder.
 
     Attributes:
         suite: suite, an `agora.tasks.suite.Suite` whose split is training.
@@ -46,19 +46,19 @@ class TrainingRun(Protocol):
 
         Args:
             steps: environment steps so far.
-            share: share of the training that is done.
+            share: finished share of the training.
             values: values by name.
         """
 
     def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
-        """Keep a checkpoint in place of the one before.
+        """Replace the checkpoint.
 
         Raises:
-            DivergedError: an array holds a number that is not finite; the checkpoint before stays.
+            DivergedError: an array holds a number that is not finite; the previous checkpoint stays.
         """
 
     def validate(self, policy: Savable, steps: int, share: float) -> Any:
-        """Play the validation stage with a policy, and keep the policy if none was better before."""
+        """Run the validation stage with a policy, and keep the policy if it is the best so far."""
 
 
 class Trainer(Protocol):
@@ -67,6 +67,6 @@ class Trainer(Protocol):
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
         """Train until done, from the run's last checkpoint if there is one.
 
-        A generator: it yields at least whenever it has logged. At this moment its user is told what happened, and may stop it. It
-        yields the policy as it now is, which is kept where the training is stopped, or nothing.
+        A generator: it yields at least whenever it has logged. At this moment its user sees the progress, and may stop it. It
+        yields the current policy, which is kept if the training is stopped, or nothing.
         """

@@ -1,4 +1,4 @@
-"""World sources: where the surroundings of a stage's episodes come from."""
+"""World sources: the surroundings of a stage's episodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class WorldSource(Protocol):
         """Return the names of its worlds; episode k of a stage uses number k modulo their count."""
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Return a world; ``stream`` is for those that are generated."""
+        """Return a world; generated worlds are drawn from ``stream``."""
 
 
 @runtime_checkable

@@ -71,7 +71,7 @@ _BUMPER = 0.05  # m
 
 @dataclass(frozen=True)
 class ArenaReward:
-    """A weighted sum of Arena's reward units; a unit of weight 0 costs nothing.
+    """A weighted sum of Arena's reward units; units of weight 0 are not computed.
 
     Attributes:
         reached: for reaching the last goal (goal_reached).
@@ -89,7 +89,7 @@ class ArenaReward:
         follow_distance: m.
         standing: where the speed forwards is at most 0.1 m/s (no_movement).
         travelled: for every m/s forwards, and for 0.001 of every rad/s (distance_travelled).
-        turned: for every rad/s to the left, beside that; to the right it counts as a negative number (distance_travelled).
+        turned: for every rad/s to the left, in addition; to the right it counts as a negative number (distance_travelled).
         reverse: where the speed forwards is below ``reverse_speed`` (reverse_drive).
         reverse_rate: for every m/s backwards, where the speed forwards is below ``reverse_speed`` (factored_reverse_drive).
         reverse_speed: m/s, at most 0.

@@ -1,7 +1,7 @@
 """Reward files of Arena 3.0 and of rosnav-rl: ``reward_functions/*.yaml``, each a mapping of units to their parameters.
 
-What a file leaves out has Arena's value, which is not always that of `ArenaReward`. Units that Agora has not, and parameters that
-mean something else here, are reported with their lines. A file with a unit or a parameter that Arena 3.0 lacks is one of rosnav-rl.
+What a file leaves out has Arena's value, which is not always that of `ArenaReward`. Units that Agora lacks, and parameters with
+another meaning here, are reported with their lines. A file with a unit or a parameter that Arena 3.0 lacks is one of rosnav-rl.
 """
 
 from __future__ import annotations

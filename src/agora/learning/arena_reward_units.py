@@ -29,7 +29,7 @@ class Unit:
 
     @property
     def of_later(self) -> bool:
-        """Mark of units that Arena 3.0 has not, or whose parameters it has not."""
+        """Mark of units, or of units with parameters, that Arena 3.0 lacks."""
         return self.later
 
     def fields(self) -> Mapping[str, Any]:
@@ -442,4 +442,4 @@ INSTEAD = {
     "social_potential": "use ped_safe_distance",
     "tgrf_discomfort": "use ped_safe_distance",
 }
-"""Units that Agora has not, with the nearest that it has."""
+"""Units that Agora lacks, with the nearest existing ones."""

@@ -1,7 +1,7 @@
 """Arena 3.0's ``training_config.yaml`` as a training file: rewards and numbers of PPO; places, robots and people are the suite's.
 
-What Agora says elsewhere, or has not, is told with its line and with what to do instead. Parts that are switched off, or empty, are
-passed over.
+Settings that are elsewhere in Agora, or missing, are reported with their line and an alternative. Parts that are switched off, or
+empty, are passed over.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _INSTEAD = {
     "rl_agent.rgbd": "observe has no camera",
     "rl_agent.action_space": "actions are continuous",
     "rl_agent.discrete_action_space": "actions are continuous",
-    "rl_agent.ppo.use_sde": "noise is drawn anew at each step",
-    "rl_agent.ppo.sde_sample_freq": "noise is drawn anew at each step",
+    "rl_agent.ppo.use_sde": "noise is drawn at each step",
+    "rl_agent.ppo.sde_sample_freq": "noise is drawn at each step",
     "rl_agent.ppo.verbose": "curve.jsonl and TensorBoard's file are always written",
     "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
 }

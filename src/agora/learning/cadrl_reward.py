@@ -25,13 +25,13 @@ __all__ = ["CadrlReward"]
 class CadrlReward:
     """Sparse: for the goal, for a collision, and for being close to a pedestrian or another robot.
 
-    Somebody who is close by d metres costs ``close + slope d``: in the published code -0.1 - d / 2, so that the cost grows with the
-    distance up to ``distance``; the papers write -0.1 + d / 2. The defaults are the code's. Other robots count by their distance at
-    the end of the control period, as in the code, pedestrians by their smallest within it.
+    A pedestrian at a small distance d costs ``close + slope d``: in the published code -0.1 - d / 2, so that the cost grows with
+    the distance up to ``distance``; the papers write -0.1 + d / 2. The defaults are the code's. Other robots count by their
+    distance at the end of the control period, as in the code, pedestrians by their smallest within it.
 
     Attributes:
         reached: for reaching the last goal.
-        collision: for an end by contact, or outside the map.
+        collision: for an end by a contact or outside the map.
         close: where the clearance is at most ``distance`` and the episode goes on.
         slope: for every metre of clearance there.
         distance: clearance between the edges up to which there is a cost, m.

@@ -1,6 +1,6 @@
-"""The card of a trained policy: what it was trained on, what it reaches beside what was published, and what it cannot do.
+"""The card of a trained policy: what it was trained on, its results next to the published ones, and what it cannot do.
 
-`agora train` writes it beside the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
+`agora train` writes it next to the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
 with Agora stand in ``configs/policies``; the manual's pages are made from them.
 """
 
@@ -39,10 +39,10 @@ class Result:
         reached: number of episodes that reached the goal.
         collided: number of episodes that ended in a collision.
         late: number of episodes that ran out of time.
-        seconds: mean time of those that reached the goal, s; None where none did.
+        seconds: mean time of those that reached the goal, s; None if none did.
         failed: number of episodes that ended because the planner failed.
-        left: number of episodes that ended outside the map; None where they were not counted apart, and ``collided`` has them.
-        walls: number of the collisions that were with a wall; None where they were not counted apart.
+        left: number of episodes that ended outside the map; None if they were not counted apart, and ``collided`` has them.
+        walls: number of the collisions that were with a wall; None if they were not counted apart.
         lost: number of episodes that ended because the simulator failed.
     """
 
@@ -93,7 +93,7 @@ class SeedRecord:
         seconds: wall-clock time of the training, validations included, s.
         made_on: processor, system, versions and commit.
         curve: environment steps and success on the validation stage, after one another.
-        results: of the best policy by validation, one a stage of the test; none where it was not tested.
+        results: of the best policy by validation, one per stage of the test; none where it was not tested.
         stopped: whether the training was stopped before its end.
     """
 
@@ -114,7 +114,7 @@ class PolicyCard:
         training: the resolved training (`agora.learning.training.Training`) as plain data.
         seeds: the trainings, one a seed; the policy is that of the first.
         ablations: success on the first stage of the test under changed parameters, in words.
-        elsewhere: outcomes of the policy on grounds that it was not trained on, one a stage of the training's ``elsewhere``.
+        elsewhere: outcomes of the policy on grounds that it was not trained on, one per stage of the training's ``elsewhere``.
     """
 
     training: dict[str, Any]
@@ -150,7 +150,7 @@ class PolicyCard:
         warning = [f"Elsewhere\n: {said_of(self.elsewhere)}\n"] if self.elsewhere else []
         lines += [f"Cannot\n: {said['cannot']}\n", *warning, "## Success\n", table, _note(self.seeds)]
         if self.elsewhere:
-            grounds = f"The suite `{said['elsewhere']}`, on which it was not trained; pedestrians are told as they are.\n"
+            grounds = f"The suite `{said['elsewhere']}`, on which it was not trained; with true pedestrian states.\n"
             lines += ["## Elsewhere\n", grounds, _table(_elsewhere(self.elsewhere))]
         if self.ablations:
             lines += ["## Ablations\n", _table([("changed", "result"), *self.ablations.items()])]

@@ -1,4 +1,4 @@
-"""The files that a training goes on from: its checkpoint and its curve; one that was damaged is told from a whole one."""
+"""The files that a training goes on from: its checkpoint and its curve; damaged ones are detected."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
 
 
 def steps_of(path: Path) -> float | None:
-    """Return the environment steps after which a checkpoint was written; None where there is none that can be read."""
+    """Return the environment steps after which a checkpoint was written; None if there is none that can be read."""
     try:
         return _numbers(path, _opened(path, with_arrays=False)[0])["steps"] if path.exists() else None
     except ResultsError:
@@ -117,7 +117,7 @@ def point_of(line: str, where: str) -> dict[str, Any]:
 
 
 def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str, Array]]:
-    """The texts beside the arrays of a safetensors file, and the arrays, where they are asked for."""
+    """The metadata texts of a safetensors file, and its arrays if requested."""
     from safetensors import safe_open
 
     try:

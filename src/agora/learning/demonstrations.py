@@ -1,13 +1,13 @@
 """Demonstrations: what a robot saw and what its driver did, out of bags and of benchmarks, for behaviour cloning.
 
-One ``.npz`` for each robot of an episode, T samples, one for each scan; arrays are float32 but for the times:
+One ``.npz`` for each robot of an episode, T samples, one for each scan; arrays are float32 except for the times:
 
-``time`` (T,) s since the first sample · ``scan`` (T, B) m · ``angles`` (B,) of the beams, rad · ``range_max`` m ·
-``pose`` (T, 3) x, y, heading · ``twist`` (T, 3) vx, vy, omega · ``goal`` (3,), nan where nobody said one ·
-``local_goal`` (T, 2) the goal's x and y in the robot's frame · ``command`` (T, 3) vx, vy, omega.
+``time`` (T,) s since the first sample · ``scan`` (T, B) m · ``angles`` (B,) of the beams, rad · ``range_max`` m · ``pose`` (T, 3)
+x, y, heading · ``twist`` (T, 3) vx, vy, omega · ``goal`` (3,), nan if not given · ``local_goal`` (T, 2) the goal's x and y in the
+robot's frame · ``command`` (T, 3) vx, vy, omega.
 
-In a bag a sample's command is the one in force when the next scan came: the answer to this scan. What DynaBARN's demonstrations
-keep (front/scan, cmd_vel, odometry, the goal) is all there. In a benchmark there is a sample for each call of the planner.
+In a bag a sample's command is the one in force when the next scan came: the answer to this scan. It contains everything in
+DynaBARN's demonstrations (front/scan, cmd_vel, odometry, the goal). In a benchmark there is a sample for each call of the planner.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _Driver:
         self.scan, self.number = scan or self.scan, number
 
     def arrays(self, logs: Sequence[TransformLog]) -> dict[str, Array] | None:
-        """The demonstration's arrays by name, of the longest stretch of the odometry's clock; None where there are none.
+        """The demonstration's arrays by name, of the longest stretch of the odometry's clock; None if there are none.
 
         Args:
             logs: of transforms.
@@ -110,7 +110,7 @@ class _Driver:
 
 
 def _placed(goal: Array | StampedPose, frames: Frames, stretch: OdometryStretch) -> Array:
-    """A goal (3,) in the map; nan where nobody knows it."""
+    """A goal (3,) in the map; nan if it is unknown."""
     if not isinstance(goal, StampedPose):
         return goal
     found = frames.place(goal, stretch)

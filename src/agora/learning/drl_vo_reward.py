@@ -31,10 +31,10 @@ class DrlVoReward:
 
     Attributes:
         reached: for reaching the last goal.
-        timeout: for an end by time-out.
+        timeout: for an end by a time-out.
         progress: for every metre by which the goal is nearer than ``periods`` control periods ago; at the start, than at the start.
         periods: control periods of the progress; the code's 10 are 0.5 s.
-        collision: for an end by contact, or outside the map.
+        collision: for an end by a contact or outside the map.
         near: for every metre by which the shortest range of the scan is below ``room``, in a period that ends nothing.
         room: range from which on nothing is near, m.
         turning: for every rad/s where the robot is to turn faster than ``turning_rate``.

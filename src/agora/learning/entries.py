@@ -1,4 +1,4 @@
-"""The entries that the worlds of an environment play, one after the other."""
+"""The entries that the worlds of an environment play, one after another."""
 
 from __future__ import annotations
 

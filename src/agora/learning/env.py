@@ -53,7 +53,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     A step is one control period. The episodes are entries of one stage of a suite. Without a seed they are the stage's own, on
     which planners are compared: world w plays w, w + W, w + 2 W, ... of them, so that no result depends on when others end; after
     the last comes the first. Each seed of `reset` has entries of its own (`agora.learning.entries`), which neither another seed nor
-    the stage has: train with a seed. What a stage draws is drawn anew for each; what its files fix, as a scenario does, is the
+    the stage has: train with a seed. The random parts of a stage are drawn for each; what its files fix, as a scenario does, is the
     same.
 
     An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
@@ -63,13 +63,13 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     Where R is above 1, robots that have ended wait until the last of their world ends, as the stage's ``after_end`` says. The
     world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a robot had ended before
-    the step: its action counted for nothing, its reward is 0, and nothing ends there. Whoever learns leaves such steps out.
+    the step: its action counted for nothing, its reward is 0, and nothing ends there. Exclude such steps from learning.
 
     Args:
         suite: the suite, its name or its file.
         stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
-        episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed
+        episodes: how many entries there are, of the stage and of each seed; if 0, the stage's own, and of a seed
             `agora.learning.entries.OF_A_SEED`. Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are
             kept, of more none. One for whose people or robots there is no room is left out.
         workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
@@ -311,9 +311,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return actions
 
     def render(self) -> tuple[Array, ...] | None:
-        """Return a picture of every environment now, each (height, width, 3) uint8; None where ``render_mode`` asks for none.
+        """Return a picture of every environment now, each (height, width, 3) uint8; None if ``render_mode`` asks for none.
 
-        All pictures of an environment have one size. Each shows all walls, or the whole map where it has none.
+        All pictures of an environment have one size. Each shows all walls, or the whole map if it has none.
         """
         if self.render_mode != RGB:
             return None

@@ -25,7 +25,7 @@ class EnvPart:
 
     Args:
         starts: the episodes. examples: of them, that say how large they are.
-        conditions: what they have in common.
+        conditions: conditions of all episodes.
         needs: the channels that the policy sees and facts are read from.
         worlds: W.
         threads: threads over worlds.
@@ -35,7 +35,7 @@ class EnvPart:
 
     Attributes:
         batch: the worlds. mine: (W,) worlds whose episodes are played here.
-        film: what pictures are drawn from; None where nobody asks for any.
+        film: what pictures are drawn from; None if none are requested.
         seen: what the robots know, since the worlds moved or began last (`look`).
     """
 

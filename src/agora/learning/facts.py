@@ -1,4 +1,4 @@
-"""Facts that rewards may ask about a control period, beside the outcome, the progress and the clearance.
+"""Facts about a control period for rewards, besides the outcome, the progress and the clearance.
 
 `agora.interfaces.reward.Fact` says how a reward brings its own.
 """
@@ -144,7 +144,7 @@ class _Route(NamedTuple):
 
     @staticmethod
     def of(seen: Observation) -> _Route | None:
-        """Keep the paths; None where nobody has one."""
+        """Keep the paths; None if nobody has one."""
         if seen.path is None or seen.path_count is None:
             return None
         path, count = seen.path.copy(), seen.path_count.copy()
@@ -207,10 +207,10 @@ FACTS: dict[str, Fact] = {
         Fact(
             "robots",
             _robots,
-            says="(N,) smallest clearance to another robot of the world at the end, m; infinite where there is none",
+            says="(N,) smallest clearance to another robot of the world at the end, m; infinite if there is none",
         ),
-        Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite where there is none"),
-        Fact("adult", _adult, says="(N,) smallest clearance to an adult at the end, m; infinite where there is none"),
+        Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite if there is none"),
+        Fact("adult", _adult, says="(N,) smallest clearance to an adult at the end, m; infinite if there is none"),
         Fact(
             "foreseen",
             _foreseen,

@@ -45,7 +45,7 @@ class Film:
         return self._samples(start) <= self._length
 
     def begin(self, w: int, start: Start) -> None:
-        """Begin anew in a world, where an episode has just begun."""
+        """Reset in a world whose episode has just begun."""
         self._starts[w] = start
         self._recorder.start(w)
         self._recorder.sample()

@@ -28,7 +28,7 @@ from agora.predictors.motion_seen import Seen
 from agora.tasks.suite import load_suite
 
 TRAINING = ("eth", "students001", "zara01")
-"""Scenes that are learned from where none are named."""
+"""Default scenes to learn from."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Crowd:
 
     Attributes:
         suite: name of the suite.
-        stages: names of its stages; all where none are named.
+        stages: names of its stages; all if none are named.
         episodes: of each stage.
         seconds: of each episode, s.
         every: time between two moments, s.

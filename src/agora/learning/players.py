@@ -96,7 +96,7 @@ class PlayerHere:
 
 
 class PlayerApart:
-    """A process of its own plays; the first `answer` are the facts, which whoever made it keeps in `facts`.
+    """A process of its own plays; the first `answer` are the facts, which its creator stores in `facts`.
 
     Args:
         made: arguments of each `agora.learning.settings_env.environment`.

@@ -102,7 +102,7 @@ def _spline(recorded: Trajectories, i: int) -> Any:
 def _moment(
     place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, group: Array, model: DeepSocialForce, horizon: float
 ) -> Samples:
-    """The samples of one time: places and velocities (n, Q, 2) of who is there."""
+    """The samples of one time: places and velocities (n, Q, 2) of the people present."""
     share = 1.0 - np.abs(np.linspace(-1.0, 1.0, _NODES))
     weight = horizon**2 * share / share.sum()
     ahead = goal[:, None] - place

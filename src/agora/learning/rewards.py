@@ -38,15 +38,15 @@ class Reward:
     """A weighted sum of terms; ``reached``, ``collision`` and the two of discomfort are by default those of the CrowdNav code.
 
     Attributes:
-        progress: for every metre nearer to the goal, in a straight line.
+        progress: for every metre of progress to the goal, in a straight line.
         reached: for reaching the last goal.
-        collision: for an end by contact, or outside the map.
+        collision: for an end by a contact or outside the map.
         discomfort: for every second, times the metres by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest pedestrian below which there is discomfort, m.
         step: for every control period.
-        foreseen: for being where somebody who walks straight on will be k control periods later, k from 1 to 5: this over 2^(k + 1)
-            for the smallest k (S. Liu et al., ICRA 2023, equation 3; -20 in the code).
-        way: for every metre of its path that the robot leaves behind.
+        foreseen: for being where a pedestrian, at constant velocity, will be k control periods later, k from 1 to 5: this value
+            divided by 2^(k + 1) for the smallest k (S. Liu et al., ICRA 2023, equation 3; -20 in the code).
+        way: for every metre of progress along its path.
     """
 
     progress: float = 0.1
@@ -134,7 +134,7 @@ def discomfort(transition: Transition, distance: float) -> Floats:
 class Clearances:
     """Smallest clearance between each robot and its world's pedestrians over several steps.
 
-    Between two steps everybody goes straight (CrowdNav's swept test); the robot is the disc about its footprint.
+    Between two steps everybody moves in a straight line (CrowdNav's swept test); the robot is the disc around its footprint.
 
     Args:
         world: the worlds.

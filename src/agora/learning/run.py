@@ -135,7 +135,7 @@ def checkpoint_kept(folder: Path) -> str:
     """Say which checkpoint of a training is kept."""
     steps = steps_of(folder / CHECKPOINT)
     return (
-        "there is no checkpoint yet, so a resumed training begins anew"
+        "there is no checkpoint yet, so a resumed training begins from scratch"
         if steps is None
         else f"the checkpoint after {steps:.0f} steps is in {folder}"
     )
@@ -147,7 +147,7 @@ def policy_kept(folder: Path) -> Path | None:
 
 
 class Run:
-    """A training at work in its folder.
+    """A running training in its folder.
 
     Args:
         folder: of the training.
@@ -233,7 +233,7 @@ class Run:
         return {"label": training.label, "training": training.name, "seed": str(self.seed), "steps": str(steps)}
 
     def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
-        """Keep a checkpoint in place of the one before.
+        """Replace the checkpoint.
 
         Raises:
             DivergedError: a number or an array is not finite; the checkpoint before stays.

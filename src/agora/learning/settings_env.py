@@ -30,7 +30,7 @@ def check_planner(observe: Any, planner: str, every: int = 1) -> None:
 
     Args:
         observe: the encoding.
-        planner: the planner, as text; empty where actions are twists or name planners.
+        planner: the planner, as text; empty if actions are twists or name planners.
         every: control periods of an action.
 
     Raises:

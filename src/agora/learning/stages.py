@@ -29,7 +29,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
     Args:
         suite: the suite, its name or its file.
         stages: names of stages of it, with equal control periods.
-        num_envs: worlds of all stages together, at least one a stage; each stage has as many as the others, or one more.
+        num_envs: worlds of all stages together, at least one per stage; each stage has as many as the others, or one more.
         processes: that play the stages; with 0 this one does. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
         chosen: further arguments of `agora.learning.settings_env.environment`, for all stages.
@@ -124,7 +124,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return *(np.concatenate(each) for each in (seen, rewards, terminated, truncated)), self._joined(infos)  # type: ignore[return-value]
 
     def _joined(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The infos of all stages, one after the other; where a stage has none of a name they are zeros, False or None."""
+        """The infos of all stages, one after another; where a stage has none of a name they are zeros, False or None."""
         counts = [part.num_envs for part in self.parts]
         out: dict[str, Any] = {}
         for name in dict.fromkeys(name for some in infos for name in some):

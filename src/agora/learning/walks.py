@@ -93,7 +93,7 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
         episodes: how many, side by side.
         seconds: time from the first moment to the last, s.
         every: time between two moments, s; a multiple of the physics period.
-        model: name of the crowd model of everybody; the stage's own where empty.
+        model: name of the crowd model of everybody; the stage's own if empty.
     """
     chosen = load_suite(suite)
     conditions = replace(Conditions.of(chosen.stage(stage)), ends=0, sees_robots=False)

@@ -27,7 +27,7 @@ _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
 
 @lean_kernel
 def _along_columns(occupied, steps):
-    """Write to ``steps`` the cells from each cell to the nearest occupied one of its column, `_NONE` where there is none."""
+    """Write to ``steps`` the cells from each cell to the nearest occupied one of its column, `_NONE` if there is none."""
     rows, columns = occupied.shape
     for column in range(columns):
         steps[0, column] = 0 if occupied[0, column] else _NONE
@@ -75,7 +75,7 @@ def _along_rows(steps, resolution, site, begin, out):
 
 
 def cell_distance(occupied: Bools, resolution: float) -> Floats:
-    """Return the distance from each cell's centre to the nearest occupied cell's centre, m; `FAR` where there is none."""
+    """Return the distance from each cell's centre to the nearest occupied cell's centre, m; `FAR` if there is none."""
     field: Floats = np.full(occupied.shape, FAR, np.float32)
     if occupied.any():
         steps = np.empty(occupied.shape, np.int32)
@@ -88,7 +88,7 @@ def cell_distance(occupied: Bools, resolution: float) -> Floats:
 def steps_to(blocked: Bools) -> Ints:
     """Return how many cells lie between each cell and the nearest blocked one, diagonals counted as one step.
 
-    -1 in blocked cells, 0 beside them; where none is blocked, as many as the longer side has. Arena 3.0's distance map.
+    -1 in blocked cells, 0 next to them; if none is blocked, as many as the longer side has. Arena 3.0's distance map.
     """
     from scipy.ndimage import distance_transform_cdt
 

@@ -1,4 +1,4 @@
-"""Maps as files that keep everything: cells and shapes, to the bit (``.npz``, without pickles)."""
+"""Maps as files that keep everything: cells and shapes, bit for bit (``.npz``, without pickles)."""
 
 from __future__ import annotations
 

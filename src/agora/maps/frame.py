@@ -25,7 +25,7 @@ def offset_of(corner: Sequence[float]) -> tuple[float, float]:
     """Return where the map frame's zero lies in the frame of a file, m, so that a map with this lower-left corner is near it.
 
     It is 0 along an axis where the corner is within 500 m of zero, and a whole number of kilometres elsewhere: a map that is moved
-    by kilometres keeps its places in the map frame, to the bit.
+    by kilometres keeps its places in the map frame, bit for bit.
     """
     x, y = (0.0 if abs(v) <= _NEAR else _KILOMETRE * round(v / _KILOMETRE) for v in corner[:2])
     return x, y

@@ -178,7 +178,7 @@ def _block(
 
 
 def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureModel:
-    """A bed with its head at -y, and where one stands beside it."""
+    """A bed with its head at -y, and the place to stand next to it."""
     body, side = Box(0.0, 0.0, 0.0, width, length, 0.55, colour), width / 2 + 0.35
     head, pillow = (
         Box(0.0, 0.05 - length / 2, 0.55, width, 0.1, 0.4, WOOD),

@@ -60,27 +60,27 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
 class Map:
     """Static surroundings in the map frame; arrays are read-only, grids are indexed [row, column], row grows with y.
 
-    Of the space beyond the border nothing is known. Robots keep their radius from the border: no robot starts, has its goal or is
-    led nearer to it, and costmaps are 255 beyond it. It is no obstacle, though: it ends no beam, and a robot or pedestrian that
-    crosses it touches nothing. Only the middle of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
+    The space beyond the border is unknown. Robots keep their radius from the border: no start, goal or path is closer, and costmaps
+    are 255 beyond it. The border is not an obstacle, though: it stops no beam, and a robot or pedestrian that crosses it has no
+    contact. Only the centre of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
 
     Attributes:
         name: name in messages and tables.
         resolution: length of a cell, m.
         origin: lower-left corner of cell [0, 0], m.
         occupied: (rows, columns) cells of the image that are obstacles; at least 2 x 2 cells.
-        unknown: (rows, columns) cells of which the image knows nothing; they do not block, but nothing is placed in them.
+        unknown: (rows, columns) cells that are unknown in the image; they do not block, but nothing is placed in them.
         segments: (S, 4) thin walls x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
         polygons: filled obstacles, each (V, 2) corners, m.
         offset: zero of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
-        door: a door that moves, which is open in this map.
-        stages: the maps with its leaves, from closed on (`agora.maps.doors`).
-        ground: (rows, columns) height of the ground, m, -inf in a gap; None where it is level. A robot meets the map that
-            `agora.maps.ground.met_by` makes of it.
+        door: a moving door, which is open in this map.
+        stages: the maps with its leaves, beginning with closed (`agora.maps.doors`).
+        ground: (rows, columns) height of the ground, m, -inf in a gap; None if it is level. `agora.maps.ground.met_by` returns the
+            map for a robot.
 
     Raises:
-        InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.
+        InputError: an invalid size, number or shape, or a map farther than ``FARTHEST`` from zero.
     """
 
     name: str
@@ -213,12 +213,12 @@ class Map:
 
     @cached_property
     def distance(self) -> Floats:
-        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 where none is occupied."""
+        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 if none is occupied."""
         return distance.cell_distance(self.occupied, self.resolution)
 
     @cached_property
     def clearance(self) -> Floats:
-        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself where
+        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself if
         there are none.
         """
         if not self.has_shapes:

@@ -11,7 +11,7 @@ from agora.maps import distance
 from agora.maps.grid import Map
 
 LEVEL = 0.02
-"""Difference in height between two cells beside each other up to which there is no edge for anybody, m."""
+"""Difference in height between two neighbouring cells up to which there is no edge for anybody, m."""
 
 
 def met_by(map: Map, step: float, span: float) -> Map:
@@ -24,7 +24,7 @@ def met_by(map: Map, step: float, span: float) -> Map:
     Args:
         map: map; where it has no `Map.ground`, it is the answer.
         step: highest edge that the robot takes, m; 0 for wheels.
-        span: widest gap that it steps over, m; 0 for wheels.
+        span: widest gap that it can step over, m; 0 for wheels.
     """
     if map.ground is None:
         return map

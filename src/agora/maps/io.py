@@ -116,7 +116,7 @@ class ShapesFile:
         return replace(map, offset=offset) if any(offset) else map
 
     def _corner(self) -> tuple[float, float]:
-        """The lower-left corner of the bounds, or of the shapes where there are none; (0, 0) for nothing at all."""
+        """The lower-left corner of the bounds, or of the shapes if there are none; (0, 0) for nothing at all."""
         if self.bounds is not None:
             return self.bounds[:2]
         corners = [np.reshape(self.segments, (-1, 2)), *(np.reshape(p, (-1, 2)) for p in self.polygons)]
@@ -204,7 +204,7 @@ def read_map(path: str | Path) -> Map:
 
 
 def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm") -> None:
-    """Write the cells of a map as map_server's YAML and, beside it, an image that map_server reads back to the same cells.
+    """Write the cells of a map as map_server's YAML and, in the same folder, an image that map_server reads back to the same cells.
 
     Exact shapes are not in an image: cells whose centre is within half a cell of one are written as occupied.
 

@@ -39,7 +39,7 @@ class Place:
 
     Attributes:
         map: static surroundings, with the furniture in it.
-        furniture: furniture in the map, for 3-D worlds, pictures and pedestrians who use it.
+        furniture: furniture in the map, for 3-D worlds, pictures and its use by pedestrians.
         zones: parts of the map.
     """
 
@@ -62,8 +62,7 @@ def _same_outline(a: Doubles, b: Doubles) -> bool:
 
 
 def read_place(folder: Path) -> Place:
-    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json, zones.yaml and ground.npz where they are
-    there.
+    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json, zones.yaml and ground.npz, if they exist.
 
     The image of map.yaml has the furniture in it; to the shapes of shapes.yaml it is added here.
 
@@ -90,7 +89,7 @@ def read_place(folder: Path) -> Place:
 
 
 def changed(folder: Path) -> int:
-    """Return the time at which the files of a world folder's map were changed last, ns; 0 where there are none."""
+    """Return the time at which the files of a world folder's map were changed last, ns; 0 if there are none."""
     files = folder / "map"
     with suppress(OSError):
         return max(path.stat().st_mtime_ns for path in (files, *files.iterdir()))
@@ -111,7 +110,7 @@ def _drawn(zone: Zone, move: Callable[[ArrayLike], Doubles]) -> Zone:
 def write_place(place: Place, folder: Path) -> None:
     """Write a place into a folder, which must be there, as `read_place` reads it and Arena 3.0 lays it out.
 
-    ``map/map.yaml`` has its image beside it; a map of shapes alone is in ``map/shapes.yaml`` too, exactly. What is both cells and
+    ``map/map.yaml`` has its image next to it; a map of shapes alone is in ``map/shapes.yaml`` too, exactly. A map of both cells and
     shapes becomes cells. Heights of the ground are in ``map/ground.npz``, as the array ``ground``.
     """
     files = folder / "map"

@@ -46,7 +46,7 @@ class Roads:
         radius: radius of the disc, m.
         place: (L, 2) places, m.
         cost: (L, L) cost of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
-        after: (L, L) number of the place after the first on the way to the second, -1 where there is none.
+        after: (L, L) number of the place after the first on the way to the second, -1 if there is none.
         origin: (2,) lower-left corner of the grid, m.
         cell: length of a side of a cell, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
@@ -136,7 +136,7 @@ def radius_class(radius: float) -> float:
 
 
 def roads_of(map: Map, radius: float) -> Roads | None:
-    """Return the roads of a map for a disc of a radius, m; None where there is nothing to walk round. The map keeps them.
+    """Return the roads of a map for a disc of a radius, m; None if there is nothing to walk round. The map keeps them.
 
     Args:
         map: map of the surroundings.
@@ -294,7 +294,7 @@ def _beside(grid: Array, row: int, column: int) -> Floats:
 
 
 def _nearest(free: Bools) -> Ints:
-    """(H, W) number of the nearest free cell; -1 everywhere where none is free."""
+    """(H, W) number of the nearest free cell; -1 everywhere if none is free."""
     from scipy.ndimage import distance_transform_edt
 
     if not free.any():

@@ -40,14 +40,14 @@ def whole(output: Path, name: str = "folder") -> Iterator[Path]:
 
 
 def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: float = 2.5, name: str = "") -> None:
-    """Write a place into a folder that is there, and 3-D files of some kinds into its folder ``worlds``.
+    """Write a place into an existing folder, and 3-D files of some kinds into its folder ``worlds``.
 
     Args:
         place: place to write.
         folder: folder of the world.
         kinds: kinds of 3-D files (`agora.maps.world3d.export.KINDS`).
         height: height of walls, m.
-        name: name of the 3-D files; the map's where empty.
+        name: name of the 3-D files; the map's if empty.
 
     Raises:
         UnknownNameError: no such kind; nothing was written.

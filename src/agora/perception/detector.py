@@ -41,10 +41,10 @@ class Detector:
 
     Attributes:
         radius: radius of a body, m.
-        reach: distance from the sensor up to which people are looked for, m.
-        margin: distance from the map's obstacles within which a point is of the map, m; a cell more where its cells are coarse.
-        misfit: largest root mean square distance of points from their disc, m; twice the noise of the lidar more.
-        legs: whether the lidar sees legs; as `Lidar.legs` says where None.
+        reach: largest distance of detections from the sensor, m.
+        margin: distance from the map's obstacles within which a point belongs to the map, m; one cell more for coarse cells.
+        misfit: largest root mean square distance of points from their disc, m, to which twice the lidar's noise is added.
+        legs: whether the lidar sees legs; None for the value of `Lidar.legs`.
         leg_width: largest width of one leg, m; wider clusters, up to ``both_width``, are both legs of a person.
         both_width: largest width of both legs of a person, m.
         stride: largest distance between the legs of one person, m.
@@ -83,7 +83,7 @@ class Detector:
 
 
 class Search(NamedTuple):
-    """A `Detector` for a lidar, as kernels take it."""
+    """A `Detector` for a lidar, in the form for kernels."""
 
     radius: np.float32
     reach: np.float32
@@ -98,7 +98,7 @@ class Search(NamedTuple):
 
 
 class Detections(NamedTuple):
-    """The pedestrians that N rows see, D at most.
+    """The detected pedestrians of N rows, at most D.
 
     Attributes:
         x: (N, D) x, m, map frame.

@@ -22,12 +22,12 @@ class Following:
         tracker: parameters of the trackers.
         detections: detections of the rows, kept.
         pose: (N, 3) poses of the robots at the detections, kept.
-        lidar: lidar by whose scans places are seen to be empty.
-        ranges: (N, B) ranges of these scans, m, kept; (N, 0) where there are none: people who are not seen count as hidden then.
-        reach: distance up to which people are looked for, m.
+        lidar: lidar whose scans show empty places.
+        ranges: (N, B) ranges of these scans, m, kept; (N, 0) if there are none: undetected people then count as hidden.
+        reach: largest distance of detections, m.
 
     Attributes:
-        tracks: tracks of the believed pedestrians; written by `tell`.
+        tracks: confirmed tracks; written by `tell`.
         filters: states of the trackers.
     """
 

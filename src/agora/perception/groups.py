@@ -25,12 +25,12 @@ class GroupDetector:
     """Finds walking and standing groups.
 
     Attributes:
-        distance: mean distance of two who walk together, at most, m.
-        speed: mean difference of their velocities, at most, m/s.
-        overlap: samples in which both must be there.
-        standing: mean speed up to which somebody stands, m/s.
-        stride: distance from somebody who stands to the middle of the o-space it looks at, m.
-        meeting: distance of two votes, at most, m.
+        distance: largest mean distance of two people who walk together, m.
+        speed: largest mean difference of their velocities, m/s.
+        overlap: number of samples in which both must be present.
+        standing: mean speed up to which a person counts as standing, m/s.
+        stride: distance from a standing person to the centre of its o-space, m.
+        meeting: largest distance of two votes, m.
     """
 
     distance: float = 1.2
@@ -53,8 +53,8 @@ class GroupDetector:
         Args:
             position: (T, n, 2) over a window of time, m.
             velocity: (T, n, 2) m/s.
-            heading: (T, n) rad; that of the last sample in which somebody is present counts. None where it is not known:
-                then who stands is judged like who walks.
+            heading: (T, n) rad; that of the last sample in which somebody is present counts. None if it is not known: then who
+                stands is judged like who walks.
             present: (T, n).
         """
         moving = np.hypot(velocity[..., 0], velocity[..., 1])

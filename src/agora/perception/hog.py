@@ -31,11 +31,11 @@ class HogDetector:
     """Finds whole upright people in images, 96 px high or more.
 
     Attributes:
-        confidence: least confidence that counts, in 0..1: the logistic function of the distance from the SVM's plane, 0.5 on it.
-        overlap: share of their union from which on the less certain of two boxes is dropped.
-        most: most boxes of an image.
+        confidence: smallest accepted confidence, in 0..1: the logistic function of the distance from the SVM's plane, 0.5 on it.
+        overlap: intersection over union from which the less certain of two boxes is dropped.
+        most: largest number of boxes per image.
         stride: step of the window, px: 4, 8 or 16.
-        growth: ratio of a size of the window to the next smaller one, above 1.
+        growth: ratio of consecutive window sizes, above 1.
         threads: number of threads that OpenCV may use, in the whole process.
     """
 

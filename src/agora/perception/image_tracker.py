@@ -25,14 +25,14 @@ __all__ = ["ImageTracker", "Locator"]
 class Locator:
     """The places of people in boxes of an image.
 
-    Somebody is as far away as the depths in the middle of their box, those that are not behind them, and half a body more.
+    The distance of a person is the depth in the middle of its box, without the background, plus half a body.
 
     Attributes:
-        core: share of a box's width and height, in its middle, that is looked at.
-        nearer: share of the depths there that is nearer than the one that counts. With half of them, the median, what is behind
-            people counts too often: between 1 and 1.5 m they were placed 0.1 m too far away.
-        least: least share of these pixels with a depth; without it nobody is reported.
-        reach: largest depth that counts, m.
+        core: share of a box's width and height, in its middle, that is evaluated.
+        nearer: quantile of these depths that is used. With the median, the background has too much influence: between 1 and 1.5 m,
+            people were placed 0.1 m too far away.
+        least: smallest share of these pixels with a depth; with less, nobody is reported.
+        reach: largest accepted depth, m.
         half_body: distance from the front of a body to its axis, m.
         deviation: deviation of the middle of a box from the axis of a body, m.
         noise: noise of a depth of 1 m, m; it grows with the square of the depth. 0.0016 is the 4 cm at 5 m of K. Khoshelham and S.
@@ -63,7 +63,7 @@ class Locator:
 
         Args:
             boxes: boxes in px of the depth image.
-            depth: (rows, columns) depths along the optical axis, m; not finite or 0 where unknown.
+            depth: (rows, columns) depths along the optical axis, m; not finite or 0 if unknown.
             camera: camera of the depth image.
         """
         found = [
@@ -103,11 +103,11 @@ class ImageTracker:
         rows: number of robots N.
 
     Attributes:
-        camera: camera of the next images; another one may be set for every image, where its mount moves.
-        boxes: boxes in the last image that `see` has taken.
+        camera: camera of the next images; it may be replaced for every image if its mount moves.
+        boxes: boxes in the last image that `see` processed.
         detections: places of the boxes in every robot's last image.
         filters: states of the trackers.
-        tracks: tracks of the believed pedestrians; written by `tell`.
+        tracks: confirmed tracks; written by `tell`.
     """
 
     def __init__(

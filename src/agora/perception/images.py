@@ -1,10 +1,10 @@
 """People in images, by a model of the YOLO family in an ONNX file that the user names.
 
 An image is made to fit the model's input as the family's own programs do: the same scale in both directions, bilinear, grey at the
-borders, red, green and blue in 0..1. Three forms of output are told apart by their shape (`_rows`): that of YOLOv5, v6 and v7, each
-candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without objectness
-and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``), each a row
-of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
+borders, red, green and blue in 0..1. Three forms of output are distinguished by their shape (`_rows`): that of YOLOv5, v6 and v7,
+each candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without
+objectness and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``),
+each a row of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
 discriminatively trained part-based models", IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010, here by the
 share of the union.
 """
@@ -65,7 +65,7 @@ class FindsPeople(Protocol):
 
 
 def checked(image: Array) -> Array:
-    """Return an image, its values one after the other.
+    """Return an image, its values one after another.
 
     Raises:
         InputError: it is not (rows, columns, 3) of uint8.
@@ -97,12 +97,12 @@ class ImageDetector:
     """Finds people in images.
 
     Attributes:
-        file: model of the YOLO family, made by its programs' export to ONNX; detection, not segmentation or poses.
-        classes: classes that are people: names, where the file names its classes, or numbers.
-        confidence: least confidence that counts, in 0..1.
-        overlap: share of their union from which on the less certain of two boxes of a class is dropped.
-        most: most boxes of an image.
-        size: side of the model's input where the file leaves it open, px.
+        file: ONNX model of the YOLO family, exported by its own tools; for detection, not segmentation or poses.
+        classes: classes of people: names, if the file names its classes, or numbers.
+        confidence: smallest accepted confidence, in 0..1.
+        overlap: intersection over union from which the less certain of two boxes of a class is dropped.
+        most: largest number of boxes per image.
+        size: side of the model's input, px, if the file does not fix it.
         threads: number of threads that the model may use.
     """
 
@@ -157,8 +157,8 @@ class YoloModel:
 
     Attributes:
         room: (rows, columns) of its input.
-        names: names of its classes, () where the file does not name them.
-        chosen: numbers of those that are asked for.
+        names: names of its classes, () if the file does not name them.
+        chosen: numbers of the requested ones.
     """
 
     def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:
@@ -263,7 +263,7 @@ def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Bo
 
     Args:
         output: (1, ?, ?) in one of the three forms.
-        classes: number of classes, None where unknown.
+        classes: number of classes, None if unknown.
         room: (rows, columns) size of the input.
 
     Raises:
@@ -282,7 +282,7 @@ def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Bo
 
 
 def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> tuple[str, int | None]:
-    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None where it does not tell.
+    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None if it does not tell.
 
     There are more candidates than columns. A v5 of one class has six columns as corners have: there the number of candidates says
     it, three for each cell of the grids.

@@ -19,15 +19,15 @@ _HOG = "hog"
 
 @dataclass(frozen=True)
 class InImages:
-    """The way in which people are found in a camera's images, and placed by its depth.
+    """How people are detected in a camera's images and located by its depth.
 
     Attributes:
         detector: ``rendered_people``, the network of ``configs/perception`` that was trained on rendered people alone; ``hog``,
             OpenCV's detector; or the path of a model of the YOLO family in an ONNX file, with a slash.
-        confidence: least confidence that counts, in 0..1.
+        confidence: smallest accepted confidence, in 0..1.
         locator: places of people by the depth.
-        keep: time for which somebody is kept who is hidden or outside of the image, s, where the tracker's is not longer: a camera
-            sees less of the surroundings than a lidar.
+        keep: time for which hidden people and people outside the image are kept, s, if the tracker's is not longer: a camera sees
+            less of the surroundings than a lidar.
     """
 
     detector: str = "rendered_people"

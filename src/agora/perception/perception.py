@@ -35,7 +35,7 @@ TRACKS: tuple[Level, ...] = ("tracked", "camera")
 
 @dataclass(frozen=True)
 class Perception:
-    """The way in which a robot comes to know of pedestrians.
+    """The source of a robot's knowledge of pedestrians.
 
     Attributes:
         source: level of perception.
@@ -44,7 +44,7 @@ class Perception:
         view: cone, for the level ``view``.
         camera: detector in the camera's images, for the level ``camera``.
         walls: whether walls hide pedestrians, for the level ``truth``: those that no straight line from the robot reaches, now and
-            as they walk on for two seconds (`agora.perception.sight.is_parted`).
+            on their predicted path for two seconds (`agora.perception.sight.is_parted`).
     """
 
     source: Level
@@ -74,12 +74,12 @@ class ScanTracker:
         lidar: lidar of every robot.
         perception: parameters of detector and tracker.
         rows: number of rows N.
-        maps: known walls; none where None.
-        map_index: (N,) map of each row, kept, so that it may be changed; the first of all where None.
-        robots: other robots that each row knows of, kept; nobody where None.
+        maps: known walls; None for none.
+        map_index: (N,) map of each row, kept, so that it may be changed; None for the first in all rows.
+        robots: known other robots of each row, kept; None for none.
 
     Attributes:
-        tracks: tracks of the believed pedestrians; written by `tell`.
+        tracks: confirmed tracks; written by `tell`.
         detections: detections in the last scan.
         filters: states of the trackers.
         ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `work`.

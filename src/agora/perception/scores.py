@@ -4,7 +4,7 @@ Tracks: the CLEAR MOT measures.
 
 K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
 and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
-such that the sum of distances is the least. Who is hidden need not be found: that is no miss, and finding them is no mistake.
+such that the sum of distances is the least. Hidden people do not have to be found: that is no miss, and finding them is no mistake.
 
 Boxes: M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer Vision 88, 2010:
 the most certain box comes first, and is that of a person whom it shares half of their union with and who has no box yet.
@@ -23,15 +23,15 @@ _FAR = 1e6
 
 @dataclass
 class Scores:
-    """Counts over moments; `add` one after the other.
+    """Counts over time steps, which `add` adds one after another.
 
     Attributes:
-        distance: largest distance of a track from the place of the person whom it follows, m.
-        people: number of persons to be found, moment by moment.
+        distance: largest distance of a track from the person that it follows, m.
+        people: number of persons to be found, summed over time steps.
         found: number of persons found.
-        tracks: number of tracks, moment by moment.
-        false: number of tracks of nobody.
-        switches: number of times at which a person's track was another than the one before.
+        tracks: number of tracks, summed over time steps.
+        false: number of tracks without a person.
+        switches: number of times at which a person's track changed.
         place_errors: distances from the truth of the places of tracks that follow somebody, m.
         velocity_errors: distances from the truth of the velocities of tracks that follow somebody, m/s.
     """
@@ -90,7 +90,7 @@ class Scores:
 
     @property
     def precision(self) -> float:
-        """Share of the tracks that follow somebody; 1 where there are none."""
+        """Share of the tracks that follow somebody; 1 if there are none."""
         return 1.0 - self.false / self.tracks if self.tracks else 1.0
 
     @property
@@ -100,7 +100,7 @@ class Scores:
 
     @property
     def accuracy(self) -> float:
-        """MOTA: 1 - (misses + false tracks + switches) / persons to be found; 1 where there is nobody and nothing is said."""
+        """MOTA: 1 - (misses + false tracks + switches) / persons to be found; 1 if there is nobody and no track."""
         wrong = self.people - self.found + self.false + self.switches
         return 1.0 - wrong / self.people if self.people else 1.0 - wrong
 

@@ -22,7 +22,7 @@ def circle(position: Doubles, present: Bools) -> tuple[Doubles, Doubles]:
 
     Args:
         position: (..., n, 2) of the members, m.
-        present: (..., n) who counts; where nobody does, the centre is the origin and the radius minus infinity.
+        present: (..., n) who counts; if nobody does, the centre is the origin and the radius minus infinity.
     """
     weight = present / np.maximum(present.sum(-1, keepdims=True), 1)
     centre: Doubles = (np.where(present[..., None], position, 0.0) * weight[..., None]).sum(-2)

@@ -1,9 +1,9 @@
 """Tracks of pedestrians from detections, scan by scan.
 
-Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and
-T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q
-[[dt^3/3, dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is
-that of both coordinates. What is seen is given to the tracks such that the sum of squared distances is the least (`assignment`).
+Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and T.
+Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q [[dt^3/3,
+dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is that of both
+coordinates. Detections are assigned to tracks such that the sum of squared distances is the least (`assignment`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Tracker:
         speed: deviation of the velocity of a new track, m/s.
         gate: largest squared Mahalanobis distance of a detection from a track (9.21: 99 % of a plane's).
         farthest: largest distance of the two, m.
-        confirm: number of scans in a row after which a new track is believed.
-        misses: number of scans in a row, in which the place is seen to be empty, after which a track is not believed any more.
-        keep: time for which a track is kept that is hidden, or outside of the sensor's view, s.
+        confirm: number of consecutive scans after which a new track is confirmed.
+        misses: number of consecutive scans with an empty place after which a track is dropped.
+        keep: time for which a track is kept that is hidden or outside the sensor's view, s.
         radius: radius of a body, m.
-        most: most tracks of a robot.
+        most: largest number of tracks of a robot.
         groups: detector of groups; its ``overlap`` samples of the last ``window`` scans must be there.
         window: number of scans.
     """
@@ -90,7 +90,7 @@ class Tracker:
 
 
 class TrackerParameters(NamedTuple):
-    """A `Tracker` as kernels take it; ``variance`` is the square of its deviation."""
+    """A `Tracker` in the form for kernels; ``variance`` is the square of its deviation."""
 
     variance: np.float32
     acceleration: np.float32
@@ -107,7 +107,7 @@ class TrackerParameters(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """The state of N trackers of T slots at the moment of their last scan.
+    """The state of N trackers of T slots at the time of their last scan.
 
     Attributes:
         x: (N, T) place, x, m, map frame.
@@ -117,11 +117,11 @@ class Filters(NamedTuple):
         place: (N, T) variance of either coordinate, m2.
         cross: (N, T) covariance of either coordinate with its velocity, m2/s.
         motion: (N, T) variance of that velocity, m2/s2.
-        hits: (N, T) scans in a row in which a new track was seen; they stop counting when believed.
-        misses: (N, T) scans in a row in which the place was empty.
-        unseen: (N, T) time since the track was seen last, s.
+        hits: (N, T) consecutive scans in which a new track was detected, until it is confirmed.
+        misses: (N, T) consecutive scans in which the place was empty.
+        unseen: (N, T) time since the last detection, s.
         used: (N, T) whether the slot holds a track.
-        believed: (N, T) whether a person is believed to be there.
+        believed: (N, T) whether the track is confirmed.
         id: (N, T) identity, from 1; never a slot.
         group: (N, T) number of the group, -1 for none.
         born: (N,) number of ids given away.
@@ -331,9 +331,9 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         due: (N,) whether a row has a new scan; the others are left as they are.
         seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.optics.lidar.Beams`.
-        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) where there is none, and unseen people
-            are hidden.
-        reach: distance up to which people are looked for, m.
+        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) if there is none, and unseen people are
+            hidden.
+        reach: largest distance of detections, m.
         pose: (N, 3) poses of the robots.
         f: `Filters`.
         first: first row.

@@ -28,14 +28,14 @@ _WHOLE = 6.283
 
 @dataclass(frozen=True)
 class View:
-    """The cone in which a robot sees pedestrians; walls and other pedestrians hide nobody.
+    """The cone in which a robot sees pedestrians, without occlusion.
 
-    A holonomic robot looks where it moves, and while it stands where it last moved; at first, and all others, along the heading.
-    Who has left the cone is believed to go straight on with the velocity seen last, until seen again. Who never was in it is
-    unknown. Who has left the world is forgotten.
+    A holonomic robot looks in its direction of motion or, while it stands, in the last one; at first, and for all other robots,
+    this is the heading. A pedestrian that has left the cone is assumed to go straight on with the velocity seen last, until seen
+    again. A pedestrian that never was in it is unknown. One that has left the world is forgotten.
 
     Attributes:
-        angle: angle of the whole cone, rad; all around from 6.283.
+        angle: angle of the whole cone, rad; from 6.283 on, all directions.
         range: largest gap between the outlines of robot and pedestrian, m; None for any.
     """
 
@@ -49,20 +49,20 @@ class View:
 
 
 class Cone(NamedTuple):
-    """Cosine of half the angle, -2 for all around, and range, m."""
+    """Cosine of half the angle, -2 for all directions, and range, m."""
 
     cosine: np.float32
     range: np.float32
 
 
 class Belief(NamedTuple):
-    """The memory of N robots of Q pedestrians.
+    """The memory of Q pedestrians of N robots.
 
     Attributes:
-        begun: (N,) whether a robot has looked anywhere.
-        ahead: (N, 2) direction of its gaze, a unit vector.
+        begun: (N,) whether the viewing direction of a robot is set.
+        ahead: (N, 2) viewing direction, a unit vector.
         known: (N, Q) whether it has seen a pedestrian.
-        when: (N, Q) time of the last sight, s; ``place`` (N, Q, 2) is the place, m.
+        when: (N, Q) time of the last sighting, s; ``place`` (N, Q, 2) is its position, m.
     """
 
     begun: Bools

@@ -36,7 +36,7 @@ _SEAT = 0.075  # m, from the seat to the hip joints
 
 
 class Moving(NamedTuple):
-    """The places of people, and what they do.
+    """The positions and activities of people.
 
     Attributes:
         x: (P,) place, x, m.
@@ -45,7 +45,7 @@ class Moving(NamedTuple):
         speed: (P,) m/s.
         phase: (P,) phase of the gait, in strides; of a wheelchair, the turn of its wheels, rad.
         state: (P,) number in `agora.core.state.SOCIAL_STATES`.
-        time: the moment, s.
+        time: time, s.
     """
 
     x: Doubles
@@ -58,12 +58,12 @@ class Moving(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """The places of the parts of people.
+    """The poses of the body parts of people.
 
     Attributes:
         place: (P, parts, 3) origin of each part's mesh in the map frame, m.
-        turn: (P, parts, 3, 3) its turn, with its size in m.
-        shown: (P, parts) whether it is there.
+        turn: (P, parts, 3, 3) its rotation, scaled by its size in m.
+        shown: (P, parts) whether it exists.
     """
 
     place: Doubles
@@ -119,12 +119,12 @@ def stride(looks: Looks, speed: Doubles) -> Doubles:
 
 
 class Steps(NamedTuple):
-    """The feet of people who walk or run, in their own frames; the second axis is the left and the right one.
+    """The feet of people who walk or run, in their own frames; the second axis is left and right.
 
     Attributes:
-        x: (P, 2) the sole below the ankle, ahead, m.
-        z: (P, 2) the same above the ground, m.
-        up: (P, 2) turn of the toes upward, rad.
+        x: (P, 2) forward position of the sole below the ankle, m.
+        z: (P, 2) its height above the ground, m.
+        up: (P, 2) upward rotation of the toes, rad.
         stands: (P, 2) whether a foot is on the ground.
     """
 

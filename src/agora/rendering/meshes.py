@@ -1,4 +1,4 @@
-"""Meshes of our own making, from which people and their things are put together.
+"""Our own meshes, from which people and their objects are composed.
 
 Each is of about unit size in a frame of its own, and is stretched to its size where it is drawn. Limbs hang down from their upper
 joint at the origin, to z = -1.

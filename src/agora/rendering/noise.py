@@ -73,7 +73,7 @@ class _DepthNoise:
 
 @dataclass(frozen=True)
 class StructuredLight(_DepthNoise):
-    """A camera of structured light, as the first Kinect: 1.4 mm at 1 m, 3.6 cm at 5 m, read in steps of 7 cm there.
+    """A structured-light camera, like the first Kinect: 1.4 mm at 1 m, 3.6 cm at 5 m, read in steps of 7 cm there.
 
     Attributes:
         lost: probability that a pixel has no reading.
@@ -85,7 +85,7 @@ class StructuredLight(_DepthNoise):
 
 @dataclass(frozen=True)
 class TimeOfFlight(_DepthNoise):
-    """A camera of the time of flight, as the second Kinect: 1.3 mm at 1 m, 6.5 mm at 5 m.
+    """A time-of-flight camera, like the second Kinect: 1.3 mm at 1 m, 6.5 mm at 5 m.
 
     Attributes:
         lost: probability that a pixel has no reading.

@@ -58,10 +58,10 @@ def mujoco() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A place with room for people and robots, compiled.
+    """A compiled place with slots for people and robots.
 
     Attributes:
-        model: the model; who draws takes a copy.
+        model: the model; rendering threads use copies.
         names: names of the meshes of people, in the order of their numbers.
         kinds: (G,) number in `CLASSES` of each geom.
         owner: (G,) slot of the person or number of the robot that each geom belongs to, -1 for none.
@@ -71,8 +71,8 @@ class Scene:
         offset: (meshes, 3) and turn (meshes, 3, 3) by which MuJoCo moved the corners of each mesh.
         door: the map's door; None without one.
         leaves: number of the first of the two leaves of the map's door; -1 without one.
-        solid: bodies that a camera may be inside of.
-        bounds: (G, 4) middle and radius of each geom that stands still, m; NaN of the others.
+        solid: bodies that a camera may be inside.
+        bounds: (G, 4) centre and radius of each static geom, m; NaN for the others.
     """
 
     model: Any
@@ -136,7 +136,7 @@ class Scene:
 
 
 class _Builder:
-    """A scene while it is put together."""
+    """A scene during its creation."""
 
     def __init__(self, place: Place, slots: int) -> None:
         self._mujoco, self._place, self._slots = mujoco(), place, slots

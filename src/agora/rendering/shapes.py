@@ -99,10 +99,10 @@ class Looks(NamedTuple):
         head: (P,) height of head and neck, m.
         radius: (P,) radius of the disc on the ground, m.
         girth: (P,) width as a share of that of the average.
-        phase: (P,) phase of the gait at the beginning, 0 to 1.
+        phase: (P,) initial phase of the gait, 0 to 1.
         colour: (P, parts, 3) red, green, blue in [0, 1].
         mesh: (P, parts) number of the mesh in the names of `agora.rendering.meshes.library`.
-        worn: (P, parts) whether somebody has a part, whatever the pose; phone and stool come with what somebody does.
+        worn: (P, parts) whether a person has a part in every pose; phone and stool depend on the activity.
     """
 
     kind: Ints

@@ -1,4 +1,4 @@
-"""The worlds of a batch as cameras see them: scenes that are compiled once a map, and people who walk on between pictures."""
+"""The worlds of a batch as cameras see them: scenes that are compiled once per map, and people who walk on between pictures."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def view_of(scene: Scene) -> View:
 
 
 class Studio:
-    """Looks at a batch of worlds.
+    """Renders a batch of worlds.
 
-    Everybody's gait goes on with the way between two calls of `walk`, so that feet stand still; it begins anew with each episode.
+    The gait follows the distance walked between two calls of `walk`, so that planted feet do not slide; it restarts with each
+    episode.
 
     Args:
         world: the worlds.
@@ -93,7 +94,7 @@ class Studio:
         self._scenes: list[tuple[Start, Scene] | None] = [None] * shape[0]
 
     def forget(self, w: int) -> None:
-        """Begin anew in a world, where an episode begins."""
+        """Reset in a world whose episode begins."""
         self._place[:, w], self._known[w], self._looks[w] = np.nan, None, None
 
     def walk(self, w: int) -> None:

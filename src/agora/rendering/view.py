@@ -37,7 +37,7 @@ class Eye:
     """A camera at its place in the world.
 
     Attributes:
-        camera: focal lengths and principal point; its place on a robot counts no more.
+        camera: focal lengths and principal point; its pose on the robot is not used.
         width: px.
         height: px.
         place: (3,) m.
@@ -81,7 +81,7 @@ class Eye:
 
 
 class View:
-    """A scene as one thread draws it.
+    """A scene for rendering in one thread.
 
     Args:
         scene: scene to draw.
@@ -195,7 +195,7 @@ class View:
         self._aim(eye)
 
     def _aim(self, eye: Eye) -> None:
-        """Set the camera of the drawing, and the lamp beside it."""
+        """Set the camera of the rendering, and the lamp next to it."""
         optics, half = eye.camera, 0.5
         left, right = (-half - optics.cx) / optics.fx, (eye.width - half - optics.cx) / optics.fx
         top, bottom = (half + optics.cy) / optics.fy, (optics.cy - eye.height + half) / optics.fy

@@ -43,7 +43,7 @@ class RobotModel:
     Attributes:
         name: name in ``load_robot``.
         kinematics: differential and ackermann robots cannot move sideways, holonomic and legged ones may (``vy``).
-        radius: radius of a disc about the base that holds the robot, m; it is the footprint where there is no polygon.
+        radius: radius of a disc around the base that contains the robot, m; it is the footprint if there is no polygon.
         vx: smallest and largest forward velocity, m/s.
         omega: largest turning rate to either side, rad/s.
         vy: largest sideways velocity to either side, m/s.
@@ -53,18 +53,18 @@ class RobotModel:
         deceleration: largest braking along the heading, m/s2; None for the same as ``ax``.
         command_delay: time from a command to its effect, s.
         footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
-        lidar: the scanner and where it is mounted; None for a robot without.
+        lidar: the lidar and its mounting; None for a robot without a lidar.
         sensors: other sensors.
         wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
         max_steering: largest steering angle of a car-like robot, rad.
         max_steering_rate: largest rate of that angle, rad/s; None for no limit.
         base_frame: name of the base's frame in ROS.
         sensor_frame: name of the lidar's frame in ROS.
-        height: height of the body that the lidar looks over, m, for 3-D bodies; None for one that fits the radius.
+        height: height of the body, above which the lidar is mounted, m, for 3-D bodies; None for one that fits the radius.
         mass: kg; None for one that fits the size.
-        step: highest edge that it steps on, m; 0 for wheels (`agora.maps.ground`).
-        span: widest gap that it steps over, m; 0 for wheels.
-        source: source of the numbers, and which of them are a choice of ours.
+        step: highest edge that it can climb, m; 0 for wheels (`agora.maps.ground`).
+        span: widest gap that it can step over, m; 0 for wheels.
+        source: source of the numbers, and which of them are our choice.
     """
 
     name: str
@@ -163,7 +163,7 @@ class RobotModel:
 
     @property
     def camera(self) -> Any:
-        """Its sensor `agora.channels.camera.Camera`; None where it has none."""
+        """Its sensor `agora.channels.camera.Camera`; None if it has none."""
         return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
 
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:

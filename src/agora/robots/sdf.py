@@ -23,9 +23,9 @@ def sdf(
 
     Args:
         model: the robot.
-        name: name of this robot, as ROS accepts it: namespace of its topics and prefix of its frames; the model's where empty.
+        name: name of this robot, as ROS accepts it: namespace of its topics and prefix of its frames; the model's if empty.
         namespace: namespace of the graph that it is in; empty for the root.
-        topics: namespace of its topics and odometry frame; ``<namespace>/<name>`` where empty.
+        topics: namespace of its topics and odometry frame; ``<namespace>/<name>`` if empty.
         odometry_rate: Hz.
         timeout: time after which a command that is not repeated ends, s.
     """

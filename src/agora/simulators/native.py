@@ -171,11 +171,11 @@ def lead_robots(now, after, traits, maps, status, there, walls, centre, first, l
 
 @dataclass(frozen=True)
 class Native:
-    """Robots that follow their commands as exactly as their limits allow, and stand where they touch a wall.
+    """Robots that follow their commands exactly within their limits, and stop at walls.
 
     Attributes:
-        walls: the part of a robot that walls stop: its outline, or its centre alone, as in SocNavBench's code, whose robots reach
-            into walls.
+        walls: the part of a robot that walls stop: its outline, or only its centre, as in SocNavBench's code, whose robots overlap
+            walls.
     """
 
     walls: Literal["outline", "centre"] = "outline"
@@ -191,10 +191,10 @@ class NativeBodies:
 
     Args:
         world: world of the robots.
-        centre: walls stop their centres alone.
+        centre: whether walls stop only their centres.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` where none did.
+        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` if none did.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:
@@ -222,10 +222,10 @@ class NativeBodies:
 
 
 class LedBodies(NativeBodies):
-    """Robots that somebody has seen: they are led to where they were.
+    """Robots of a recording or an external source, which are moved to given poses.
 
     Attributes:
-        there: (W, R, 6) where they are at the end of the next step: pose in the map, m and rad, and twist, m/s and rad/s.
+        there: (W, R, 6) pose in the map, m and rad, and twist, m/s and rad/s, at the end of the next step.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:

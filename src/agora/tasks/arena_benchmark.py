@@ -79,7 +79,7 @@ class StageEntry:
         tm_obstacles: obstacles mode.
         config: values over those of ``task_generator.yaml``.
         timeout: time limit, s, over theirs too.
-        seed: seed of every random stream; that of the benchmark where not given, whoever runs it.
+        seed: seed of every random stream; if not given, that of the benchmark, for every user.
     """
 
     name: str
@@ -102,7 +102,7 @@ class SuiteFile:
     """The keys of a file in ``suites``.
 
     Attributes:
-        stages: one after the other.
+        stages: one after another.
     """
 
     stages: tuple[StageEntry, ...]
@@ -158,8 +158,8 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
     """Read a benchmark.
 
     Args:
-        place: folder with ``config.yaml``; the one that comes with Agora where empty.
-        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out where not given.
+        place: folder with ``config.yaml``; the one that comes with Agora if empty.
+        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out if not given.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.
@@ -193,7 +193,7 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
         path: file of the stage.
         number: number of the stage in its file.
         entry: the stage's keys.
-        base: settings under the stage's values; as in `read_arena_benchmark` where not given.
+        base: settings under the stage's values; as in `read_arena_benchmark` if not given.
         scale: factor of its number of episodes.
 
     Raises:
@@ -203,12 +203,12 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
     where = f"{location_of(path, 'stages', number)}"
     if entry.timeout is not None and "timeout" in entry.config:
-        raise InputError(f"{where}: timeout: has no effect in config beside that of the stage; leave it out")
+        raise InputError(f"{where}: timeout: has no effect in config together with that of the stage; leave it out")
     tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
     try:
         settings = base.overridden(tree, f"{where}.config")
         if entry.seed is not None and settings.random.seed >= 0:
-            raise InputError(f"{where}: RANDOM.seed: has no effect in config beside the seed of the stage; leave it out")
+            raise InputError(f"{where}: RANDOM.seed: has no effect in config together with the seed of the stage; leave it out")
         setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot, _CROWD)
         return replace(
             setup.stage(),

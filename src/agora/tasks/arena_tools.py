@@ -72,7 +72,7 @@ def renewed(file: ArenaToolsFile, where: str) -> Scenario:
     """Return a file of arena-tools as a scenario, as `convert` does; ``where`` names the file in messages.
 
     Raises:
-        InputError: two things or people cannot be told apart, or a pose is none.
+        InputError: two objects or people have the same name, or a pose is wrong.
     """
     taken: Counter[str] = Counter()
 

@@ -1,4 +1,4 @@
-"""Time limits of tasks that state none: the time that the robots' ways need, and a reserve."""
+"""Time limits of tasks that state none: the time that the robots' paths need, and a reserve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Way(NamedTuple):
 
     Attributes:
         length: length, m; infinite where there is no way.
-        turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None where there is no way.
+        turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None if there is no way.
     """
 
     length: float
@@ -63,7 +63,7 @@ def measured(map: Map, robot: RobotStart) -> RobotStart:
 def time_budget(robots: Iterable[RobotStart]) -> float:
     """The time for robots whose legs are measured, whole s: 60 s, and three times what the slowest of them needs at its top speed.
 
-    That is the way to all goals, straight where there is none, and half a turn at each. At most an hour.
+    That is the way to all goals, straight if there is none, and half a turn at each. At most an hour.
     """
     rides = [_ride(robot) for robot in robots]
     return min(float(math.ceil(SPARE + RIDES * max(rides, default=0.0))), _LONGEST)

@@ -64,10 +64,9 @@ def destinations_of(
 ) -> Destinations:
     """Return the places of a map.
 
-    Entrances are the zones of the category "entrance", or "end" where there are none of the former. In a map without either they
-    lie where the free space comes nearest to each side of the map: all along an open side, else in the middle of the longest
-    stretch, as if there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map
-    of no zones.
+    Entrances are the zones of the category "entrance", or "end" if the former are missing. In a map without either they lie where
+    the free space comes nearest to each side of the map: all along an open side, else in the middle of the longest stretch, as if
+    there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map of no zones.
 
     Args:
         map: map of the surroundings.

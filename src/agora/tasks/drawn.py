@@ -37,8 +37,8 @@ class Drawn(Sequence[Start]):
     Args:
         suite: suite of the stage.
         stage: name of the stage.
-        count: number of episodes; the stage's own where 0.
-        workers: processes that draw episodes ahead of time, when they are told of them (`soon`).
+        count: number of episodes; the stage's own if 0.
+        workers: processes that draw episodes ahead of time, when they are announced (`soon`).
 
     Raises:
         InputError: the stage has no such episode; raised as it is drawn.
@@ -101,7 +101,7 @@ class Drawn(Sequence[Start]):
             self._recent.append(place)
 
     def _arrived(self, number: int) -> Start | None:
-        """An episode from a worker; None where no worker was told of it, the workers have died, or its map is forgotten."""
+        """An episode from a worker; None if it was not announced to a worker, the workers have died, or its map is forgotten."""
         coming = self._coming.pop(number, None)
         if coming is None:
             return None

@@ -41,14 +41,15 @@ class Fault(NamedTuple):
 
 
 def task_of(situation: Situation, radius: float) -> Task:
-    """A situation of the library put together for a robot of a radius, m, unchecked."""
+    """Create a situation of the library for a robot of a radius, m, without checks."""
     world = situation.world()
     people = list(situation.people)
     return Task(world, world.map, radius, 0.0, _stream(), People(), [(situation.start, situation.goal[None])], people)
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """A scenario file put together for a robot of a radius, m, unchecked, in its world (`agora.tasks.scenario_file.world_of`).
+    """Create a scenario file's scenario for a robot of a radius, m, without checks, in its world
+    (`agora.tasks.scenario_file.world_of`).
 
     Raises:
         InputError: the file, or its world, cannot be read.
@@ -61,7 +62,7 @@ def task_of_file(path: Path, radius: float) -> Task:
 
 
 def task_in(world: Surroundings, radius: float) -> Task:
-    """The scenario of a world put together for a robot of a radius, m, unchecked; nobody where there is none.
+    """Create the scenario of a world for a robot of a radius, m, without checks; nobody if there is none.
 
     Raises:
         InputError: a model or a type is not known, or people cannot talk with each other.
@@ -130,7 +131,7 @@ def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> s
 
 
 def beyond(map: Map, point: Doubles, outside: Bools) -> str:
-    """Return that a point on the map is outside its walls, or where it knows nothing, in words; empty where neither is so."""
+    """Return that a point on the map is outside its walls, or where it knows nothing, in words; empty if neither is so."""
     row, column = (int(v) for v in map.cell_of(point[:2]))
     if map.unknown is not None and map.unknown[row, column]:
         return "where the map knows nothing"
@@ -189,7 +190,7 @@ def _walled_talks(task: Task) -> list[Fault]:
 
 
 def _called(person: Person, number: int) -> str:
-    """The name of a pedestrian, or its number where it has none."""
+    """The name of a pedestrian, or its number if it has none."""
     return person.name or f"pedestrian {number}"
 
 

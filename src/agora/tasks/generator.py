@@ -32,13 +32,13 @@ __all__ = ["TaskGenerator"]
 
 
 class TaskGenerator:
-    """Puts episodes together one after the other; its caller, a ROS node, a page or a script, runs them.
+    """Puts episodes together one after another; its caller, a ROS node, a page or a script, runs them.
 
-    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is put together as the episodes
-    of suites are (`agora.tasks.suite.put_together`).
+    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is created as the episodes of
+    suites are (`agora.tasks.suite.put_together`).
 
     Args:
-        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
+        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora if not given.
         tm_robots: robots mode, by name or as a component.
         tm_obstacles: obstacles mode, by name or as a component.
         tm_modules: modules, by name or as components; also a text with commas.
@@ -46,7 +46,7 @@ class TaskGenerator:
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
-        navigation: way in which robots get their paths.
+        navigation: settings of global paths.
         seed: seed of every random stream; ``RANDOM.seed`` of the settings where None, and 0 where that is -1.
         name: beginning of the episodes' names.
 
@@ -93,7 +93,7 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """True where the settings' number of episodes has been put together."""
+        """True if the settings' number of episodes has been created."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
@@ -260,7 +260,7 @@ class TaskGenerator:
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
         """Return new poses and goals for the robots of an episode that goes on, as ``explore`` needs them at a time-out.
 
-        Obstacles and pedestrians stay. Each call draws anew.
+        Obstacles and pedestrians stay. Each call makes a new draw.
 
         Args:
             start: start of the episode.

@@ -92,10 +92,10 @@ class ItineraryPlanner:
         task: task to add to.
         places: destinations of people.
         stays: durations of stays.
-        visits: least and most places of a visitor.
+        visits: smallest and largest number of places of a visitor.
         keep_clear: distance to robots, m.
         count: number of people at the start.
-        until: time up to which people come in, s.
+        until: time until which people enter, s.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class ItineraryPlanner:
     def present(self, party: Party) -> float:
         """Add a party that is there at the start, at a moment of its itinerary; return how long all of that takes, s.
 
-        Infinite for whoever does not leave.
+        Infinite for people who do not leave.
 
         Raises:
             PlacementError: there is no room.
@@ -155,7 +155,7 @@ class ItineraryPlanner:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party whose members come in one after the other, from a time on, s.
+        """Add a party whose members come in one after another, from a time on, s.
 
         The party does not come if no way leads from an entrance to its places, or if each itinerary tried would overcrowd a square.
         """
@@ -206,7 +206,7 @@ class ItineraryPlanner:
         ]
 
     def _route(self, party: Party, radius: float) -> list[_Visit] | None:
-        """An itinerary: an entrance or the first place, places, and an exit where there is any; None where no way was found."""
+        """An itinerary: an entrance or the first place, places, and an exit where there is any; None if no way was found."""
         entry = self._entrance()
         if party.purpose == "passing" and len(self._entrances) > 1 and entry is not None:
             for _ in range(_CHOICES):
@@ -340,7 +340,7 @@ class ItineraryPlanner:
         return True
 
     def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
-        """Return the places of a party's members beside each other, as the behaviour `groups` has them walk."""
+        """Return the places of a party's members next to each other, as the behaviour `groups` has them walk."""
         shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
         places = [row_place(k, len(people), *shape) for k in range(len(people))]
         return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]

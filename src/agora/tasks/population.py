@@ -33,7 +33,7 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
 
     Args:
         task: task with the robots.
-        distance: distance, m, or the room that the robots' bodies need beside one of radius ``body``, m, where that is more.
+        distance: distance, m, or the room that the robots' bodies need next to one of radius ``body``, m, where that is more.
         goals: whether they are kept clear too.
     """
     distance = max(distance, task.radius + task.safety + body)

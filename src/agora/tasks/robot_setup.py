@@ -25,10 +25,10 @@ class RobotEntry:
     Attributes:
         model: model of the robots.
         amount: number of robots.
-        local_planner: name of the local planner, with parameters: ``dwa(vx_samples=12)``; that of the launch file where empty.
+        local_planner: name of the local planner, with parameters: ``dwa(vx_samples=12)``; that of the launch file if empty.
         planner: the same as ``local_planner``; Arena's shipped files call it so.
         inter_planner: name of the interplanner, likewise.
-        agent: name of a learned agent; that of the model where empty.
+        agent: name of a learned agent; that of the model if empty.
         navigation: driver of the robots: the library's planner, Move Base Flex, or whatever publishes ``cmd_vel``; as launched
             where None.
     """
@@ -69,12 +69,12 @@ class RobotSetup:
     robots: tuple[RobotEntry, ...]
 
     def each(self) -> list[RobotEntry]:
-        """One entry a robot."""
+        """One entry per robot."""
         return [replace(entry, amount=1) for entry in self.robots for _ in range(entry.amount)]
 
 
 def read_robot_setup(path: str | Path) -> list[RobotEntry]:
-    """Read a robot setup file; return one entry a robot.
+    """Read a robot setup file; return one entry per robot.
 
     Raises:
         InputError: the file cannot be read, holds something else or no robot; names file, line and key.
@@ -86,5 +86,5 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
 
 
 def robot_names(models: Sequence[str]) -> list[str]:
-    """The names of robots by their models, one after the other: the model's, with a number where there are several of it."""
+    """The names of robots by their models, one after another: the model's, with a number where there are several of it."""
     return [model if models.count(model) == 1 else f"{model}_{models[:k].count(model)}" for k, model in enumerate(models)]

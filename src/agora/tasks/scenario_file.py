@@ -21,7 +21,7 @@ def is_scenario(path: Path) -> bool:
 def world_of(path: Path) -> Named:
     """Return the world in which a scenario file is played: the one in whose folder it lies, else that of its key ``map``.
 
-    A file in a folder ``scenarios`` finds worlds in the folder ``worlds`` beside that first, as `agora web` keeps them.
+    For a file in a folder ``scenarios``, the neighbouring folder ``worlds`` is searched first, as `agora web` keeps them.
 
     Raises:
         InputError: there is no such JSON file, or one that lies elsewhere cannot be read or names no world that there is.

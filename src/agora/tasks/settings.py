@@ -103,7 +103,8 @@ class Settings:
     """The keys of the file.
 
     Attributes:
-        timeout: time limit of an episode, s; below 0 for none, auto for the time that the robots' ways need (`agora.tasks.budget`).
+        timeout: time limit of an episode, s; below 0 for none, auto for the time that the robots' paths need
+            (`agora.tasks.budget`).
         episodes: number of episodes; below 0 for no end.
         goal_radius: distance at which a goal counts as reached, m.
         goal_tolerance_angle: deviation from the goal's heading at which a goal counts as reached, degrees; 180 for any heading.

@@ -41,7 +41,7 @@ class Setup:
             a ``count``.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
-        navigation: way in which robots get their paths.
+        navigation: settings of global paths.
     """
 
     settings: Settings = field(default_factory=Settings)

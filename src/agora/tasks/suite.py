@@ -49,7 +49,7 @@ class Suite:
         seed: seed of every random stream.
         version: number that is raised when the values change.
         description: description, one paragraph.
-        split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
+        split: ``training`` if planners may be tuned or trained on it; other suites reject this.
         edition: the draw of a suite whose worlds were drawn after the planners were frozen; None for any other suite.
     """
 
@@ -89,7 +89,7 @@ class Suite:
         """Return a part of the suite: some of its stages, and the first episodes of each; the episodes are those of the suite.
 
         Args:
-            stages: names of stages; all where there is none.
+            stages: names of stages; all if there is none.
             episodes: most episodes of a stage; all where None.
 
         Raises:
@@ -330,8 +330,8 @@ def suite_names() -> list[str]:
 def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
 
-    A scenario file is a suite of one stage with one episode, in the world in whose folder it lies, or that its key ``map`` names.
-    A suite in a folder ``suites`` finds worlds and scenarios beside that (`agora.tasks.suite_file`).
+    A scenario file is a suite of one stage with one episode, in the world in whose folder it lies, or that its key ``map`` names. A
+    suite in a folder ``suites`` finds worlds and scenarios in the neighbouring folders (`agora.tasks.suite_file`).
 
     Raises:
         UnknownNameError: no such suite.
@@ -355,7 +355,7 @@ def _read(path: Path) -> Suite:
 
 
 def suite_in(tree: Node, where: str, home: Path) -> Suite:
-    """Return the suite that a tree describes, with worlds and scenarios that lie beside it (`agora.tasks.suite_file`).
+    """Return the suite that a tree describes, with worlds and scenarios from the neighbouring folders (`agora.tasks.suite_file`).
 
     Args:
         tree: tree of a file or of plain data.

@@ -1,4 +1,4 @@
-"""Suites' files in a folder ``suites``: they find worlds and scenarios that lie beside that folder, as `agora web` keeps them."""
+"""Suites' files in a folder ``suites``: they find worlds and scenarios in the neighbouring folders, as `agora web` keeps them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agora.errors import InputError, nearest
 from agora.yaml_tree import Node
 
 OWN = "own/"
-"""Names of scenarios in the folder ``scenarios`` beside a suite's begin with this."""
+"""Names of scenarios in the folder ``scenarios`` next to a suite's folder begin with this."""
 
 
 def home_of(path: Path) -> Path | None:
-    """Return the folder in which a suite's file finds worlds and scenarios by name; None where its own folder is not ``suites``."""
+    """Return the folder in which a suite's file finds worlds and scenarios by name; None if its own folder is not ``suites``."""
     place = path.absolute().parent
     return place.parent if place.name == "suites" else None
 
@@ -57,7 +57,7 @@ def _stage(stage: Node, where: str, key: str, home: Path) -> Node:
 
 
 def _scenario(node: Node, world: str, where: str, key: str, home: Path) -> Node:
-    """The path of an own scenario; any other node as it is."""
+    """The path of a user's scenario; any other node is unchanged."""
     if not isinstance(node.value, str) or not node.value.startswith(OWN):
         return node
     name, there = node.value.removeprefix(OWN), {file.stem: file for file in (home / "scenarios").glob("*.json")}

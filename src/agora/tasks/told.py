@@ -106,7 +106,7 @@ def _talks(person: Person, everybody: Sequence[Person]) -> str:
 
 
 def _way(person: Person, map: Map, tolerance: float) -> str:
-    """The way of somebody, in words; empty for whoever has nowhere to go."""
+    """The way of somebody, in words; empty for people without a destination."""
     points: Doubles = person.waypoints
     if (np.hypot(*(points - person.position).T) <= (person.tolerance or tolerance)).all():
         return ""

@@ -105,7 +105,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
 
 
 def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
-    """Return why nobody of a radius, m, can be at a point; empty where somebody can."""
+    """Return why nobody of a radius, m, can be at a point; empty if somebody can."""
     if not m.contains(point[:2]):
         return "outside the map"
     gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])

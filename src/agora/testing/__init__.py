@@ -112,5 +112,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names in ``__all__`` beside those that are there already."""
+    """Return the names in ``__all__`` in addition to the existing ones."""
     return sorted({*globals(), *__all__})

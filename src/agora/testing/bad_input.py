@@ -26,7 +26,7 @@ INPUTS = (
     "a pedestrian in the robot",
     "500 pedestrians",
 )
-"""What is bad for each robot of `bad_inputs`."""
+"""Bad input for each robot of `bad_inputs`."""
 
 NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INPUTS))
 BEARING = 0.35

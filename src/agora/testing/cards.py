@@ -26,9 +26,9 @@ _DRAWS = 20
 def check_card(card: Card, *, attempts: int = 3) -> Solution:
     """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution that was found.
 
-    It says what it is about, its metrics are there; parameters of twenty draws are in their ranges, the same stream gives the same
+    It says what it is about, its metrics exist; parameters of twenty draws are in their ranges, the same stream gives the same
     situation; starts are free, and goal and waypoints can be reached; in one of some draws the oracle reaches the goal without a
-    contact and the interaction comes about, which without the people it does not; a robot that gives way to nobody comes close to
+    contact and the interaction occurs, which without the people it does not; a robot that gives way to nobody comes close to
     somebody in that draw, if the card says that this is a conflict.
 
     Args:
@@ -50,7 +50,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
         if not solution.solved:
             reasons.append(f"draw {episode} ended with {solution.recording.outcome.label}")
         elif not situation.happened(solution.recording):
-            reasons.append(f"draw {episode} was solved, but the interaction did not come about")
+            reasons.append(f"draw {episode} was solved, but the interaction did not occur")
         elif card.conflict and solution.conflict >= CLOSE:
             reasons.append(f"draw {episode} is no conflict: a robot that gives way to nobody keeps {solution.conflict:.2f} m")
         else:

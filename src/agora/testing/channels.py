@@ -41,7 +41,7 @@ def check_channel(
     moved.
 
     Args:
-        channel: channel to check. The channels that it needs are there, made of the true pedestrians and of a lidar.
+        channel: channel to check. The channels that it needs are provided, made from the true pedestrians and a lidar.
         simulator: simulator whose measurements it asks for.
         tolerance: tolerance of readings in the moved scene, in the unit of the field.
         agreement: share of the readings that must agree there: a ray along a corner may pass it or not.

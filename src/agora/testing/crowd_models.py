@@ -47,11 +47,11 @@ def check_crowd_model(
 
     What it answers is finite, also for nobody, for one pedestrian, for two at one place, at the waypoint and at a wall; the same
     scene gives the same bits whatever was asked before; nothing given is written to; no global generator is drawn from; a world
-    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen
-    do not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
+    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen do
+    not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
     number is refused. In an engine it moves its pedestrians the same whether a world is alone or in a batch; where a second model
-    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that. Who
-    has come to its only waypoint, or to the last of a list that is followed once, stands there.
+    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that. A
+    pedestrian that has reached its only waypoint, or the last of a list that is followed once, stands there.
 
     Args:
         model: model to check.
@@ -104,7 +104,7 @@ class _Check:
         return answer
 
     def same(self, one: Floats, other: Floats, clause: str) -> None:
-        """Two answers must agree to the bit."""
+        """Two answers must agree bit for bit."""
         if not np.array_equal(one, other):
             k = np.argwhere((one != other).any(-1))[0]
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
@@ -122,7 +122,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Check that answers are finite, whoever is there and is seen."""
+        """Check that answers are finite, for any people present and seen."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:
@@ -177,7 +177,7 @@ class _Check:
         self.same(before, self.ask(world, "robots there", (True, False)), "robots that are not seen count")
 
     def in_an_engine(self) -> None:
-        """The engine's steps: alone, as two halves of a crowd, and beside a model with substeps."""
+        """The engine's steps: alone, as two halves of a crowd, and together with a model with substeps."""
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
         once = self.walk(starts, (self.model,))
@@ -188,7 +188,7 @@ class _Check:
             alone = self.walk(starts[w : w + 1], (self.model,), slots)
             self.same(once[w], alone[0], f"worlds are mixed: world {w} walks in the batch and alone")
             alone = self.walk(halves[w : w + 1], (self.model, _Companion()), slots)
-            self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks beside another model, in the batch and alone")
+            self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks differently in a batch with another model and alone")
 
     def arrived(self) -> None:
         """Arrived is standing, however the list of waypoints is followed."""

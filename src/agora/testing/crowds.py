@@ -104,8 +104,8 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
     """Return worlds at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
 
     Args:
-        starts: starts, one a world.
-        slots: pedestrian slots; as many as the starts need where not given.
+        starts: starts, one per world.
+        slots: pedestrian slots; as many as the starts need if not given.
         seed: seed of the robots' velocities.
         move: motion of the whole scene.
     """

@@ -54,7 +54,7 @@ def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> No
     again; where actions are settings of a planner, each has a finite value for every robot, whatever the actions of the others are.
 
     Args:
-        encoding: to check. The channels that it needs are there.
+        encoding: to check. The channels that it needs are provided.
         robot: that sees; with a lidar of 61 beams, and holonomic, by default.
 
     Raises:

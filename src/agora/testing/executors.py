@@ -24,8 +24,8 @@ def check_executor(executor: Executor) -> None:
     """Check an executor against the contract of `agora.interfaces.Executor`.
 
     It runs at least one job at a time; every job is run once, also one that is put into the queue while others run; the events of
-    each come in their order and as they were, shards to the byte; what a job raises is raised where the events are read; a run that
-    is closed stops at once; an empty queue is no work. Episodes under it are those of this process, to the byte.
+    each come in their order and as they were, shards byte for byte; what a job raises is raised where the events are read; a run
+    that is closed stops at once; an empty queue is no work. Episodes under it are those of this process, byte for byte.
 
     Raises:
         ContractError: it breaks a clause.
@@ -117,7 +117,7 @@ def _raises(name: str, executor: Executor) -> None:
     except Exception as error:
         raise ContractError(f"{name}: a ValueError of a job is raised as a {type(error).__name__}: {error}") from error
     else:
-        raise ContractError(f"{name}: a job raised, and nobody was told")
+        raise ContractError(f"{name}: a job raised an error that was not reported")
 
 
 def _stops(name: str, executor: Executor) -> None:

@@ -25,7 +25,7 @@ _INSIDE = 0.01  # how deep pieces of furniture may reach into each other, m
 def check_map_generator(generator: MapGenerator, *, random: bool = True, passage: float | None = None) -> None:
     """Check a map generator against the contract of `agora.interfaces.MapGenerator`.
 
-    The same stream gives the same place to the bit, other streams give others; furniture is on the map, in its walls' cells or
+    The same stream gives the same place bit for bit, other streams give others; furniture is on the map, in its walls' cells or
     shapes, and not in other furniture; zones are polygons on the map with free space in them; a robot on wheels, a disc of radius
     ``passage``, gets from everywhere it fits to everywhere else; no global generator is drawn from.
 

@@ -37,8 +37,8 @@ _MOVES = {
 def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
-    Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, but for half a
-    cell, and stay on the map with the whole disc, but for a cell; a goal in a wall, off the map, behind walls without a door or
+    Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, except for half a
+    cell, and stay on the map with the whole disc, except for a cell; a goal in a wall, off the map, behind walls without a door or
     behind a gap between a wall and the border that is too narrow has none, without an error; the same question gives the same bits;
     nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells, turned by a quarter or
     mirrored the path is as long.
@@ -129,7 +129,7 @@ class _Check:
         return path
 
     def finds_none(self, map: Map) -> None:
-        """No path where there is none."""
+        """No path if there is none."""
         closed = Map.from_shapes(segments=[[2.0, 2.3, 2.0, 10.4]], bounds=(-3.7, 2.3, 9.2, 10.4), name="closed")
         for where, place, goal in (
             ("a goal in a pillar", map, (6.3, 4.2, math.nan)),

@@ -36,7 +36,7 @@ def arrays(value: Any) -> Iterator[tuple[str, Array]]:
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Return whether two nested records hold the same, to the bit."""
+    """Return whether two nested records hold the same, bit for bit."""
     mine, its = dict(leaves(one)), dict(leaves(other))
     return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
 

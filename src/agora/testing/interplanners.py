@@ -91,7 +91,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """Return the fault of the tracks that the local planner is told of; empty for none."""
+    """Return the fault of the tracks that the local planner gets; empty for none."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -108,7 +108,7 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
-    """Return the reason why an array is not finite or not of a shape; empty where it is."""
+    """Return the reason why an array is not finite or not of a shape; empty if it is."""
     fits = value.shape == shape and np.isfinite(value).all()
     return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 

@@ -1,4 +1,4 @@
-"""The contract of modules: changes of a task before it is put together, or after."""
+"""The contract of modules: changes of a task before it is created, or after."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Passage:
         robot: name of the robot.
         number: number of the start among the place's.
         recording: recording of the episode.
-        limit: time limit, s; infinite where the time-out of the episode is limit enough.
+        limit: time limit, s; infinite if the time-out of the episode is sufficient.
     """
 
     place: str
@@ -105,8 +105,8 @@ def check_narrow_places(
 
     Args:
         planner: planner to check.
-        places: names in `PLACES`; all where none is given.
-        robots: robots to try; those that come with Agora, and two that gain speed slowly, where none is given.
+        places: names in `PLACES`; all if none is given.
+        robots: robots to try; those that come with Agora, and two that gain speed slowly, if none is given.
         starts: largest number of starts of each place and robot, spread over all.
 
     Raises:
@@ -200,7 +200,7 @@ def _door(model: RobotModel) -> list[Way]:
 
 
 def _corridor(model: RobotModel) -> list[Way]:
-    """Return the ways from beside the corridor's mouth, or before it, to either side behind it."""
+    """Return the ways from next to the corridor's mouth, or before it, to either side behind it."""
     heading = 0.0 if model.turning_radius else 1.2
     return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
 
@@ -217,7 +217,7 @@ def _hairpin(model: RobotModel) -> list[Way]:
 
 
 def _before(model: RobotModel) -> list[Way]:
-    """With the nose 0.15 m before a wall at x = 0, and the goal beside it or behind."""
+    """With the nose 0.15 m before a wall at x = 0, and the goal next to it or behind."""
     nose = max((x for x, _ in model.footprint), default=model.radius)
     x = -nose - SPARE
     return [((x, y, 0.0), goal) for y in (-0.4, 0.7) for goal in ((-4.0, y), (-3.0, 3.3), (x - 0.5, -3.6), (-4.1, -2.5))]

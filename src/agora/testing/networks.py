@@ -23,8 +23,8 @@ def check_network(network: Network, observe: Encoding, *, actions: int = 2, peri
     """Check a network against the contract of `agora.interfaces.Network`. PyTorch and the package onnx are needed.
 
     Its twin in PyTorch makes a policy; the weights of the policy are those that the network names. The policy drives as its twin
-    does, over several steps with a memory, a row depends on nothing but itself to the bit, and the file of the policy gives the
-    same bits again. The outputs ``action`` and ``next_memory`` of its ONNX file are the same but for rounding.
+    does, over several steps with a memory, a row depends, bit for bit, on nothing but itself, and the file of the policy gives the
+    same bits. The outputs ``action`` and ``next_memory`` of its ONNX file are the same except for rounding.
 
     Args:
         network: to check.
@@ -85,7 +85,7 @@ class _Check:
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
-        """The likeliest actions (T, N, A) of a twin with an actor and a critic; None where it is something else."""
+        """The likeliest actions (T, N, A) of a twin with an actor and a critic; None if it is something else."""
         import torch
 
         from agora.policies.learners.actor_critic import ActorCritic

@@ -96,7 +96,8 @@ def check_bad_input(
 
     Nothing fails, and twists are finite and, if asked for, within limits; a row alone gives the bits that it gives in the batch.
     Without a path a planner that needs one stands, and the reason is noted. It does not drive farther into a pedestrian or a wall
-    in it, if it reads about them. Who notes reasons has one wherever it stands. What is remembered of all this does no harm later.
+    in it, if it reads about them. A planner that gives reasons has one wherever the robot stands. The memory of all this does no
+    harm later.
 
     Args:
         planner: planner to check.
@@ -188,7 +189,7 @@ class _Check:
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
-        """Two answers must agree, to the bit or to a tolerance, one for all or one a row, in a share of the rows."""
+        """Two answers must agree, bit for bit or to a tolerance, one for all or one per row, in a share of the rows."""
         wrong = np.abs(twists - other).max(axis=1) > tolerance
         if wrong.mean() > 1.0 - agreement + 1e-9:
             row = int(np.flatnonzero(wrong)[0])
@@ -324,7 +325,7 @@ class _Check:
         _, memory = self.act(self.observe(seed=5), memory, "another scene")
         some: Bools = np.arange(len(seen.pose)) % 2 == 0
         again, _ = self.act(seen, reset(memory, some), "after a masked reset")
-        self.same(fresh[some], again[some], "a row whose memory was zeroed does not start afresh")
+        self.same(fresh[some], again[some], "a row whose memory was zeroed does not restart")
 
     def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
         """A scene that is shifted or turned as a whole gives the same twists, its mirror image the mirrored ones; rows of several

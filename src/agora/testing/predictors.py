@@ -34,9 +34,9 @@ def check_predictor(predictor: Predictor) -> None:
     """Check a predictor against the contract of `agora.interfaces.Predictor`.
 
     A file can name it with its parameters, if it is registered. Places are finite, float32 of the shape that was asked for, with
-    nobody, one and many about. A row depends on nothing but itself; empty slots, and the order of the slots, mean nothing; the
-    same question gives the same bits; a row whose memory is 0 begins afresh; more moments change nothing of the first ones. In a
-    world that is turned and moved the places turn and move along. Nothing given is written to, no global generator is drawn from.
+    nobody, one and many about. A row depends on nothing but itself; empty slots, and the order of the slots, mean nothing; the same
+    question gives the same bits; a row whose memory is 0 begins again; more moments change nothing of the first ones. In a world
+    that is turned and moved the places turn and move along. Nothing given is written to, no global generator is drawn from.
 
     Args:
         predictor: predictor to check.
@@ -113,7 +113,7 @@ class _Check:
         return place, kept
 
     def keeps_shape(self, people: int) -> None:
-        """Check calls one after the other, and that the same gives the same."""
+        """Check calls one after another, and that the same gives the same."""
         scenes = [self.scene(people)] * _CALLS
         if not identical(self.many(scenes), self.many(scenes)):
             raise self.fail("not deterministic: other places for the same question")

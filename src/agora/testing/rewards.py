@@ -23,8 +23,8 @@ _WORLDS, _STEPS = 3, 40
 def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") -> None:
     """Check a reward against the contract of `agora.interfaces.Rewarding`, in worlds that are driven at random.
 
-    A file can name it with its parameters. Its facts are there, rewards are finite and the sums of their terms, and those of a
-    robot depend on nothing but the robot's own transition. Nothing that is given is written to.
+    A file can name it with its parameters. Its facts exist, rewards are finite and the sums of their terms, and those of a robot
+    depend on nothing but the robot's own transition. Nothing that is given is written to.
 
     Args:
         reward: to check.

@@ -21,7 +21,7 @@ from agora.testing.guard import freeze
 
 @dataclass(frozen=True)
 class Move:
-    """A rigid motion of the whole plane: mirrored at the x axis where asked, turned about the origin, then shifted.
+    """A rigid motion of the whole plane: optionally mirrored at the x axis, rotated around the origin, then shifted.
 
     Attributes:
         dx: shift along x, m.
@@ -41,7 +41,7 @@ class Move:
         return -1.0 if self.mirror else 1.0
 
     def points(self, points: Array) -> Array:
-        """Return points (..., 2) moved."""
+        """Return the transformed points (..., 2)."""
         return self.vectors(points) + (self.dx, self.dy)
 
     def vectors(self, vectors: Array) -> Array:
@@ -51,7 +51,7 @@ class Move:
         return np.stack((cosine * x - sine * y, sine * x + cosine * y), -1)
 
     def headings(self, headings: Array) -> Array:
-        """Return angles turned, in (-pi, pi]."""
+        """Return the rotated angles, in (-pi, pi]."""
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def twists(self, twists: Array) -> Array:
@@ -80,7 +80,7 @@ def observation(
 ) -> Observation:
     """Return a crooked scene that has everything a planner can need.
 
-    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs beside them; among the
+    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs next to them; among the
     pedestrians' slots are empty ones, which hold numbers that mean nothing.
 
     Args:

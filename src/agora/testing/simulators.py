@@ -26,7 +26,7 @@ _INTO = 0.05  # m that a robot may be in a wall
 def check_simulator(simulator: Simulator) -> None:
     """Check a simulator against the contract of `agora.interfaces.Bodies`.
 
-    Robots are somewhere and no faster than they can be; whoever is told to stand comes to stand, whoever is told to drive gets on;
+    Robots are somewhere and no faster than they can be; robots commanded to stop stop, robots commanded to drive make progress;
     walls stop robots and are reported; pedestrians, maps and commands are left alone; the same commands give the same bits, also
     after a reset and whatever the other worlds do; worlds that are done stay as they are; a world without robots is no error.
 
@@ -94,7 +94,7 @@ class _Check:
         return tuple(field[world].copy() for field in engine.world.robots)
 
     def drives(self) -> None:
-        """Robots that are told to drive get on."""
+        """Robots commanded to drive make progress."""
         self.run(self.engine(crowd(walls=False)))
         engine = self.engine(crowd(walls=False))
         before = np.stack(engine.world.robots[:2])
@@ -105,7 +105,7 @@ class _Check:
             raise self.fail(f"told to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s")
 
     def comes_to_rest(self) -> None:
-        """Robots that are told to stand come to stand."""
+        """Robots commanded to stop stop."""
         engine = self.run(self.engine(crowd(walls=False)))
         for _ in range(_REST):
             engine.step(np.zeros_like(engine.world.commands))

@@ -1,4 +1,4 @@
-"""The contracts of components that put an episode together: world sources, robots modes, obstacles modes."""
+"""The contracts of components that create an episode: world sources, robots modes, obstacles modes."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
 
     The trainer yields whenever it has logged. The curve has no infinite values, its steps never fall, and its share ends at 1. The
     trainer validates a policy that can be saved, and keeps at least two checkpoints. A training that is killed after its first
-    checkpoint and resumed comes to the same curve.
+    checkpoint and resumed gives the same curve.
 
     Args:
         trainer: trainer with so few steps that it ends within seconds.

@@ -62,7 +62,7 @@ class CalibrationTrial:
 
     Attributes:
         parameters: tried parameters; those of number 0 are the model's own.
-        value: value of the objective; None where people were nowhere.
+        value: value of the objective; None if people were nowhere.
     """
 
     parameters: dict[str, float]
@@ -75,7 +75,7 @@ class Calibration:
 
     Attributes:
         model: model from which the search begins, or a `Motion`, whose parameters are fitted with the model of ``beside``.
-        beside: crowd of another model: the engine's work beside the model.
+        beside: crowd of another model: the engine's work besides the model.
         trials: sets of parameters to try, the first is the model's own.
         seed: seed of the search.
         weights: weight of each distance, of those of `WEIGHTS`.
@@ -94,7 +94,7 @@ class Calibration:
         space(self.model, "crowd model")
 
     def crowd(self, model: Named | None = None) -> SimulatedCrowd:
-        """Return the crowd of a model, the one to begin with where not given."""
+        """Return the crowd of a model, the one to begin with if not given."""
         part = (model or self.model).part
         return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 
@@ -146,7 +146,7 @@ class Calibrated:
         trials: trials by number.
         best: number of the best one; of equals the first.
         model: model with its parameters.
-        scene: scene that was left out; empty where none was.
+        scene: scene that was left out; empty if none was.
     """
 
     trials: list[CalibrationTrial]
@@ -164,7 +164,7 @@ class Fitted:
         done: number of trials so far.
         total: number of trials that there are to be.
         best: the least value so far.
-        scene: scene that is left out; empty where none is.
+        scene: scene that is left out; empty if none is.
     """
 
     trial: CalibrationTrial
@@ -175,7 +175,7 @@ class Fitted:
 
 
 def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
-    """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
+    """Return the weighted mean of a crowd's distances; None if people went nowhere finite.
 
     Args:
         people: recorded people.

@@ -1,4 +1,4 @@
-"""A crowd model as the engine is told to run it, and many of its walks at once."""
+"""A crowd model with the engine's settings, and many walks of it at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TOGETHER = 256  # worlds of one batch
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """A crowd model with the engine's settings beside it. This is the one place where experiments build an engine.
+    """A crowd model with the engine's settings. This is the one place where experiments build an engine.
 
     Attributes:
         model: crowd model of either form.
@@ -49,7 +49,7 @@ class SimulatedCrowd:
 
     @staticmethod
     def of(model: Any) -> SimulatedCrowd:
-        """Return a crowd as it is, and a bare model with nothing beside it."""
+        """Return a crowd unchanged; for a bare model, the engine's parts are off."""
         return model if isinstance(model, SimulatedCrowd) else SimulatedCrowd(model)
 
     def with_behaviours(self, *behaviours: Any) -> SimulatedCrowd:
@@ -60,7 +60,7 @@ class SimulatedCrowd:
         """Return an engine with one world for each start, all of them begun.
 
         Args:
-            starts: one a world.
+            starts: one per world.
             dt: physics step, s.
             threads: over worlds.
         """
@@ -90,7 +90,7 @@ def simulate(
 
     Args:
         crowd: crowd model with its settings.
-        starts: starts, one a world.
+        starts: starts, one per world.
         duration: duration, s.
         dt: physics step, s.
         every: number of steps between two samples.

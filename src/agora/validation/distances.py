@@ -1,4 +1,4 @@
-"""Distances between recorded and simulated samples, with intervals from drawing whole stretches anew.
+"""Distances between recorded and simulated samples, with intervals from resampling whole stretches.
 
 Samples of one stretch depend on each other, so the bootstrap draws stretches, the same ones for both crowds.
 """
@@ -64,7 +64,7 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
 
 
 def _interval(statistic: Callable[[Doubles], float], count: int, resamples: int) -> tuple[float | None, float | None]:
-    """2.5 and 97.5 % of a statistic of how often each of ``count`` stretches is drawn; None where there are fewer than two."""
+    """2.5 and 97.5 % of a statistic of how often each of ``count`` stretches is drawn; None if there are fewer than two."""
     if count < 2 or not resamples:
         return None, None
     draws = np.floor(Stream("bootstrap", 0, "validation").uniform(0.0, count, (resamples, count))).astype(np.int64)

@@ -89,7 +89,7 @@ def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
 
 
 def _walls(seen: TrackWindow) -> Doubles:
-    """Least and mean distance to walls; the same for all where none are known."""
+    """Least and mean distance to walls; the same for all if none are known."""
     wall = np.minimum(seen.wall, _FAR) if len(seen.wall) else np.full((1, seen.walkers), _FAR)
     return np.stack([wall.min(0), wall.mean(0)], 1)
 

@@ -2,7 +2,7 @@
 
 Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
 Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
-parameters are ours; that of lanes counts neighbours beside oneself as M. Rex and H. Loewen do (Phys. Rev. E 75, 2007).
+parameters are ours; that of lanes counts neighbours to the sides as M. Rex and H. Loewen do (Phys. Rev. E 75, 2007).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class FundamentalDiagram:
     """Mean speeds at densities.
 
     Attributes:
-        density: (D,) measured, 1/m2; 0 where nobody came by.
-        speed: (D,) m/s; NaN where nobody came by.
-        spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN where nobody came by.
+        density: (D,) measured, 1/m2; 0 if nobody passed.
+        speed: (D,) m/s; NaN if nobody passed.
+        spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN if nobody passed.
     """
 
     density: Doubles
@@ -45,12 +45,12 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root of the mean squared difference to Weidmann, m/s; NaN where nobody came by at some density."""
+        """Root of the mean squared difference to Weidmann, m/s; NaN if nobody passed at some density."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
 
     @property
     def unseen(self) -> str:
-        """At how many densities nobody came by, in words; empty where somebody did at each."""
+        """At how many densities nobody came by, in words; empty if somebody did at each."""
         unseen = int(np.isnan(self.speed).sum())
         return f"nobody came by at {unseen} of {len(self.speed)} densities" if unseen else ""
 
@@ -121,7 +121,8 @@ def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
 
 
 def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
-    """Return the mean of ((same - other) / (same + other))^2, counted among those less than half a ``width`` beside, oneself too.
+    """Return the mean of ((same - other) / (same + other))^2, over neighbours less than half a ``width`` to the sides, including
+    itself.
 
     1 for pure lanes; for two equal streams at random places about one over the number of pedestrians in a strip.
 
@@ -181,7 +182,7 @@ def stripe_order(position: Doubles, second: Bools) -> float:
 
 
 def _both(second: Bools) -> bool:
-    """True where people of both streams are there."""
+    """True if people of both streams are present."""
     return bool(second.any() and not second.all())
 
 

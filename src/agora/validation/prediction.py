@@ -1,8 +1,8 @@
-"""Predictors against recorded people: how far somebody is from the place that was foretold.
+"""Predictors against recorded people: the distance between predicted and actual positions.
 
-As trajectory prediction measures it (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): whoever was
-there for 3.2 s and is for another 4.8 s counts at every sample of 0.4 s, standing or walking. The velocity of now is that of the
-last 0.4 s. Predictors see everybody who is there, as a robot would that knows the truth and is not seen itself.
+As trajectory prediction measures it (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): a person who was
+present for 3.2 s and is for another 4.8 s counts at every sample of 0.4 s, standing or walking. The velocity of now is that of the
+last 0.4 s. Predictors see everybody present, as a robot would that knows the truth and is not seen itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.validation.stretches import RADIUS, SCENES, STEP
 from agora.validation.table import words
 
 SEEN, AHEAD = 8, 12
-"""Samples that a pedestrian was there for, this one too, and samples that are foretold."""
+"""Samples that a pedestrian was there for, this one too, and samples that are predicted."""
 
 _FAR = 1e4  # of the robot, m
 _LETHAL = 254
@@ -55,8 +55,8 @@ class Samples:
 
     Attributes:
         position: (T, P, 2) places, m.
-        present: (T, P) whether somebody is there.
-        counts: (T, P) whether the error of what is foretold then counts.
+        present: (T, P) whether a person is present.
+        counts: (T, P) whether the error of what is predicted then counts.
         walls: the scene's walls as a costmap of one row.
     """
 
@@ -140,7 +140,7 @@ def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] 
 
 
 def _mean(errors: list[Doubles]) -> Estimate:
-    """The mean, with an interval of 95 % from drawing stretches of 12 samples anew."""
+    """The mean, with a 95 % interval from resampling stretches of 12 samples."""
     parts = [np.concatenate(errors[k : k + AHEAD]) for k in range(0, len(errors), AHEAD)]
     return mean(np.array([part.sum() for part in parts]), np.array([float(part.size) for part in parts]))
 

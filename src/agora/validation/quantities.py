@@ -47,7 +47,7 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`: of walking walkers, and every other member that is there."""
+    """Return the samples of each of `FORMATION`: of walking walkers, and every other member present."""
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
     moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS

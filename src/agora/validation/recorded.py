@@ -18,7 +18,7 @@ from agora.validation.walk import walk
 from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
-"""What is compared: speed, distance of the centres to the nearest other, people within 2 m about oneself by area."""
+"""Compared quantities: speed, distance of the centres to the nearest other, people within 2 m about oneself by area."""
 
 _NEAR = 2.0
 _WALKS = 0.3  # mean speed below which somebody stands about and is no walker to be simulated, m/s
@@ -56,7 +56,7 @@ def against_recorded(
 
     Args:
         model: crowd model.
-        scenes: names of scenes of ETH/UCY; all where empty.
+        scenes: names of scenes of ETH/UCY; all if empty.
         seconds: length of a stretch, s.
         every: time between the moments at which it takes over, s.
         least: least number of people who are there and walk.

@@ -39,7 +39,7 @@ class Validation:
         lanes: opposite streams that met.
         stripes: crossing streams that met.
         recorded: comparison with ETH/UCY, None without the data.
-        left_out: the part that was not done, why, and how to get its data, in one line; empty where all was done.
+        left_out: the part that was not done, why, and how to get its data, in one line; empty if all was done.
     """
 
     model: str

@@ -2,7 +2,7 @@
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
 (fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
-the guideline leaves a number open it is ours. People have `agora.draft.people.People`'s radius and, but for case 1, its speeds.
+the guideline leaves a number open it is ours. People have `agora.draft.people.People`'s radius and, except for case 1, its speeds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Case:
 
 
 def finite(value: float) -> float | None:
-    """Return a number; None where it is not finite."""
+    """Return a number; None if it is not finite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -73,7 +73,7 @@ def case_1(model: Any) -> Case:
 
 
 def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0), seed: int = 0) -> Case:
-    """Speed against density in a corridor: it falls, and by how much it misses Weidmann is told."""
+    """Speed against density in a corridor: it falls, and its deviation from Weidmann is reported."""
     diagram = fundamental_diagram(model, densities, seed=seed)
     speed, seen = diagram.speed, np.isfinite(diagram.speed)
     falls = bool((np.diff(speed) < _FLAT).all()) and float(speed[0] - speed[-1]) > _FLAT and float(speed.min()) >= 0.0

@@ -28,7 +28,7 @@ from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
-"""Parts of a table and their scenes: all of them, and those that a model is calibrated on beside the others."""
+"""Parts of a table and their scenes: all of them, and the two halves for calibration and for its test."""
 
 COLUMNS = {
     **QUANTITIES,
@@ -57,7 +57,7 @@ class Score:
         name: name of the crowd or the control.
         part: part of the table.
         values: values by column; without those that were not measured or do not apply.
-        scenes: share that is told apart in each scene.
+        scenes: accuracy of the classifier in each scene.
     """
 
     name: str

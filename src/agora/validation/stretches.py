@@ -56,7 +56,7 @@ class Stretch:
         map: map of the scene.
         has_walls: whether anything is known of walls.
         position: (T, P, 2) recorded positions, m; without meaning where not present.
-        present: (T, P) whether a pedestrian is there.
+        present: (T, P) whether a pedestrian is present.
         velocity: (N, 2) at the first sample, m/s.
         speed: (N,) preferred speeds, m/s.
         goal: (N, 2) goals, m.

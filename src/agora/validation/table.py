@@ -47,7 +47,7 @@ def _row(name: str, values: Sequence[Estimate | None]) -> str:
 
 
 def words(estimate: Estimate | None) -> str:
-    """An estimate with its interval, as ``0.12 [0.10, 0.14]``; a dash where there is none."""
+    """An estimate with its interval, as ``0.12 [0.10, 0.14]``; a dash if there is none."""
     if estimate is None or estimate.value is None:
         return "-"
     digits = 1 if abs(estimate.value) >= 10 else 2

@@ -66,7 +66,7 @@ def walk(
         waypoints: (P, K, 2) waypoints, m.
         duration: duration, s.
         speed: preferred speed, one or (P,), m/s.
-        velocity: (P, 2) velocities at the start, m/s; everybody stands where not given.
+        velocity: (P, 2) velocities at the start, m/s; everybody stands if not given.
         radius: radius of everybody, m.
         tolerance: distance at which a waypoint counts as reached, m.
         dt: physics step, s.

@@ -238,7 +238,7 @@ def _near(frame: Frame, distance: float) -> Frame:
 
 
 def _mark_time(axes: Axes, frame: Frame) -> None:
-    """Write the time beside the robot."""
+    """Write the time next to the robot."""
     from matplotlib.patheffects import AbstractPathEffect, withStroke
 
     halo: list[AbstractPathEffect] = [withStroke(linewidth=1.5, foreground=COLOURS["ground"])]

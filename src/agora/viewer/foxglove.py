@@ -151,7 +151,7 @@ def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
-    """The footprint of a robot in its frame; none of a disc, or where nobody recorded it."""
+    """The footprint of a robot in its frame; none of a disc, or if not recorded."""
     if recording.robot is None or recording.robot.vertices[0, 0] == 0:
         return []
     corners = int(recording.robot.vertices[0, 0])

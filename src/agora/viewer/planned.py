@@ -22,7 +22,7 @@ def paths(recording: Recording) -> list[tuple[float, Doubles]]:
 
 
 def path_at(recording: Recording, time: float) -> Doubles | None:
-    """The path (K, 2) that was followed at a time, m; (0, 2) where there was none; None where nobody recorded any."""
+    """The path (K, 2) that was followed at a time, m; (0, 2) where there was none; None if not recorded."""
     given = [path for since, path in paths(recording) if since <= time + 1e-9]
     return given[-1] if given else None
 

@@ -258,7 +258,7 @@ def _rounded(gap: Doubles) -> Doubles:
 
 
 def _commands(recording: Recording) -> Doubles:
-    """(T, 3) the command at each sample, within what 16 bits hold; zeros where nobody recorded it."""
+    """(T, 3) the command at each sample, within what 16 bits hold; zeros if not recorded."""
     if recording.command is None or not len(recording.command):
         return np.zeros((len(recording.time), 3))
     most = COMMAND * (NO_GAP - 1)
@@ -274,7 +274,7 @@ def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
 
 
 def _blame(recording: Recording, contact: Contact) -> str:
-    """Say who closed the gap before a contact, and whether the robot could have avoided it; empty where nobody knows."""
+    """Say who closed the gap before a contact, and whether the robot could have avoided it; empty if this is unknown."""
     if contact.closing is None:
         return ""
     closer = contact.closing.closer

@@ -131,9 +131,9 @@ class Frame(NamedTuple):
         id: (N,).
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
         contacts: contacts that have happened.
-        state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
+        state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None if the recording has none.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
-        planned: (K, 2) path that the robot is to follow, m; no points where there is none or nobody recorded it.
+        planned: (K, 2) path that the robot is to follow, m; no points if there is none or nobody recorded it.
         readings: what a dial would show.
         outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. None at all: all are discs.
     """
@@ -158,7 +158,7 @@ class Readings(NamedTuple):
 
     Attributes:
         speed: speed over ground, m/s.
-        command: vx, vy, omega that the planner asked for, m/s and rad/s; None where nobody recorded it.
+        command: vx, vy, omega that the planner asked for, m/s and rad/s; None if not recorded.
         people: gap between the outlines of the robot and of the nearest pedestrian, m; infinite without one.
         walls: gap between the outline and the nearest obstacle of the map, m; infinite without one.
     """
@@ -192,7 +192,7 @@ class Scene:
     Attributes:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their ways are shown.
+        others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their paths are shown.
         ended: whether the episode has ended; if not, the outcome of the recording means nothing.
     """
 
@@ -289,7 +289,7 @@ class Scene:
         return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
-        """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or where nobody recorded it."""
+        """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or if not recorded."""
         recording = self.recording
         if recording.door is None or recording.map is None or recording.map.door is None:
             return []
@@ -350,7 +350,7 @@ def title_of(
         suite: name of the suite.
         stage: name of the stage.
         episode: number of the episode.
-        seed: seed of the stage; None where it is not known.
+        seed: seed of the stage; None if it is not known.
         robot: number of the robot where the episode has several.
         blind: whether the planner reads no walls.
     """
@@ -372,7 +372,7 @@ def states_seen(recordings: Iterable[Recording]) -> list[str]:
 
 
 def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = None) -> tuple[Bools, Extent] | None:
-    """Return the part of the map's cells that holds the occupied ones, and its extent; None where none is occupied.
+    """Return the part of the map's cells that holds the occupied ones, and its extent; None if none is occupied.
 
     The first row is the lowest. With ``extent`` only the cells that touch it are kept; ``cells`` of the map stand for the occupied
     ones where they are given.

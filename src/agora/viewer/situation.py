@@ -25,11 +25,11 @@ _NAMED = 40  # people, up to whom their names are written
 def situation_figure(
     task: Task, *, area: Sequence[Doubles] = (), faults: Sequence[Fault] = (), title: str = "", width: float = 5.0
 ) -> Figure:
-    """Return a picture of a map with robots, goals, pedestrians and their ways.
+    """Return a picture of a map with robots, goals, pedestrians and their paths.
 
     Args:
-        task: task that is put together.
-        area: polygons (V, 2), m, where an interaction is to come about.
+        task: task during its creation.
+        area: polygons (V, 2), m, where an interaction is to occur.
         faults: faults to mark.
         title: above the picture.
         width: width of the figure, inches.

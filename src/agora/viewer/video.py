@@ -32,7 +32,7 @@ LINE = 1.4
 """Half the width of the robot's path, pixels."""
 
 HEADER, FOOTER, PAD = 60, 34, 12
-"""Pixels above, below and beside the scene."""
+"""Pixels above, below and to the sides of the scene."""
 
 WIDEST, HIGHEST, NARROWEST = 960, 720, 740
 """Most pixels of a video that fits its scene, across and down, and the fewest across."""
@@ -44,7 +44,7 @@ LEGIBLE = 8.0
 """Least radius of a body with the letter of its state, pixels."""
 
 READINGS = 470
-"""Pixels from the left that the dials' words take; the states are explained beside them where there is room, else below."""
+"""Pixels from the left that the dials' words take; the states are explained next to them if there is space, else below."""
 
 CAPTION = 19
 """Height of a line of the words under the scene, pixels."""
@@ -85,7 +85,7 @@ class Painter:
 
     @cached_property
     def _explained(self) -> tuple[list[str], list[str]]:
-        """The letters of social states in words: lines beside the dials, and lines below the scene."""
+        """The letters of social states in words: lines next to the dials, and lines below the scene."""
         return _states(self.scene, self.size[0])
 
     @property
@@ -375,7 +375,7 @@ def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Ca
 
 
 def _states(scene: Scene, width: int) -> tuple[list[str], list[str]]:
-    """Return the letters of an episode's social states in words: a line beside the dials where it fits there, else lines below."""
+    """Return the letters of an episode's social states in words: a line next to the dials where it fits there, else lines below."""
     words = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
     fits = ImageFont.load_default(14).getlength("   ".join(words)) < width - PAD - READINGS
     return (["   ".join(words)], []) if fits else ([], _lines(words, width, "   "))

@@ -32,7 +32,7 @@ _LEFT = ("ahead on the left", "on the left", "behind on the left")
 _RIGHT = ("behind on the right", "on the right", "ahead on the right")
 _SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
 _OBSERVED = {
-    Reason.NO_HEADWAY: "no reason: the robot was told to move, and got nowhere",
+    Reason.NO_HEADWAY: "no reason: the robot was commanded to move, but made no progress",
     Reason.STANDS_BY_SOMEBODY: "no reason: somebody was within 1 m",
     Reason.STANDS_BY_WALL: "no reason: a wall was within 0.3 m",
     Reason.STANDS: "no reason: nothing was near",
@@ -305,7 +305,7 @@ def _most_noted(reasons: Ints) -> str:
 
 
 def _of_timeout(recording: Recording) -> Why:
-    """The time-out in words: whether the robot stood, got nowhere, or was on its way; where; and beside what."""
+    """The time-out in words: whether the robot stood, got nowhere, or was on its way; where; and near which object."""
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
     none = "" if math.isfinite(recording.shortest_path) else "There is no way to the goal for this robot."
@@ -363,7 +363,7 @@ def _ahead(recording: Recording, k: int) -> str:
 
 
 def _asked(recording: Recording, k: int, last: int) -> str:
-    """The speed that the planner asked for while the robot stood, from sample k to the last; empty where nobody recorded it."""
+    """The speed that the planner asked for while the robot stood, from sample k to the last; empty if not recorded."""
     if recording.command is None or not len(recording.command[k:last]):
         return ""
     speed = float(norm(recording.command[k:last, :2]).mean())

@@ -1,6 +1,6 @@
 """Episodes, recordings and moments of a world as plain data, and plain data as bytes: what sockets, web pages and ROS nodes share.
 
 Plain data are dicts, lists, texts, numbers and NumPy arrays (`agora.wire.plain`). Bytes are a message of safetensors: a header of
-JSON and raw little-endian arrays, with the name and version of its format (`agora.wire.message`). Nothing is ever unpickled.
-What others speak is here too: SocNavBench's texts (`agora.wire.joystick`) over its sockets (`agora.wire.mailbox`).
+JSON and raw little-endian arrays, with the name and version of its format (`agora.wire.message`). Nothing is ever unpickled. Other
+protocols are here too: SocNavBench's texts (`agora.wire.joystick`) over its sockets (`agora.wire.mailbox`).
 """

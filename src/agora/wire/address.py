@@ -15,7 +15,7 @@ _PATH = 107  # bytes that Linux takes as the path of a Unix socket
 
 @dataclass(frozen=True)
 class Address:
-    """The ``path`` of a Unix socket, or where that is empty a ``port`` of a ``host``."""
+    """The ``path`` of a Unix socket or, if it is empty, a ``port`` of a ``host``."""
 
     path: str = ""
     host: str = ""

@@ -12,7 +12,7 @@ __all__ = ["Episode"]
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """An episode, ready to be run elsewhere.
+    """An episode that can be run in another process.
 
     Attributes:
         number: number of the reset, for readers that follow several.

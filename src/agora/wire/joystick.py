@@ -78,7 +78,7 @@ class State:
     """A moment of an episode.
 
     Attributes:
-        pedestrians: the pedestrians present, in the order in which they came.
+        pedestrians: the pedestrians present, in the order of their arrival.
         robot: the robot.
         period: period of the simulator, s.
         longest: time limit, s.
@@ -96,7 +96,7 @@ class State:
 
         Args:
             first: environment and name of the episode, which make it the message that begins one.
-            last: what is told beside what SocNavBench tells.
+            last: content in addition to SocNavBench's.
         """
         whole = first is not None
         said = {
@@ -154,7 +154,7 @@ def ending(cause: str, time: float) -> str:
 
 @dataclass(frozen=True)
 class JoystickWord:
-    """A message that is a word: ``sense``, ``ready`` or ``abandon``."""
+    """A message of one word: ``sense``, ``ready`` or ``abandon``."""
 
     word: str
 
@@ -168,7 +168,7 @@ class PlannerName:
 
 @dataclass(frozen=True, eq=False)
 class Commands:
-    """Commands for the robot, one a step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
+    """Commands for the robot, one per step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
 
     each: tuple[Floats, ...]
 

@@ -27,22 +27,22 @@ _CHUNK = 1 << 20
 
 
 class RefusedError(PlannerError):
-    """The program says why it has no answer; the connection stays."""
+    """The program gave a reason for not answering; the connection stays open."""
 
 
 class Line:
-    """Questions to the program at an address, over one connection for each process.
+    """Questions to the program at an address, over one connection per process.
 
     The connection is opened for the first question. Questions are numbered, and an answer repeats its number. After an error the
-    connection is closed, and opened anew for the next question: what comes late, or twice, is never taken for another answer.
-    A copy in another process, forked or unpickled, has a connection of its own.
+    connection is closed, and opened again for the next question: a late or repeated answer is never taken for another one. A copy
+    in another process, forked or unpickled, has its own connection.
 
     Args:
         address: of the program.
 
     Attributes:
         unanswered: number of questions without an answer.
-        waited: time that they took, s.
+        waited: total time of these, s.
     """
 
     def __init__(self, address: Address) -> None:
@@ -96,9 +96,9 @@ class Line:
             raise
 
     def _asked(self, question: Question, known: Hello) -> Answer:
-        """The answer to a question, over a connection that is opened where there is none."""
+        """The answer to a question, over a connection that is opened if there is none."""
         if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
-            raise PlannerError(f"{self._name}: says another hello than before; begin the run anew")
+            raise PlannerError(f"{self._name}: says another hello than before; restart the run")
         self._refuse_more()
         self._number += 1
         data, until = frame(replace(question, number=self._number)), self._until(known)

@@ -33,12 +33,12 @@ class SenderGoneError(AgoraError):
 
 @dataclass(frozen=True)
 class Letter:
-    """A text that came over one connection.
+    """A text received over one connection.
 
     Attributes:
         text: the text.
-        sender: number of the process that sent it, 0 where it is unknown.
-        problem: the reason why there is no text, or "".
+        sender: process id of the sender, 0 if unknown.
+        problem: reason of a missing text, or "".
     """
 
     text: str
@@ -47,7 +47,7 @@ class Letter:
 
 
 def peer(connection: socket.socket) -> int:
-    """Return the number of the process at the other end of a Unix socket; 0 where nobody can say."""
+    """Return the number of the process at the other end of a Unix socket; 0 if unknown."""
     if connection.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return 0
     number: int = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
@@ -55,7 +55,7 @@ def peer(connection: socket.socket) -> int:
 
 
 def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
-    """Send a text to whoever listens at an address; ``to``, where not 0, is the process that must.
+    """Send a text to the listener at an address; ``to``, where not 0, is the process that must.
 
     Raises:
         OSError: nobody took it within ``patience``, s. InputError: another process listens there.
@@ -77,13 +77,13 @@ class _Arriving:
 
 
 class Mailbox:
-    """Takes texts at an address, in the order in which their connections were opened.
+    """Receives texts at an address, in the order in which their connections were opened.
 
     Args:
-        address: to listen at. Of a Unix socket, a file that nobody listens at is removed.
+        address: address to listen at. An unused file of a Unix socket is removed.
 
     Raises:
-        InputError: somebody listens there, or nobody can.
+        InputError: the address is in use or invalid.
     """
 
     def __init__(self, address: Address) -> None:
@@ -104,14 +104,14 @@ class Mailbox:
                 self._selector.register(self._watched, selectors.EVENT_READ)
 
     def visitor(self, until: float) -> int | None:
-        """Return the process of the next connection that is opened, 0 for one unknown; None where none is by ``until``."""
+        """Return the process of the next connection that is opened, 0 for one unknown; None if none is by ``until``."""
         while not self._visitors:
             if not self._pass(until):
                 return None
         return self._visitors.popleft()
 
     def wait(self, until: float) -> Letter | None:
-        """Return the next text; None where there is none by ``until``, a moment of `time.monotonic`.
+        """Return the next text; None if there is none by ``until``, a moment of `time.monotonic`.
 
         Raises:
             SenderGoneError: the process that is watched has ended, and all that it sent was taken.
@@ -224,7 +224,7 @@ def _make_way(address: Address) -> None:
     path = Path(address.path)
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise InputError(f"{path}: is there, and is no socket; choose another address")
+            raise InputError(f"{path}: exists and is not a socket; choose another address")
         connect(address, 1.0).close()
     except FileNotFoundError:
         return

@@ -1,7 +1,7 @@
 """Messages: plain data with the name and version of their format, as bytes and back.
 
 The bytes are a file of safetensors (https://github.com/huggingface/safetensors): eight bytes with the length of the header, the
-header as JSON, then the arrays, little-endian and one after the other. The header's ``__metadata__.agora`` is a JSON text with the
+header as JSON, then the arrays, little-endian and one after another. The header's ``__metadata__.agora`` is a JSON text with the
 keys ``format``, ``version`` and ``content``. In the content an array is ``{"$array": NAME}``, with its name in the header, and an
 infinite number is ``{"$number": "inf"}`` or ``"-inf"``. The same content gives the same bytes.
 """

@@ -1,7 +1,7 @@
 """Records as plain data, and back by the same strict rules as files (`agora.config`): the fields of a record are the schema.
 
-A dataclass or NamedTuple is a dict of its fields, an array stays one, an enumeration is its number. What comes back is checked:
-keys, types, ranges, types of arrays, and axes, where the record says them (`agora.core.declared`).
+A dataclass or NamedTuple is a dict of its fields, an array stays one, an enumeration is its number. The result of reading is
+checked: keys, types, ranges, types of arrays, and axes, where the record says them (`agora.core.declared`).
 """
 
 from __future__ import annotations

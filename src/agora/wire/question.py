@@ -19,9 +19,9 @@ class Hello:
 
     Attributes:
         needs: channels that it reads. Each is a name, or a mapping of ``name`` and the channel's parameters.
-        notes: it answers them at every call.
+        notes: notes that it returns at every call.
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
-        top_speed: how fast it drives at most where the robot may be faster, m/s; None where it always drives as fast as that may.
+        top_speed: its largest speed if the robot may be faster, m/s; None for the robot's.
         period: control period that it was made for, s; 0 for any.
         deadline: longest time from a question to its answer, s. A call that takes longer has failed.
     """
@@ -40,7 +40,7 @@ class Question:
 
     Attributes:
         observation: of the rows.
-        memory: of the answer before, with zeros in the rows in which an episode begins; empty at the first call of all.
+        memory: memory of the previous answer, with zeros in the rows in which an episode begins; empty at the very first call.
         number: number of the question on its connection, from 1.
     """
 
@@ -54,7 +54,7 @@ class Reply(Answer):
     """The answer to a question.
 
     Attributes:
-        number: number of the question that it answers.
+        number: number of the question.
     """
 
     number: int = field(kw_only=True)

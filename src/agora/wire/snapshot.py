@@ -18,10 +18,10 @@ _F, _I = np.float32, np.int32
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PedestriansNow:
-    """One generation of a world's pedestrians, P slots; values of those who are not present mean nothing.
+    """One generation of a world's pedestrians, P slots; values of absent ones have no meaning.
 
     Attributes:
-        present: (P,) whether the slot holds somebody.
+        present: (P,) whether the slot holds a pedestrian.
         id: (P,) number of the pedestrian.
         x: (P,) m.
         y: (P,) m.
@@ -36,7 +36,7 @@ class PedestriansNow:
         stress: (P,) in [0, 1].
         energy: (P,) in [0, 1].
         social: (P,) in [0, 1].
-        partner: (P,) id of the pedestrian that one talks or listens to, -1 for none.
+        partner: (P,) id of the conversation partner, -1 for none.
     """
 
     present: Bools = field(metadata=axes("P", np.bool_))
@@ -128,7 +128,7 @@ ROBOTS = tuple(name for name in declared(RobotsNow) if name != "active")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Snapshot:
-    """One moment of one world.
+    """The state of one world at one time.
 
     Attributes:
         step: physics steps since the episode began.

@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 class Waits:
-    """The time that a call in another process has taken, less the time in which the process waited for a processor.
+    """The time of a call in another process, without the time in which the process waited for a processor.
 
-    Linux tells of each thread how long it stood in the queue for a processor. Of threads that waited at the same time the longest
-    wait counts. Elsewhere the time is that of the wall. A call is measured from the first look at it.
+    Linux reports how long each thread waited for a processor. If several threads waited at the same time, the longest wait counts.
+    Other systems use wall-clock time. A call is measured from the first check.
 
     Args:
         process: number of the process.
@@ -40,14 +40,14 @@ class Waits:
 
 
 class Patience:
-    """The patience with an answer of another process, which does not count the time that it waits for a processor.
+    """A deadline for an answer of another process, which excludes the time that it waits for a processor.
 
     Args:
         process: number of the process.
-        most: longest time of the answer from now on, s.
+        most: longest time until the answer from now on, s.
 
     Attributes:
-        until: moment until which the answer is waited for at first, on the clock of `time.monotonic`, s.
+        until: initial deadline, on the clock of `time.monotonic`, s.
     """
 
     def __init__(self, process: int, most: float) -> None:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Doors:
-    """The doors of a batch of worlds; none in worlds whose maps have none.
+    """The doors of a batch of worlds; some worlds have none.
 
     Args:
         world: the worlds.
 
     Attributes:
-        share: (W,) how far each door is open, 0 to 1.
+        share: (W,) opening of each door, 0 to 1.
     """
 
     def __init__(self, world: World) -> None:

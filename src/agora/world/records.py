@@ -1,4 +1,4 @@
-"""Records beside those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
+"""Records in addition to those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorldRules(NamedTuple):
 
     Attributes:
         ends: (1,) sum of the END bits.
-        remove: (1,) 1 where robots that have ended leave the world, 0 where they stay.
+        remove: (1,) 1 if robots that have ended leave the world, 0 if they stay.
     """
 
     ends: Ints

@@ -18,7 +18,7 @@ from agora.world.trajectories import Trajectories
 __all__ = ["PedestrianStarts", "RobotStart", "Start", "Thing"]
 
 GOAL_TOLERANCE = 0.3
-"""How near a goal counts as reached where nobody says otherwise, m."""
+"""Default distance at which a goal counts as reached, m."""
 
 WIDEST_GOAL = 5.0
 """The largest tolerance that a file may ask for, m: who is farther from a goal is not at it, and who writes 15 means degrees."""
@@ -31,8 +31,8 @@ class RobotStart:
     Attributes:
         model: model of the robot.
         pose: (3,) x, y, heading, m and rad.
-        goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
-        legs: (G,) geodesic length of the way to each goal from the one before, m; None where nobody has measured it.
+        goals: (G, 3) poses to reach one after another, G >= 1; the episode ends at the last.
+        legs: (G,) geodesic length of the way to each goal from the one before, m; None if it was not measured.
         turn: sum of the turns on the way to the first goal, from the heading on, rad; None without a way or where ``legs`` is None.
     """
 
@@ -105,23 +105,23 @@ class PedestrianStarts:
             `one_place` stay there in the first two.
         tolerance: (P,) distance at which a waypoint counts as reached, m.
         velocity: (P, 2) velocities, m/s.
-        heading: (P,) headings, rad; towards the first waypoint where not given.
-        model: (P,) number of the crowd model among the stage's; the first where not given.
-        type: (P,) numbers in `agora.core.state.TYPES`; adults where not given.
-        reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular where not given.
-        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking where not given.
+        heading: (P,) headings, rad; towards the first waypoint if not given.
+        model: (P,) number of the crowd model among the stage's; the first if not given.
+        type: (P,) numbers in `agora.core.state.TYPES`; adults if not given.
+        reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular if not given.
+        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking if not given.
         state_time: (P,) time at which that state ends, s; 0 for a state that behaviours change as they like
             (`agora.pedestrians.behaviours.given_states`).
         state_radius: (P,) distance of a robot at which it ends too, m; 0 for none.
         talk: (P,) number of the conversation that each stands in, -1 for none.
-        habits: habits, one a pedestrian; empty where nobody has any of its own.
+        habits: habits, one per pedestrian; empty if nobody has any of its own.
         waits: (P, K) time before setting out for each waypoint, s.
-        company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
+        company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both if not given
             (`agora.pedestrians.behaviours.cues`).
         doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity of one who stands before setting out, -1 for none.
         facing: (P, K) heading of that activity, rad.
         enters: (P,) time at which each comes into the world, s, in rising order after those who are there at the start; nobody
-            comes later where not given.
+            comes later if not given.
     """
 
     position: Doubles = field(metadata=axes("P 2"))

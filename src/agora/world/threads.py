@@ -36,11 +36,11 @@ class Threads:
         return self._pool is not None
 
     def everywhere(self, *kernels: Work) -> None:
-        """Run kernels, one after the other, on every world, on this thread and the helpers."""
+        """Run kernels, one after another, on every world, on this thread and the helpers."""
         self._run([(0, self._worlds)] if self._pool is None else self._ranges, kernels)
 
     def at(self, worlds: Collection[int], *kernels: Work) -> None:
-        """Run kernels, one after the other, on some worlds."""
+        """Run kernels, one after another, on some worlds."""
         if len(worlds) == self._worlds:
             self.everywhere(*kernels)
             return

@@ -20,7 +20,7 @@ class Tracks:
         present: (N, Q) whether the slot holds something.
         id: (N, Q) identity.
         group: (N, Q) number of the walking group, -1 for none.
-        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None where nobody knows it.
+        type: (N, Q) number in `agora.core.state.TYPES`, which means nothing of robots; None if it is unknown.
     """
 
     position: Floats
@@ -38,7 +38,7 @@ def onward(position: Floats, velocity: Floats, steps: int, dt: float) -> Floats:
     Args:
         position: (N, Q, 2) places of now, m.
         velocity: (N, Q, 2) m/s.
-        steps: number T of moments.
+        steps: T, the number of prediction times.
         dt: time from one moment to the next, s; the first is ``dt`` from now.
     """
     times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)

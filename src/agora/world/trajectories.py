@@ -111,7 +111,7 @@ class Trajectories:
             x: (K,) places, x, m.
             y: (K,) places, y, m.
             longest_gap: longest time between two rows of one id, s. A pedestrian who comes back later is another one, with the next
-                id above all that are there; they are given out in the order of the old ids and of time.
+                id above all existing ones; ids are given out in the order of the old ids and of time.
 
         Raises:
             InputError: the same pedestrian twice at one time, ids that are not whole numbers, or numbers that are not finite.
@@ -214,7 +214,7 @@ class Trajectories:
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:
-        """Return the way of all pedestrians together over their time, m/s; 0 where nobody moves."""
+        """Return the way of all pedestrians together over their time, m/s; 0 if nobody moves."""
         inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
         inner[self.first[1:-1] - 1] = False
         way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()

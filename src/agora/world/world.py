@@ -82,7 +82,7 @@ class World:
     Args:
         layout: sizes of the records.
         dt: physics step, s.
-        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
+        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout if not given.
         threads: number of threads that share the worlds; results do not depend on it.
 
     Attributes:
@@ -99,7 +99,7 @@ class World:
         commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
         status: clocks, goals, outcomes and contacts.
         maps: maps of all worlds, and the number of each world's map.
-        doors: doors that move; None where no map has any.
+        doors: doors that move; None if no map has any.
         starts: (W,) the episode of each world; None before the first.
         lost: words of the simulator about worlds in which it has lost a robot, by their numbers.
         threads: run kernels over the worlds.

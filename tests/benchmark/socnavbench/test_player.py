@@ -373,7 +373,7 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
     there, _ = play(meeting={"recv": path}.items())
     assert [row["outcome"] for row in there.rows] == ["reached", "reached"] and not Path(path).exists()
     Path(path).write_text("mine")
-    with pytest.raises(InputError, match=f"{path}: is there, and is no socket"):
+    with pytest.raises(InputError, match=f"{path}: exists and is not a socket"):
         rows_by_joystick(suite, tmp_path / "x", meeting)
     assert Path(path).read_text() == "mine"
     with socket.socket() as live:

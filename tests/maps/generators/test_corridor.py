@@ -46,7 +46,7 @@ def test_things_stand_along_the_walls_and_leave_a_way():
         ({"corridor_width": 1.7}, "^corridor_width 1.7: a robot of passage 0.5 m needs 1.90 m"),
         ({"alcoves": 40}, "^alcoves 40: there is room for 28 of 2 m"),
         ({"alcoves": 1, "corridor_width": 7.8}, "^alcoves 1: there is room for 0"),
-        ({"obstacle_num": 60}, r"^obstacle_num 60: there is room for \d+ beside the alcoves"),
+        ({"obstacle_num": 60}, r"^obstacle_num 60: there is room for \d+ next to the alcoves"),
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_it(values, message):

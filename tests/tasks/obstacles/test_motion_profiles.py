@@ -157,7 +157,7 @@ def test_simulated_pedestrians_can_be_there_too_and_keep_their_own_ids():
     assert len(made.pedestrians) == 3
     assert made.replay.id.tolist() == [4, 5, 6, 7]
     nested = Named("motion_profiles", MotionProfiles(count=(1, 1)))
-    with pytest.raises(InputError, match="'motion_profiles' beside it has recorded pedestrians already"):
+    with pytest.raises(InputError, match="'motion_profiles': .* as `beside` already has recorded pedestrians"):
         MotionProfiles(beside=nested).place(task())
 
 

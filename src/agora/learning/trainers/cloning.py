@@ -43,14 +43,15 @@ class Cloning:
     """Learns the actions of a driver.
 
     Attributes:
-        network: that learns: any registered one with an actor and a critic.
-        observe: encoding of observations and actions; of demonstrations, ``observe`` alone.
-        lessons: teacher and rounds; without ``mixing`` the teacher always drives. Its critic is of no use here: ``value_weight`` 0.
-        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), learned from in place of the teacher; empty for
-            the teacher.
+        network: network to train: any registered one with an actor and a critic.
+        observe: encoding of observations and actions; for demonstrations only ``observe``.
+        lessons: teacher and rounds; without ``mixing`` the teacher always drives. The critic is not needed here: ``value_weight``
+            0.
+        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), which replace the teacher; empty for the
+            teacher.
         lap: rounds between two checkpoints.
         validate: laps between two validations; also after rounds 1, 2, 4, 8 and so on.
-        threads: of the descent; no result depends on them.
+        threads: threads of the gradient descent; no result depends on their number.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "tanh"))
@@ -106,7 +107,7 @@ class Cloning:
 
 
 class _Recorded:
-    """Lessons from demonstrations, where nobody drives any more.
+    """Lessons from recorded demonstrations, without a driving teacher.
 
     Args:
         cloning: the trainer.

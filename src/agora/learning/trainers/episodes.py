@@ -74,7 +74,7 @@ class Results(NamedTuple):
 
     @property
     def shares(self) -> dict[str, float]:
-        """Means over the episodes that ended, NaN where none did."""
+        """Means over the episodes that ended, NaN if none did."""
         count = self.ends.total() or math.nan
         return shares_of(self.ends) | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
 

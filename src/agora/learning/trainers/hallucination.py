@@ -42,15 +42,15 @@ _THIN = 3  # samples of a way from one that obstacles keep away from to the next
 
 @dataclass(frozen=True)
 class Imagination:
-    """The scenes that a policy is shown.
+    """The training scenes of a policy.
 
     Attributes:
-        margin: distance that obstacles keep from the way, m; more than half the robot's width.
-        more: obstacles that are not hallucinated, but put anywhere.
-        reach: distance within which these lie, m.
-        sizes: their least and largest half axis, m.
-        free: time for which nothing of these lies ahead at the present speed, s.
-        ahead: half angle of what is ahead, rad.
+        margin: distance of obstacles from the path, m; more than half the robot's width.
+        more: number of additional obstacles at random places.
+        reach: largest distance of these, m.
+        sizes: their smallest and largest half axis, m.
+        free: time for which none of these is ahead at the current speed, s.
+        ahead: half angle of the area ahead, rad.
         noise: standard deviation of the scan's noise, in its range.
         rays: rays of each value of the scan.
     """
@@ -71,10 +71,10 @@ class Imagination:
 
 @dataclass(frozen=True)
 class Hallucination:
-    """Learns to hallucinate obstacles about drives in the open, and then to drive among them.
+    """Learns to hallucinate obstacles around drives in open space, and then to drive among them.
 
     Attributes:
-        network: that learns to drive: any registered one with an actor and a critic, without a memory.
+        network: network to train: any registered one with an actor and a critic, without a memory.
         observe: encoding of observations and actions.
         band: optimiser that the hallucinated obstacles are to explain the drives by.
         loss: of the hallucination.

@@ -1,9 +1,9 @@
 """The network that hallucinates: from a driven way to the obstacles that would make it the best one.
 
 Z. Wang et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, section III: an encoder
-gives a distribution of obstacles, one after the other; a decoder, the optimiser `agora.learning.trainers.spline_band`, plans
-among drawn ones; and the loss is that of a variational autoencoder, with priors of places and sizes, plus what keeps obstacles off
-the way.
+gives a distribution of obstacles, one after another; a decoder, the optimiser `agora.learning.trainers.spline_band`, plans among
+drawn ones; and the loss is that of a variational autoencoder, with priors of places and sizes, plus what keeps obstacles off the
+way.
 """
 
 from __future__ import annotations

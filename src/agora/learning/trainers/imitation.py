@@ -3,7 +3,7 @@
 D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988, clones behaviour: the teacher drives, and the
 network learns its actions. S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and structured prediction to
 no-regret online learning", AISTATS 2011 (DAgger), lets the network drive more and more, and the teacher says what it would do
-there. The critic learns the returns of whoever drives, so that `agora.learning.trainers.ppo` can go on from there.
+there. The critic learns the returns of the driver, so that `agora.learning.trainers.ppo` can go on from there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Round(NamedTuple):
     """A round of lessons.
 
     Attributes:
-        steps: environment steps since the lessons began.
+        steps: environment steps since the start of the lessons.
         values: values for the log, by name.
     """
 
@@ -65,16 +65,16 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Lessons:
-    """Rounds in which a network drives among people and learns what a planner would do.
+    """Rounds in which a network drives among people and learns the commands of a planner.
 
     Attributes:
-        teacher: planner that is imitated.
-        rounds: how many.
-        mixing: rounds in which the share of worlds that the teacher drives falls from 1 to 0; 0 lets it drive always, which is
-            behaviour cloning.
-        worlds: N, side by side.
+        teacher: planner to imitate.
+        rounds: number of rounds.
+        mixing: number of rounds in which the share of worlds that the teacher drives falls from 1 to 0; with 0 it always drives
+            (behaviour cloning).
+        worlds: N, number of worlds.
         horizon: T, steps in each world in a round.
-        memory: rounds that are learned from; older ones are forgotten.
+        memory: number of most recent rounds to learn from.
         updates: batches after each round.
         batch: sequences of T steps in a batch.
         rate: learning rate.
@@ -176,7 +176,7 @@ class Course:
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
 
     def whole(self) -> Iterator[Round]:
-        """Give all rounds of lessons, one after the other, and tell how each went.
+        """Give all rounds of lessons, one after another, and tell how each went.
 
         Raises:
             DivergedError: a loss is not finite.

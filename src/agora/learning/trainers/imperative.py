@@ -47,17 +47,17 @@ class Imperative:
     """Learns paths from their costs on maps.
 
     Attributes:
-        network: that learns: any registered one with an actor and a critic, without a memory.
+        network: network to train: any registered one with an actor and a critic, without a memory.
         observe: encoding of observations and actions.
         cost: of a path.
-        more_stages: stages of the suite in whose worlds robots drive, too.
+        more_stages: additional stages of the suite to train on.
         episodes: episodes of each stage, played again and again; their maps are kept.
         worlds: worlds side by side, of all stages together.
         horizon: steps in each world in a round.
         passes: over the samples of a round.
         kept: rounds whose samples are learned from, the latest ones of a lap.
         batch: samples in a descent.
-        rounds: how many.
+        rounds: number of rounds.
         rate: learning rate, which falls to a tenth over the training.
         decay: of the weights.
         noise: standard deviation of what is added to turning rates, in the robot's largest.

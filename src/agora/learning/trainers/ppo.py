@@ -47,42 +47,43 @@ _ROWS = 256  # of a step, that one thread computes together
 
 @dataclass(frozen=True)
 class Ppo:
-    """Plays with the newest policy, and improves it by clipped steps.
+    """Runs the current policy, and improves it by clipped steps (PPO).
 
     Attributes:
-        network: that learns: any registered one with an actor and a critic.
-        log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
+        network: network to train: any registered one with an actor and a critic.
+        log_std: initial logarithm of the standard deviation of the actions; an action is in [-1, 1].
         observe: encoding of observations and actions.
-        planner: planner whose settings are learned, as text, where the encoding is ``rollout_settings``.
+        planner: planner whose settings are learned, as text, if the encoding is ``rollout_settings``.
         every: control periods of a step, where actions are settings of a planner (`agora.learning.settings_env`).
         reward: of a control period.
         lessons: imitation of a planner before the first round; null for none.
-        scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
+        scale: factor of the rewards in learning; choose it so that returns are about 1.
         steps: environment steps of all robots, at least.
-        more_stages: stages of the suite in whose worlds robots drive, too. Where robots differ, the policy drives any robot from
-            limit to limit, and the encoding must say what it has to know of them.
-        episodes: of each stage, how many different ones are played, over and over; 0 draws new ones without end.
-        worlds: W, side by side, of all stages together.
+        more_stages: additional stages of the suite to train on. If their robots differ, actions span each robot's limits, and the
+            encoding must describe the robot.
+        episodes: number of different episodes per stage, which repeat; 0 for new ones without end.
+        worlds: W, number of worlds of all stages together.
         horizon: T, steps in each world between two improvements.
         epochs: passes over the steps of a round.
         batches: mini-batches in a pass.
-        rate: learning rate at the beginning.
-        last_rate: learning rate at the end; in between it falls in a straight line.
+        rate: initial learning rate.
+        last_rate: learning rate at the end; it falls linearly.
         discount: of a step.
         trace: lambda of the generalised advantages.
         clip: largest change of an action's probability that is rewarded, as a share.
         entropy: weight of the entropy of the actions.
         value_weight: weight of the value's squared error.
-        gradient: largest norm of a gradient; longer ones are shortened.
-        divergence: approximate Kullback-Leibler divergence from the policy that played, at which a round's descents end; 0 for any.
+        gradient: largest norm of a gradient; larger ones are scaled down.
+        divergence: approximate Kullback-Leibler divergence from the policy of the rollouts at which a round's updates end; 0 for no
+            limit.
         lap: rounds between two checkpoints.
         validate: laps between two validations; also after the first round, and after lessons 1, 2, 4, 8 and so on.
-        stop_at: share of successes in a validation at which the training ends early; 0 never.
-        up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
-        down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
-        threads: of the worlds and of the network; no result depends on them.
+        stop_at: success rate in a validation at which the training ends early; 0 for never.
+        up_at: success rate in a lap from which the curriculum advances by a stage; 0 for never.
+        down_at: success rate in a lap up to which the curriculum goes back by a stage; 0 for never.
+        threads: threads of the worlds and of the network; no result depends on their number.
         workers: processes that draw episodes ahead of time.
-        processes: that play the worlds where there are ``more_stages``; with 0 this one does.
+        processes: processes that run the worlds with ``more_stages``; 0 for the current one.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=Mlp)
@@ -333,8 +334,8 @@ class _Worlds:
         run: the training.
 
     Attributes:
-        stage: of the curriculum, 0 where there is none.
-        stages: of the curriculum, 1 where there is none.
+        stage: of the curriculum, 0 if there is none.
+        stages: of the curriculum, 1 if there is none.
     """
 
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:

@@ -1,7 +1,7 @@
 """Batches in shares, which threads compute side by side.
 
-PyTorch's own threads spin while they wait. Beside the threads of the worlds, or beside other programs, they cost more than they
-bring. Here each thread computes whole shares, and PyTorch uses one thread for each.
+PyTorch's own threads spin while they wait. Together with the threads of the worlds, or with other programs, they cost more than
+they bring. Here each thread computes whole shares, and PyTorch uses one thread for each.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Shares:
     """Threads that compute shares; from now on PyTorch uses one thread wherever it is called.
 
     Args:
-        threads: how many.
+        threads: number of threads.
     """
 
     def __init__(self, threads: int) -> None:

@@ -41,33 +41,34 @@ from agora.registry import Plug
 
 @dataclass(frozen=True)
 class Td3:
-    """Plays with the newest policy and some noise, and learns from a memory of what was played.
+    """Runs the current policy with noise, and learns from a replay memory (TD3).
 
     Attributes:
-        sizes: of the hidden layers of the actor, which is a network ``mlp``, and of both critics.
+        sizes: sizes of the hidden layers of the actor, which is a network ``mlp``, and of both critics.
         activation: of the hidden layers, "relu", "tanh" or "sigmoid".
         observe: encoding of observations and actions.
         reward: of a control period.
-        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty where actions are twists. The
+        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty if actions are twists. The
             encoding is then ``rollout_settings``, and a step is ``every`` control periods (`agora.learning.settings_env`).
         every: control periods of a step with a planner.
-        scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
+        scale: factor of the rewards in learning; choose it so that returns are about 1.
         steps: environment steps, at least.
-        episodes: how many different ones are played, over and over; 0 draws new ones without end.
-        worlds: N, side by side.
+        episodes: number of different episodes, which repeat; 0 for new ones without end.
+        worlds: N, number of worlds.
         horizon: T, steps in each world in a round.
-        updates: descents after each round.
+        updates: gradient steps after each round.
         batch: steps of the memory in a descent.
-        memory: steps that are kept; the newest replace the oldest. One of D observed values takes 8 D bytes, in the checkpoint too.
-        warm_up: steps at the beginning in which actions are drawn evenly and nothing is learned.
-        n_step: rewards that are added up before a critic is believed.
+        memory: capacity in steps; the newest replace the oldest. A step with D observed values takes 8 D bytes, in the checkpoint
+            too.
+        warm_up: initial steps with uniformly drawn actions and without learning.
+        n_step: number of rewards that are added before the critic's value.
         discount: of a step.
-        noise: standard deviation of the noise of played actions at the beginning; an action goes from -1 to 1.
-        last_noise: the same at the end; in between it falls in a straight line.
+        noise: initial standard deviation of the exploration noise; an action is in [-1, 1].
+        last_noise: the same at the end; it falls linearly.
         target_noise: standard deviation of the noise of the targets' actions.
         noise_clip: largest noise of the targets' actions.
-        delay: descents of the critics for one of the actor.
-        mixing: share of the newest networks that goes into the older ones with each descent of the actor.
+        delay: gradient steps of the critics for each one of the actor.
+        mixing: weight of the current networks in each update of the target networks.
         actor_rate: learning rate of the actor.
         critic_rate: learning rate of the critics.
         lap: rounds between two checkpoints.
@@ -168,7 +169,7 @@ class Td3:
 
 
 class Played(NamedTuple):
-    """Steps, one a row, and what came of each within the next n.
+    """Steps, one per row, and the result of each within the next n.
 
     Attributes:
         seen: (M, D) encoded observations.
@@ -188,8 +189,8 @@ class Played(NamedTuple):
 def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: float) -> tuple[Floats, Floats, Ints]:
     """Return the discounted rewards of n steps, the discount of what comes after them, and the last of them, each (T, N).
 
-    The sum is cut where the episode ends, and after the last of the T steps. What comes after a time-out counts, as it does after
-    the last step; what comes after another end does not.
+    The sum is cut where the episode ends, and after the last of the T steps. Returns after a time-out count, as they do after the
+    last step; those after another end do not.
 
     Args:
         rewards: (T, N).
@@ -218,7 +219,7 @@ class Td3Losses(NamedTuple):
 
     Attributes:
         critic: sum of the critics' mean squared errors.
-        actor: mean value of the actor's actions, negative; None where the actor was left alone.
+        actor: mean value of the actor's actions, negative; None if the actor was left alone.
     """
 
     critic: Tensor

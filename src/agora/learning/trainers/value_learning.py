@@ -53,25 +53,25 @@ class ValueLearning:
     """Imitation of a teacher, then exploration.
 
     Attributes:
-        network: that learns: a registered one that values states, with candidates and reward in its ``ahead``.
+        network: network to train: a registered one that evaluates states, with candidates and reward in its ``ahead``.
         observe: the joint states.
-        teacher: planner that is imitated.
-        demonstrations: episodes of the teacher in each stage; every robot of a world plays one.
+        teacher: planner to imitate.
+        demonstrations: episodes of the teacher in each stage; every robot of a world drives one.
         epochs: passes over the demonstrations.
         imitation_rate: learning rate of the imitation.
-        more_stages: stages of the suite in whose worlds robots drive, too.
-        episodes: of exploration in each stage, at least.
+        more_stages: additional stages of the suite to train on.
+        episodes: smallest number of exploration episodes in each stage.
         rate: learning rate of the exploration.
         momentum: of the gradient descent.
-        round: episodes between two updates of the older copy.
+        round: episodes between two updates of the target network.
         updates: batches after each round.
         batch: states in a batch.
-        memory: states that are kept.
-        epsilon: share of random velocities at the beginning and at the end.
-        decay: episodes from the beginning to the end of epsilon.
+        memory: capacity in states.
+        epsilon: initial and final share of random velocities.
+        decay: episodes over which epsilon falls.
         worlds: side by side, of all stages together.
         threads: of PyTorch.
-        validate: rounds between two validations; the first comes while the demonstrations are learned from.
+        validate: rounds between two validations; the first one is during the imitation.
     """
 
     network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)

@@ -34,9 +34,9 @@ class Apartment(Area):
 
     Attributes:
         bedrooms: number of bedrooms.
-        hallway: least width of the hallway, m.
-        door: least width of the doors, m. Both are more where ``passage`` needs it.
-        furnished: share of the furniture that is tried to be placed.
+        hallway: smallest width of the hallway, m.
+        door: smallest width of the doors, m. Both are larger if ``passage`` requires it.
+        furnished: share of the furniture that the generator tries to place.
     """
 
     width: float = 13.0

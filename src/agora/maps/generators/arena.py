@@ -135,7 +135,7 @@ _WITHOUT: dict[str, dict[str, Any]] = {
     "rosmap_warehouse": {"pallets": 0},
     "rosmap_office": {"meeting_rooms": 0, "storage": 0},
 }
-"""What Arena's generators do not have."""
+"""Parameters without a counterpart in Arena's generators."""
 
 _PAPER = {
     "rosnav_canteen": "rosmap_canteen",

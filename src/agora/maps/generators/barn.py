@@ -19,15 +19,15 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class Barn(Area):
-    """A field of irregular clumps with a way from its left to its right end.
+    """A field of irregular clumps with a path from its left to its right end.
 
     Blocks are filled at random, then smoothed: one with more than four of its eight neighbours filled is filled, one with fewer
-    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a way from left to right
-    are drawn anew; what the robot cannot reach is filled.
+    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a path from left to right
+    are redrawn; areas that the robot cannot reach are filled.
 
     Attributes:
         fill_pct: share of the blocks that are filled at first.
-        smooth_iter: passes of smoothing. With 0 single blocks stay everywhere: a robot of 0.5 m gets through if few are filled
+        smooth_iter: passes of smoothing. With 0, single blocks remain: a robot of 0.5 m gets through if few are filled
             (``fill_pct`` 0.05), or if they are large (``cell`` 1.0).
         cell: edge of a block, m (BARN: 0.15; Arena: its map's resolution, 0.5).
         tries: fields drawn before giving up.

@@ -15,9 +15,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenGround(Area):
-    """A hall with breaks of the ground from wall to wall, gaps and steps in turn.
+    """A hall with breaks in the ground from wall to wall, alternating gaps and steps.
 
-    Each has one place, a bridge or a ramp, where wheels get across. A robot on legs that are long enough crosses it anywhere.
+    Each has one place, a bridge or a ramp, where wheeled robots can cross. A legged robot with sufficient limits crosses it
+    anywhere.
 
     Attributes:
         breaks: number of gaps and steps.
@@ -87,7 +88,7 @@ class BrokenGround(Area):
         return slice(round(low / self.resolution), round(high / self.resolution))
 
     def _cut(self, ground: Floats, at: float, gap: float, low: float, bridge: float) -> None:
-        """Cut a gap across the hall, but for a bridge."""
+        """Cut a gap across the hall, except for a bridge."""
         columns, rows = self._cells(at, at + gap), self._cells(low, low + bridge)
         kept = ground[rows, columns].copy()
         ground[:, columns] = -np.inf

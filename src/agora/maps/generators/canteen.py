@@ -25,10 +25,9 @@ class Canteen(Area):
     """Round tables, turned at random, with up to four chairs each, and a counter with room to queue at one side.
 
     Attributes:
-        obstacle_num: tables.
-        obstacle_extra_radius: half the edge of the square that a table has for itself, m; more where its chairs and ``passage``
-            need it.
-        chair_chance: chance that each of the four chairs of a table is there.
+        obstacle_num: number of tables.
+        obstacle_extra_radius: half the edge of the square reserved for a table, m; larger if its chairs and ``passage`` require it.
+        chair_chance: chance that each of the four chairs of a table exists.
         counter: whether there is a counter.
     """
 

@@ -15,13 +15,13 @@ _PITCH = 1.6  # room along the wall for a thing, m
 
 @dataclass(frozen=True, kw_only=True)
 class Corridor(Area):
-    """A straight corridor from left to right, with alcoves to step aside in and things along its walls.
+    """A straight corridor from left to right, with alcoves for stepping aside and objects along its walls.
 
     Attributes:
         corridor_width: width of the corridor, m.
         alcoves: recesses in the walls, 1.5 m deep.
-        alcove_width: width of the alcoves, m, more where ``passage`` needs it.
-        obstacle_num: benches, cabinets, bookcases and plants along the walls, none opposite of another.
+        alcove_width: width of the alcoves, m, larger if ``passage`` requires it.
+        obstacle_num: benches, cabinets, bookcases and plants along the walls, none opposite another.
     """
 
     width: float = 30.0
@@ -93,7 +93,7 @@ class Corridor(Area):
             if sides:
                 free.append((k, sides))
         if self.obstacle_num > len(free):
-            raise self.fail("obstacle_num", f"there is room for {len(free)} beside the alcoves")
+            raise self.fail("obstacle_num", f"there is room for {len(free)} next to the alcoves")
         for n in stream.permutation(len(free))[: self.obstacle_num]:
             k, sides = free[n]
             side = sides[stream.integer(0, len(sides) - 1)]

@@ -11,7 +11,7 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class Doorway(Area):
-    """Two rooms beside or above each other, with a wall between them that has doors.
+    """Two rooms next to or above each other, with a wall between them that has doors.
 
     Attributes:
         door: width of a door, m.

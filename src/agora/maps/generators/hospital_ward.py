@@ -20,10 +20,10 @@ class HospitalWard(Area):
 
     Attributes:
         corridor_width: width of the corridor, m.
-        room_width: least width of a room, m; more where ``passage`` needs it.
+        room_width: smallest width of a room, m; larger if ``passage`` requires it.
         beds: number of beds in a room.
-        occupancy: chance that a bed is there.
-        door: least width of the doors, m; more where ``passage`` needs it.
+        occupancy: chance that a bed exists.
+        door: smallest width of the doors, m; larger if ``passage`` requires it.
     """
 
     width: float = 30.0

@@ -20,14 +20,14 @@ _PARKED = 0.9  # width that a parked pallet jack or a pallet takes of an aisle, 
 
 @dataclass(frozen=True, kw_only=True)
 class IndustrialHall(Area):
-    """Shelves in rows, all along or all across the hall, some with a rack at their back; pallets and pallet jacks before them.
+    """Shelves in rows, all along or all across the hall, some with a rack at their back; pallets and pallet jacks in front of them.
 
     Attributes:
         obstacle_num: number of shelves.
         rack_chance: chance that a shelf has a rack at its back.
         pallet_jacks: number of pallet jacks parked along the fronts of shelves.
         pallets: number of pallets parked along the fronts of shelves.
-        aisle: least width of the aisle between rows, m; more where ``passage`` needs it.
+        aisle: smallest width of the aisle between rows, m; larger if ``passage`` requires it.
     """
 
     width: float = 30.0

@@ -83,7 +83,7 @@ def apart(box: Rectangle, others: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class FurnitureRows:
-    """The slots of things that stand in rows.
+    """The slots of furniture in rows.
 
     Attributes:
         along: x of the middle of each slot.
@@ -105,7 +105,7 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
         box: rectangle.
         length: length of a thing and its place, m.
         depth: depth of a thing and its place, m.
-        aisle: least width of an aisle between rows and beside the outer ones, m.
+        aisle: smallest width of an aisle between and outside the rows, m.
         crossing: width of an aisle across the rows, m.
         block: number of things between crossings.
         stream: divides the rest of the height.
@@ -132,7 +132,7 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
 
 
 def capacity(box: Rectangle, half: float) -> tuple[int, int]:
-    """Return how many squares beside and above each other fit in a rectangle; no more fit in any other order."""
+    """Return how many squares next to and above each other fit in a rectangle; no more fit in any other order."""
     columns, rows = (max(int((box[k + 2] - box[k]) / (2 * half) + 1e-9), 0) for k in (0, 1))
     return columns, rows
 

@@ -28,11 +28,11 @@ class Office(Area):
     """Desks with a separator and a chair, back to back in rows along or across the floor, and meeting rooms at one side.
 
     Attributes:
-        obstacle_num: workplaces.
+        obstacle_num: number of workplaces.
         meeting_rooms: rooms with a table and six chairs.
         storage: cabinets, bookcases, printers and plants at the walls.
-        aisle: least width of the aisle behind the chairs, m; more where ``passage`` needs it.
-        door: least width of the doors, m; more where ``passage`` needs it.
+        aisle: smallest width of the aisle behind the chairs, m; larger if ``passage`` requires it.
+        door: smallest width of the doors, m; larger if ``passage`` requires it.
     """
 
     width: float = 24.0

@@ -26,7 +26,7 @@ _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
 
 class Blocked(Exception):  # noqa: N818
-    """A draw that made no place; never leaves the generators: after some tries it becomes a `PlacementError`."""
+    """A failed draw; it stays inside the generators and becomes a `PlacementError` after some tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Area:
         resolution: length of a cell, m.
         x: lower-left corner, x, m.
         y: lower-left corner, y, m.
-        passage: radius of the robot that gets everywhere, m.
+        passage: radius of a robot that can reach every place, m.
     """
 
     width: float = 20.0
@@ -91,9 +91,9 @@ class Area:
 
 
 class FloorPlan:
-    """A place while it is drawn: walls as cells, furniture and zones, in metres from the lower-left corner.
+    """A place during its generation: walls as cells, furniture and zones, in metres from the lower-left corner.
 
-    It may be drawn turned: what is the lower side on the plan then is the right, the upper or the left side of the place.
+    It may be rotated: the lower side of the plan is then the right, the upper or the left side of the place.
 
     Attributes:
         area: size and grid of the place.
@@ -159,7 +159,7 @@ class FloorPlan:
             side: number of the side: 0 the lower, 1 the right, 2 the upper, 3 the left.
             low: beginning of the strip along the side, x or y, m.
             high: end of the strip along the side, x or y, m.
-            box: the rectangle whose side it is; the inner one where not given.
+            box: the rectangle whose side it is; the inner one if not given.
         """
         x0, y0, x1, y1 = box or self.inner
         strip = ((low, y0, high, y0 + _DEEP), (x1 - _DEEP, low, x1, high), (low, y1 - _DEEP, high, y1), (x0, low, x0 + _DEEP, high))
@@ -234,7 +234,7 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
 
 
 def _pockets(labels: Ints, area: Area) -> Bools:
-    """The cells that robots in other components than the largest would cover, but for those too near to what it is in."""
+    """The cells that robots in other components than the largest would cover, except for those too near to what it is in."""
     inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
     near = area.passage + _HALF_DIAGONAL * area.resolution
     return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))

@@ -20,12 +20,12 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class RosmapIndoor(Area):
-    """Rectangular rooms, each joined to the nearest by a corridor with one bend; rooms may overlap.
+    """Rectangular rooms, each connected to the nearest by a corridor with one bend; rooms may overlap.
 
     Attributes:
         corridor_radius: half the width of a corridor, m.
-        iterations: rooms beside the one in the centre.
-        room: least and most edge of a room, m; not less than a corridor's width.
+        iterations: rooms in addition to the one in the centre.
+        room: smallest and largest edge of a room, m; at least a corridor's width.
     """
 
     width: float = 30.0

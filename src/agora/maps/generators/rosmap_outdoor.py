@@ -21,8 +21,8 @@ class RosmapOutdoor(Area):
     """A walled park with trees at random places.
 
     Attributes:
-        obstacle_num: trees.
-        obstacle_extra_radius: half the edge of the square that a tree has for itself, m; more where ``passage`` needs it.
+        obstacle_num: number of trees.
+        obstacle_extra_radius: half the edge of the square reserved for a tree, m; larger if ``passage`` requires it.
     """
 
     obstacle_num: int = 15

@@ -15,10 +15,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class RosnavOutdoor(Area):
-    """A walled yard with square blocks, which may overlap; areas out of the robot's reach are filled.
+    """A walled yard with square blocks, which may overlap; areas that the robot cannot reach are filled.
 
     Attributes:
-        obstacle_num: blocks.
+        obstacle_num: number of blocks.
         obstacle_extra_radius: half the edge of a block, m.
     """
 

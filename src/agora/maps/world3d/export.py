@@ -27,7 +27,7 @@ KINDS: dict[str, Callable[[Solids, str], dict[str, str | bytes]]] = {
     "obj": _obj,
     "unity": lambda world, name: {f"{name}.unity.json": unity(world)},
 }
-"""What a place can be written as: files by name, of the solids and the files' common name."""
+"""Export formats of a place: functions that return files by name, from the solids and the files' common name."""
 
 
 def check_kinds(kinds: Iterable[str]) -> None:
@@ -42,7 +42,7 @@ def check_kinds(kinds: Iterable[str]) -> None:
 
 
 def export(world: Solids, folder: Path, kinds: Iterable[str]) -> list[Path]:
-    """Write a place as files of some kinds, named after the world, into a folder that is there; return them.
+    """Write a place as files of some kinds, named after the world, into an existing folder; return them.
 
     Raises:
         UnknownNameError: no such kind; nothing was written.

@@ -49,7 +49,7 @@ def _by_colour(body: SolidGroup) -> dict[Colour, tuple[Doubles, Doubles, Ints]]:
 
 
 class _Gltf:
-    """A glTF document while it is put together."""
+    """A glTF document during its creation."""
 
     def __init__(self) -> None:
         self.data = bytearray()

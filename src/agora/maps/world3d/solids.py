@@ -89,8 +89,8 @@ class Solids:
 def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: str = "") -> Solids:
     """Return a place in three dimensions.
 
-    Occupied cells become the fewest boxes, segments thin boxes, discs cylinders, polygons boxes or prisms. What the place's
-    furniture occupies of the map is left out of the walls: cells that a piece of it covers in part, shapes that are its outlines.
+    Occupied cells become the fewest boxes, segments thin boxes, discs cylinders, polygons boxes or prisms. The cells and shapes of
+    the place's furniture are not part of the walls: cells that a piece of it covers in part, shapes that are its outlines.
 
     Args:
         place: map and furniture.

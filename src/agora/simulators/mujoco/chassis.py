@@ -31,17 +31,17 @@ _STEERING = 0.05  # s
 
 @dataclass(frozen=True)
 class Chassis:
-    """The names of a robot's motors, and how speeds of the base become theirs.
+    """The names of a robot's motors, and the conversion of base speeds to motor speeds.
 
     Attributes:
         body: name of its body, whose origin is the base on the ground.
         wheels: names of driven wheels' motors with the place of each on the base, x and y, m.
         wheel_radius: m.
         push: names of the motors along x, y and about z; empty for a robot on driven wheels.
-        steering: names of the steering motors, with the place of the wheel beside the middle of its axle, m, to the left.
+        steering: names of the steering motors, with the place of the wheel next to the middle of its axle, m, to the left.
         wheelbase: distance of the axles, m; 0 for robots that do not steer.
-        acceleration: largest that its tyres bear, m/s2.
-        turning: largest acceleration of the turning rate that they bear, rad/s2.
+        acceleration: largest acceleration within the tyres' grip, m/s2.
+        turning: largest angular acceleration within the tyres' grip, rad/s2.
     """
 
     body: str

@@ -35,7 +35,7 @@ _NEAR_A_ROBOT = 12  # bodies of pedestrians for each robot: more do not stand ro
 
 @dataclass(frozen=True, eq=False)
 class WorldModel:
-    """A compiled model, and where its parts are in MuJoCo's arrays.
+    """A compiled model, and the positions of its parts in MuJoCo's arrays.
 
     Attributes:
         model: MuJoCo's model.

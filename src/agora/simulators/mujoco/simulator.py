@@ -44,9 +44,9 @@ class MuJoCo:
     """Robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the crowd is the library's.
 
     Attributes:
-        timestep: largest step of MuJoCo, s; a physics step of the world is as many of equal length as it takes.
+        timestep: largest step of MuJoCo, s; a physics step of the world is divided into equal steps.
         friction: coefficient of friction of wheels or feet on the floor.
-        load: mass of the robots over that of their files; motors stay as strong as they are.
+        load: mass of the robots divided by that of their files; the motors are unchanged.
         slip: share of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
         latency: time from a setpoint to the motors, s, after the command delay of the robot's file.
     """
@@ -74,14 +74,14 @@ class MuJoCo:
 
 
 class MuJoCoBodies:
-    """Robots of W worlds at work, each world with a model and a state of MuJoCo of its own.
+    """The robots of W worlds, each world with its own MuJoCo model and state.
 
     Args:
         world: world of the robots.
         simulator: parameters.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` where none did.
+        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` if none did.
     """
 
     def __init__(self, world: World, simulator: MuJoCo) -> None:
@@ -267,7 +267,7 @@ class _AtWork:
                         self._walls[one] = min(self._walls[one], share)
 
     def _problem(self, after: Robots) -> str:
-        """Return in words why the state after a step cannot be; empty where it can."""
+        """Return in words why the state after a step cannot be; empty if it can."""
         data, compiled = self._data, self._compiled
         warned = [number for number in self._unstable if data.warning[number].number]
         if warned or not np.isfinite(data.qpos).all():
@@ -288,7 +288,7 @@ class _AtWork:
             field[w, after.active[w]] = np.nan
 
     def _read(self, after: Robots) -> None:
-        """Write where the robots are now. Who touches something begins anew from the speed that it has."""
+        """Write where the robots are now. A robot in contact restarts from its current speed."""
         w, data, traits = self._w, self._data, self._world.robot_traits
         for r, (q, v) in enumerate(zip(self._compiled.base.tolist(), self._compiled.motion.tolist(), strict=True)):
             if not after.active[w, r]:

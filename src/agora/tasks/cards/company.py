@@ -175,7 +175,7 @@ def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation
 @card(
     "Accompanying somebody",
     figure="7t",
-    tests="Whether the robot stays beside somebody through a change of pace and a stop.",
+    tests="Whether the robot stays at a person's side through a change of pace and a stop.",
     leaves_out="Telling whom to accompany, as in following: escort with role=accompany.",
     intended="The robot stays at the pedestrian's side, about a metre away.",
     happens="For 70 % of the time they are side by side: less than 1 m along and 0.4 to 2.2 m across; for 4 s at least both walk.",

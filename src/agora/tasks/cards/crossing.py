@@ -29,7 +29,7 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
 @card(
     "Intersection without gestures",
     figure="7f",
-    tests="Who goes first when two ways cross in the open, and whether it can be seen early enough.",
+    tests="Right of way where two paths cross in the open, and whether it can be seen early enough.",
     leaves_out="Walls that hide the pedestrian (blind corner), gestures.",
     intended="One slows down a little or bends its way; nobody stops.",
     happens="Both are in the marked area within 3 s of each other.",

@@ -138,7 +138,7 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
     parameters={
         "people": Range(4, 10, "", "how many besides the robot", whole=True),
         "radius": Range(4.0, 5.0, "m", "of the circle"),
-        "noise": Range(0.1, 0.4, "m", "by which they start and end beside their points"),
+        "noise": Range(0.1, 0.4, "m", "by which they start and end next to their points"),
         "speed": SPEED,
     },
 )
@@ -164,7 +164,7 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
 @card(
     "Robot crowding",
     figure="7y",
-    tests="What the robot does when curious people come up to it from all sides and stand in its way.",
+    tests="Reaction of the robot to curious people who come up to it from all sides and stand in its way.",
     leaves_out="People who touch the robot or block it on purpose.",
     intended="The robot stops or goes on slowly where there is room; when they have seen enough it goes on.",
     happens="Three pedestrians are within 2.2 m of the robot at one moment.",

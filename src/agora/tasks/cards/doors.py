@@ -58,7 +58,7 @@ def _two_rooms(name: str, width: float) -> Map:
 @card(
     "Narrow doorway",
     figure="7k",
-    tests="Who goes first through a door that only one fits through.",
+    tests="Right of way at a door that only one fits through.",
     leaves_out="Doors that must be opened.",
     intended="One lets the other through, out of its way.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
@@ -93,7 +93,7 @@ def _suite_of_rooms(name: str, width: float) -> Map:
     figure="7l",
     tests="Whether the robot lets people out before it goes in, and finds its place among those inside.",
     leaves_out="Knocking, doors that must be opened.",
-    intended="The robot waits beside the door; who leaves goes first.",
+    intended="The robot waits next to the door; people who leave go first.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "personal_space_compliance.igibson"),
     parameters={
@@ -124,7 +124,7 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
     figure="7m",
     tests="Whether the robot looks where it goes out, and makes room for who comes in.",
     leaves_out="Doors that must be opened.",
-    intended="Who leaves goes first where both are there at the same time; else who came first.",
+    intended="People who leave go first if both arrive at the same time; else who came first.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_collision_min"),
     parameters={
@@ -168,9 +168,9 @@ _NO_BUTTON = "Calling the lift: a door that has closed does not open again."
 @card(
     "Entering an elevator",
     figure="7n",
-    tests="Whether the robot lets people out first and then goes in beside those who stay.",
+    tests="Whether the robot lets people out first and then goes in next to those who stay.",
     leaves_out=_NO_BUTTON,
-    intended="The robot waits beside the door until those who leave are out.",
+    intended="The robot waits next to the door until those who leave are out.",
     happens="The first who leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
@@ -210,13 +210,13 @@ def entering_elevator(
     figure="7o",
     tests="Whether the robot gets out in good time past people who wait before the door.",
     leaves_out=_NO_BUTTON,
-    intended="Those outside wait beside the door for some time; the robot leaves at once.",
+    intended="Those outside wait next to the door for some time; the robot leaves at once.",
     happens="The robot is in the door before the first who waits, and comes within 1.6 m of that one.",
     measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         **_LIFT,
         "waiting": Range(1, 2, "", "how many wait outside", whole=True),
-        "beside": Range(0.55, 0.75, "m", "how far beside the middle of the door they wait"),
+        "beside": Range(0.55, 0.75, "m", "distance to the side of the door's middle at which they wait"),
         "patience": Range(6.0, 10.0, "s", "until the first goes in, from when the door is open"),
     },
 )

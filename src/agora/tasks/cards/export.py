@@ -22,7 +22,7 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
         folder: folder of the world, made new.
 
     Raises:
-        InputError: the folder is there, or cannot be made.
+        InputError: the folder exists, or cannot be created.
     """
     try:
         (folder / "map").mkdir(parents=True)

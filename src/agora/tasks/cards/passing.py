@@ -34,7 +34,7 @@ def _lane(width: float, offset: float) -> float:
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "path_length_ratio"),
     parameters={
         "width": Range(1.5, 4.0, "m", "width of the hallway"),
-        "offset": Range(0.0, 0.5, "m", "how far beside the robot's line the pedestrian walks"),
+        "offset": Range(0.0, 0.5, "m", "lateral distance of the pedestrian from the robot's line"),
         "speed": Range(0.8, 1.6, "m/s", "the pedestrian's"),
     },
 )
@@ -61,7 +61,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
     measures=("stalled_time", "personal_space_compliance.igibson", "path_length_ratio"),
     parameters={
         "width": Range(2.2, 4.0, "m", "width of the corridor"),
-        "offset": Range(0.0, 0.3, "m", "how far beside the robot's line the pedestrian is"),
+        "offset": Range(0.0, 0.3, "m", "lateral distance of the pedestrian from the robot's line"),
         "speed": Range(0.0, 0.4, "m/s", "the pedestrian's; below 0.05 it stands"),
     },
     sees_robots=False,

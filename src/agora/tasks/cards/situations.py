@@ -18,7 +18,7 @@ from agora.tasks.cards.shapes import box, place
 ORIGIN = "SEAN 2.0, social situations"
 BOUNDS = (-6.0, -4.0, 6.0, 4.0)
 SPEED = Range(0.8, 1.3, "m/s", "the pedestrians'")
-SIDE = Range(0.0, 1.0, "m", "how far beside the middle of the room it happens")
+SIDE = Range(0.0, 1.0, "m", "lateral distance from the middle of the room")
 _GROUP = {"people": Range(2, 4, "", "how many stand together", whole=True), "side": SIDE}
 
 
@@ -33,7 +33,7 @@ _GROUP = {"people": Range(2, 4, "", "how many stand together", whole=True), "sid
     parameters={"speed": SPEED, "side": SIDE},
 )
 def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
-    """One comes from the south when the robot is there, the other from the north a little later."""
+    """One comes from the south when the robot has arrived, the other from the north a little later."""
     area = box(side - 1.0, -1.0, side + 1.0, 1.0)
     up = walker((side, -min(speed * (side + 4.5), 3.6)), (side, 3.6), speed=speed, waits=(max(0.0, side + 4.5 - 3.6 / speed),))
     down = walker((side + 1.0, 3.6), (side + 1.0, -3.6), speed=speed, waits=(2.5 + float(stream.uniform()),))
@@ -72,7 +72,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
 @card(
     "Empty",
     origin=ORIGIN,
-    tests="What the robot does when nobody is in its way: the baseline of the other four.",
+    tests="Behaviour of the robot when nobody is in its way: the baseline of the other four.",
     leaves_out="Interaction.",
     intended="The robot goes straight to its goal.",
     happens="Nobody comes within 3 m, and the robot gets to the other side.",
@@ -96,7 +96,7 @@ def sean_empty(stream: Stream, side: float) -> Situation:
     origin=ORIGIN,
     tests="Stopping near people who stand together, without entering their circle.",
     leaves_out="A free place in the circle: see joining a group.",
-    intended="The robot stops beside the group.",
+    intended="The robot stops next to the group.",
     happens="The robot gets across the room, and two people are within 2.8 m.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters=_GROUP,

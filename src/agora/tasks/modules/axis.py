@@ -32,7 +32,7 @@ class Axis(Module):
 
     The difficulties are the golden-ratio sequence (a Kronecker sequence, L. Kuipers and H. Niederreiter, "Uniform distribution of
     sequences", 1974), shifted by an offset that depends on the stage's name and seed. So the first episodes of a stage cover the
-    axis evenly, whatever their number, and every planner meets the same difficulties.
+    axis evenly, whatever their number, and every planner gets the same difficulties.
 
     Attributes:
         axis: name of the axis. Stages with the same axis are analysed together.
@@ -41,7 +41,7 @@ class Axis(Module):
         sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select
             members of lists, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
             ``robot.command_delay``. Integer keys keep integer values. At least one key is needed.
-        scale: whether equal steps (linear) or equal factors (log) are equally likely; for values and keys alike.
+        scale: whether equal steps (linear) or equal factors (log) are equally likely, for values and keys.
         unit: unit of the value, as text that follows a number.
     """
 

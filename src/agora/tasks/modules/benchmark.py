@@ -21,13 +21,13 @@ _OWN = ("name", "episodes", "world", "crowd", "modules", "seed")
 
 @dataclass(frozen=True)
 class Benchmark(Module):
-    """Arena's ``benchmark``: the stages of a suite one after the other, once for each planner of a contest.
+    """Arena's ``benchmark``: the stages of a suite one after another, once for each planner of a contest.
 
-    The worlds and places of an episode depend on the benchmark and the seed, not on the planner, the day or who runs it. To have
-    the results in a report, run the same with `agora.benchmark.contest`.
+    The worlds and places of an episode depend on the benchmark and the seed, not on the planner, the date or the user. To get the
+    results in a report, run it with `agora.benchmark.contest`.
 
     Attributes:
-        path: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora where empty.
+        path: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora if empty.
     """
 
     sets: ClassVar = tuple(each.name for each in fields(Stage) if each.name not in _OWN)

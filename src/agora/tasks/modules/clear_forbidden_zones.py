@@ -10,12 +10,12 @@ from agora.interfaces import Module, ResetPlan
 
 @dataclass(frozen=True)
 class ClearForbiddenZones(Module):
-    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are forgotten and set anew.
+    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are cleared and set again.
 
-    Nothing that is placed at random, robot, goal, pedestrian or furniture, touches a zone of the categories.
+    No randomly placed robot, goal, pedestrian or piece of furniture touches a zone of these categories.
 
     Attributes:
-        category: categories of zones; those of the category "forbidden" are so without this module too. Empty for none.
+        category: categories of zones; the category "forbidden" applies without this module too. Empty for none.
     """
 
     sets: ClassVar = ("forbidden",)

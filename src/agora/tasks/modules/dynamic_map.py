@@ -27,13 +27,13 @@ _MOST = 1_000_000
 class DynamicMap(Module):
     """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, instead of the stage's world.
 
-    Map n depends on the generator, the seed and n alone; episodes e to e + k - 1 share map e / k + ``ahead``.
+    Map n depends only on the generator, the seed and n; episodes e to e + k - 1 share map e / k + ``ahead``.
 
     Attributes:
-        generator: map generator; ``file`` says where not given.
+        generator: map generator; ``file`` says if not given.
         file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator`` or a path, which has a slash.
-        episode_per_map: episodes that share a map; as the file says, where 0.
-        ahead: maps that are passed over: what asking for a new one adds to.
+        episode_per_map: episodes that share a map; as the file says, if 0.
+        ahead: number of skipped maps, which grows with each request for a new map.
     """
 
     generator: Annotated[Named, Plug("map_generators")] | None = None
@@ -75,7 +75,8 @@ class DynamicMap(Module):
     def of(cls, values: Mapping[str, Any], where: str = "DYNAMICMAP") -> DynamicMap:
         """The module with keys of Arena's ``map_generator.yaml`` over those of ``configs/map_generator/default.yaml``.
 
-        A value of ``algorithm_config`` holds for the ``algorithm`` beside it, so another algorithm begins with its own defaults.
+        A value of ``algorithm_config`` applies to the ``algorithm`` of the same mapping, so another algorithm begins with its own
+        defaults.
 
         Raises:
             InputError: an unknown key, or one that makes no generator; named after ``where``.

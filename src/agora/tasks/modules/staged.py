@@ -29,7 +29,7 @@ class CurriculumStage:
         dynamic: number of pedestrians.
         goal_radius: distance at which a goal counts as reached, m.
         map_generator: ``algorithm`` and ``algorithm_config`` for the module ``dynamic_map``; or, as in older files, a mapping of
-            algorithms, each with its configuration, of which the first is taken.
+            algorithms, each with its configuration, of which the first is used.
     """
 
     static: int = 0
@@ -66,7 +66,7 @@ class Staged(Module):
 
     Attributes:
         curriculum: a name in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which has a slash.
-        index: number of the stage; below the first is the first, beyond the last is the last.
+        index: number of the stage, limited to the first and the last.
     """
 
     sets: ClassVar = ("goal_tolerance",)

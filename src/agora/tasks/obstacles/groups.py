@@ -17,15 +17,16 @@ _ALL = 1000
 
 @dataclass(frozen=True)
 class Groups(Random):
-    """Pedestrians as in ``random``, with walking groups, and groups that stand in F-formations besides.
+    """Pedestrians as in ``random``, with walking groups and with groups that stand in F-formations.
 
-    Standing groups are placed first. They stand by themselves, and the behaviour ``groups`` makes them come back to their places,
-    and lets others come and go; walking groups keep together with it alone.
+    Standing groups are placed first. They stand even without a behaviour. With the behaviour ``groups`` they return to their
+    places, and people join and leave. Walking groups stay together only with this behaviour.
 
     Attributes:
-        standing_groups: least and most groups that stand.
-        standing_size: least and most members of each; two stand face to face, at a right angle or side by side, more in a ring.
-        standing_waypoints: random places to which a member goes who leaves its group; without any, all stay.
+        standing_groups: smallest and largest number of standing groups.
+        standing_size: smallest and largest number of members of each; two stand face to face, at a right angle or side by side,
+            more in a ring.
+        standing_waypoints: number of random places that a member visits after leaving its group; with 0, all stay.
     """
 
     group_size: tuple[int, int] = (2, 4)

@@ -28,7 +28,7 @@ class Purposes:
     Attributes:
         passing: share of people who go from one entrance to another.
         visiting: share of people who go from an entrance to some places, and out again.
-        working: share of people at a place of their own, with errands to others.
+        working: share of people with their own place and errands to other places.
         waiting: share of people who wait at one place, then go out.
     """
 
@@ -56,9 +56,9 @@ class Purposes:
 
 @dataclass(frozen=True)
 class Stays:
-    """The durations of stays: medians of log-normal distributions, by what people do there, s.
+    """The durations of stays: medians of log-normal distributions by activity, s.
 
-    The medians are our own choice, of the order of what such an errand takes.
+    The medians are our own choice, of a realistic order of magnitude.
 
     Attributes:
         sit: time on a chair, a bench or a sofa.
@@ -90,27 +90,27 @@ class Stays:
 
 @dataclass(frozen=True)
 class Itineraries:
-    """People with itineraries: they come in at entrances, go to places, stay there for a time, and leave.
+    """People with itineraries: they enter, go to places, stay there for some time, and leave.
 
     Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
-    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody who is there is at a moment of the own
-    itinerary, each moment as likely. Others arrive later. Where a map has no entrance, nobody comes or leaves, and who would go out
-    goes to another place.
+    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody present is at a random moment of its own
+    itinerary. Others arrive later. If a map has no entrance, nobody enters or leaves; people go to another place instead of
+    leaving.
 
     Attributes:
-        people: least and most who are there at the start; instead of ``density``.
+        people: smallest and largest number of people at the start; replaces ``density``.
         density: people per m2 that they can walk on, at the start.
-        arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
-            given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
-            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer come if the ways
-            are crowded (`agora.tasks.traffic`).
-        until: time up to which people come in, s.
-        purposes: shares of people at the start and of people who come in.
-        groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of
-            pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry 24,
-            1961, up to four.
+        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). If not given, the
+            same kinds of parties as those present, at rates inversely proportional to their stays, so that as many arrive as leave
+            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer arrive if the
+            paths are crowded (`agora.tasks.traffic`).
+        until: time until which people enter, s.
+        purposes: shares of people at the start and of people who enter.
+        groups: shares of parties of one, two, three, ... people, in any unit; people who work are alone. The default is the count
+            of pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry
+            24, 1961, up to four.
         stays: durations of stays at places.
-        visits: least and most places of a visitor.
+        visits: smallest and largest number of places of a visitor.
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
 

@@ -176,23 +176,23 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 @dataclass(frozen=True)
 class MotionProfiles:
-    """A drawn number of moving obstacles in the square of 20 m about the origin: generated worlds of DynaBARN.
+    """A random number of moving obstacles in the square of 20 m around the origin: generated worlds of DynaBARN.
 
-    They appear as recorded pedestrians do; at its last knot an obstacle jumps back to its first. The worlds that the paper used
-    have 5 to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
+    They appear as recorded pedestrians; at its last knot an obstacle jumps back to the first. The worlds that the paper used have 5
+    to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
 
     Attributes:
-        count: least and most obstacles; as coded, the most is not reached.
+        count: smallest and largest number of obstacles; with ``variant`` code, the largest is not reached.
         variant: paper for the paper's algorithm, code for its published code.
-        difficulty: easy, medium or hard; an obstacle's is drawn among them.
-        profile: own motion in place of a difficulty's.
+        difficulty: easy, medium or hard; drawn per obstacle.
+        profile: custom motion instead of a difficulty's.
         radius: radius of the discs, m.
-        shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); an obstacle's is drawn
-            among them. An obstacle is one disc where there are none.
-        discs: own shape in place of those: centres [x, y] of the discs, x ahead and y to the left of the obstacle's way, m.
-        turning: time over which a body turns where its way has a corner, s.
-        random_phase: obstacles start at a random moment of their way, not all at its first knot.
-        beside: obstacles mode that places more: pedestrians, static discs.
+        shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); drawn per obstacle.
+            Without shapes, an obstacle is one disc.
+        discs: custom shape instead: centres [x, y] of the discs, x ahead and y to the left of the obstacle's path, m.
+        turning: time over which a body turns at a corner of its path, s.
+        random_phase: obstacles start at a random point of their trajectory, not at its first knot.
+        beside: obstacles mode that adds more pedestrians or static discs.
     """
 
     count: tuple[int, int] = (5, 14)
@@ -220,7 +220,7 @@ class MotionProfiles:
 
     @property
     def uses(self) -> frozenset[str]:
-        """Recordings, and what the mode beside uses."""
+        """Recordings, and the needs of the mode ``beside``."""
         return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
 
     def unread(self) -> dict[str, str]:
@@ -231,14 +231,14 @@ class MotionProfiles:
         return found if self.shapes else found | {"turning": "without shapes or discs: one disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Put the obstacles into the task, and those of the mode beside.
+        """Put the obstacles into the task, and those of the mode ``beside``.
 
         Raises:
-            InputError: the mode beside has recordings of its own.
+            InputError: the mode ``beside`` has its own recordings.
         """
         self.beside.part.place(task)
         if task.replay is not None:
-            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} beside it has recorded pedestrians already")
+            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} as `beside` already has recorded pedestrians")
         count = task.stream.integer(self.count[0], self.count[1] - (self.variant == "code"))
         if not count:
             return

@@ -22,7 +22,7 @@ def _read_once(path: Path, changed: int) -> tuple[ModelCount, ...]:
 
 @dataclass(frozen=True)
 class Parametrized:
-    """Between ``min`` and ``max`` of each entry of a file, every number as likely, at random places.
+    """A uniformly drawn number of each entry of a file, from its ``min`` to its ``max``, at random places.
 
     Attributes:
         file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which has a slash.

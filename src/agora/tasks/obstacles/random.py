@@ -25,9 +25,9 @@ class Amount:
     """The number of obstacles of one class, and their models, as in Arena 3.0's files.
 
     Attributes:
-        min: least number; every number up to ``max`` is as likely.
+        min: smallest number; all numbers up to ``max`` are equally likely.
         max: largest number.
-        models: names, one of which is drawn for each.
+        models: names, one of which is drawn for each obstacle.
         weights: weight of each model, in any unit; equally likely without.
     """
 
@@ -57,8 +57,8 @@ class Amount:
 class Random:
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
-    Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a stream of their own: other shares
-    leave the places as they are while the sizes are the same. A group walks at the pace of its slowest type.
+    Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a separate stream: other shares do
+    not change the places while the sizes are the same. A group walks at the pace of its slowest type.
 
     Attributes:
         dynamic: least and most pedestrians; or a mapping of min, max, models (their looks) and weights, as in Arena 3.0.
@@ -68,7 +68,7 @@ class Random:
         waypoints: number of waypoints of each pedestrian; the start is the last of them.
         clearance: distance of starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or static obstacles, m.
-        group_size: least and most members of a walking group, who share their waypoints; 1, 1 for none.
+        group_size: smallest and largest number of members of a walking group, who share their waypoints; 1, 1 for no groups.
     """
 
     uses: ClassVar = frozenset({"random places", "people"})

@@ -11,7 +11,7 @@ from agora.errors import InputError
 
 @dataclass(frozen=True)
 class Replay:
-    """Recorded pedestrians walk as they were recorded; they do not react.
+    """Recorded pedestrians walk as in the recording; they do not react.
 
     Attributes:
         random_phase: recordings that repeat start at a random moment of their period (DynaBARN), drawn per pedestrian.

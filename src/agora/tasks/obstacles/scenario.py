@@ -30,7 +30,7 @@ _BETWEEN = 0.2  # m, between the bodies of several of one entry
 class Scenario:
     """The file's static and interactive obstacles as furniture of Agora's catalogue, its dynamic ones as pedestrians.
 
-    The people whom the world brings besides are there too.
+    It also adds the people of the world.
 
     Pedestrians with social states use the interactive ones. A stage whose scenarios give states has the behaviour ``given_states``,
     and one whose scenarios give reactions to robots has ``social_states``.

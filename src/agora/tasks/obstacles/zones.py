@@ -13,7 +13,7 @@ from agora.tasks.roles import areas_of, draw, roles_of
 
 @dataclass(frozen=True)
 class Zones:
-    """Arena's ``zones``: pedestrians with roles, whose starts and waypoints lie in the zones of their role.
+    """Arena's ``zones``: pedestrians with roles, with starts and waypoints in the zones of their role.
 
     Attributes:
         file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.

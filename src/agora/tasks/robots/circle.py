@@ -22,15 +22,15 @@ _TRIES = 1000
 
 @dataclass(frozen=True)
 class Circle:
-    """Robots on a circle about the middle of the map that face its centre, with goals on its opposite side.
+    """Robots on a circle around the centre of the map that face its centre, with goals on the opposite side.
 
-    Starts are apart by the robots' outlines and twice the stage's ``safety``, and so are goals.
+    The gap between starts, and between goals, is at least the robots' outlines plus twice the stage's ``safety``.
 
     Attributes:
         count: robots.
-        radius: least and most radius of the circle, m. It is drawn where they differ.
+        radius: smallest and largest radius of the circle, m. It is drawn if they differ.
         noise: largest deviation of starts and goals along each axis, m.
-        even: whether the angles between neighbours are equal; the first robot's is random. Else all are random.
+        even: whether the angles between neighbours are equal and only the first one is random; otherwise all are random.
         scattered: share of the episodes in which robots start anywhere in the disc, facing anywhere, and have goals anywhere in
             it, farther away than its radius.
     """

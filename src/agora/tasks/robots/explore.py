@@ -18,13 +18,13 @@ from agora.tasks.robots.random import DEAD_ENDS, Random
 
 @dataclass(frozen=True)
 class Explore:
-    """Arena's ``explore``: a new random goal whenever one is reached; an episode ends at its time-out, or by a contact.
+    """Arena's ``explore``: a new random goal whenever one is reached; an episode ends at its time-out or at a contact.
 
     There are more goals than the fastest robot can reach before the time-out.
 
     Attributes:
         count: robots.
-        distance: least distance between start and goal, and between goals that follow each other, m.
+        distance: smallest distance between start and goal, and between consecutive goals, m.
     """
 
     uses: ClassVar = frozenset({"random places"})

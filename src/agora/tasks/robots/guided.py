@@ -24,7 +24,7 @@ class Route:
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        start: pose of the first robot at the start; random where not given.
+        start: pose of the first robot at the start; random if not given.
     """
 
     waypoints: tuple[Pose, ...]
@@ -38,15 +38,15 @@ class Route:
 
 @dataclass(frozen=True)
 class Guided:
-    """Arena's ``guided``: robots drive to one waypoint after the other, and then to the first again.
+    """Arena's ``guided``: robots drive to one waypoint after another in a loop.
 
-    An episode ends at its time-out, or by a contact. Without waypoints robots stay where they are. Waypoints and start are in the
-    frame of the map's file.
+    An episode ends at its time-out or at a contact. Without waypoints, robots do not move. Waypoints and start are in the frame of
+    the map's file.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
         file: path of a file with a list ``waypoints`` (and ``start``), instead.
-        start: pose of the first robot at the start; random, connected to the waypoints, where not given, as those of the others.
+        start: start pose of the first robot; if not given, random and connected to the waypoints, like those of the others.
         count: robots.
     """
 

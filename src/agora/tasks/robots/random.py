@@ -19,12 +19,12 @@ DEAD_ENDS = 20
 
 @dataclass(frozen=True)
 class Random:
-    """Start and goals drawn from the free space, connected for the robot.
+    """Start and goals are drawn from the free space that is connected for the robot.
 
     Attributes:
         count: robots.
-        distance: least distance between start and goal, and between goals that follow each other, m.
-        goals: goals one after the other; with many, a robot keeps driving until the time-out (Arena's ``explore``).
+        distance: smallest distance between start and goal, and between consecutive goals, m.
+        goals: number of consecutive goals; with many, a robot keeps driving until the time-out (Arena's ``explore``).
     """
 
     uses: ClassVar = frozenset({"random places"})

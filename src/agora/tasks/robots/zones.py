@@ -25,8 +25,8 @@ class Zones:
 
     Attributes:
         file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
-        count: robots, each of a role of its own draw.
-        distance: least distance between start and goal, and between goals that follow each other, m.
+        count: number of robots; the role of each is drawn.
+        distance: smallest distance between start and goal, and between consecutive goals, m.
     """
 
     uses: ClassVar = frozenset({"random places"})

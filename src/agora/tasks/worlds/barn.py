@@ -15,10 +15,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class Barn:
-    """Worlds of BARN, with start and goal as scenario.
+    """Worlds of BARN; start and goal are their scenario.
 
     Attributes:
-        worlds: numbers of the worlds; those of the challenge that are in the data where empty.
+        worlds: numbers of the worlds; those of the challenge that are in the data if empty.
         obstacles: the cylinders as exact discs, or as cells of 0.15 m.
     """
 

@@ -12,7 +12,7 @@ from agora.tasks.cards.card import load_card
 
 @dataclass(frozen=True)
 class CardWorld:
-    """A card of the scenario library; every episode draws its parameters anew.
+    """A card of the scenario library; every episode draws its parameters.
 
     Attributes:
         card: name of the card (`agora scenario list`).

@@ -17,7 +17,8 @@ from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
 
 @dataclass(frozen=True)
 class CircleCrossing(Crossing):
-    """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius) and people to the opposite point of the circle.
+    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius) and people to the opposite point of the
+    circle.
 
     A person's start is a random point of the circle plus uniform noise of half the preferred speed (times 1 s) either way along
     each axis; its goal is the start mirrored at (0, 0). Starts that are nearer than ``gap`` to anybody's start or goal are drawn
@@ -26,7 +27,7 @@ class CircleCrossing(Crossing):
 
     @property
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
         return "circle_crossing"
 
     @property

@@ -32,20 +32,20 @@ Taken = list[tuple[Doubles, Doubles, float]]
 
 @dataclass(frozen=True)
 class Crossing(ABC):
-    """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius), and people cross its way.
+    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius), and people cross its path.
 
     With ``cases`` the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator seeded with ``first_seed``
     plus k, in the code's order. The code's test cases begin at 1000, its validation cases at 0, its training cases at 2000.
 
     Attributes:
         people: number of people.
-        radius: half the robot's way, m.
-        cases: number of the original cases; 0 to draw anew for every episode.
+        radius: half the length of the robot's path, m.
+        cases: number of the original cases; 0 for a new draw in every episode.
         first_seed: seed of the original case 0.
-        body: least and most radius of people, m.
-        speed: least and most preferred speed, m/s. They are drawn where they differ; the code's people have [0.3, 0.5] and [0.5,
-            1.5] where its attributes are randomised.
-        top_speed: a higher preferred speed counts as this, as for the code's ORCA, m/s.
+        body: smallest and largest radius of people, m.
+        speed: smallest and largest preferred speed, m/s. Both are drawn if they differ; the code has [0.3, 0.5] and [0.5, 1.5] for
+            randomised people.
+        top_speed: limit of preferred speeds, as in the code's ORCA, m/s.
         robot_radius: radius of the robot, m.
         gap: gap between outlines at the start, m.
     """
@@ -77,7 +77,7 @@ class Crossing(ABC):
     @property
     @abstractmethod
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class Crossing(ABC):
         return {} if self.cases else {"first_seed": "with cases: 0"}
 
     def names(self) -> list[str]:
-        """Return the cases, or one name where worlds are drawn anew."""
+        """Return the cases, or one name if worlds are drawn for every episode."""
         return [f"case_{k}" for k in range(self.cases)] or [self.called]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

@@ -26,7 +26,7 @@ _TRIES = 10_000
 
 @dataclass(frozen=True)
 class CrossingGroups:
-    """A plane with a robot, people who go from one point of a circle to another, and groups who stand; for the modes ``scenario``.
+    """A plane with a robot, people who go from one point of a circle to another, and standing groups; for the modes ``scenario``.
 
     Start and goal of the robot are drawn together until they are far enough apart.
     A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of
@@ -38,13 +38,13 @@ class CrossingGroups:
     leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA); the
     others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
 
-    Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
+    In the original, a person who arrives at a goal vanishes and restarts on the circle; here it goes on to its next waypoint.
 
     Attributes:
         people: number of people in all.
         groups: number of groups that stand.
         group_size: least and most members of a group.
-        dynamic: whether groups walk, but for the first; the stage's crowd then has two ``models``.
+        dynamic: whether groups walk, except for the first; the stage's crowd then has two ``models``.
         group_radius: radius of a ring, or distance of neighbours in the other formations, least and most, m.
         share: share of the robot's way at which the first group stands.
         arena: largest |x| and |y| of the robot's start and goal and of the middles of all groups but the first, m.
@@ -104,7 +104,7 @@ class CrossingGroups:
         return {"circle_noise": f"with circle_offset: {self.circle_offset:g}"} if self.circle_offset > 0 else {}
 
     def names(self) -> list[str]:
-        """One world, drawn anew for every episode."""
+        """One world, drawn for every episode."""
         return ["crossing_groups"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

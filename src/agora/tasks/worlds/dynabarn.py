@@ -18,7 +18,7 @@ class DynaBarn:
     """Worlds of DynaBARN, with start and goal as scenario and the moving cylinders as recorded pedestrians.
 
     Attributes:
-        worlds: names of the worlds, ``challenge_07``; all of ``part`` and ``difficulty`` where empty.
+        worlds: names of the worlds, ``challenge_07``; all of ``part`` and ``difficulty`` if empty.
         part: challenge or demo, or all.
         difficulty: easy, medium or hard, or all.
     """

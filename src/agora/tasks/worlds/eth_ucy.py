@@ -20,19 +20,20 @@ from agora.world.trajectories import Trajectories
 
 @dataclass(frozen=True)
 class EthUcy:
-    """Recorded scenes from which each episode plays a stretch; robots are placed by a robots mode.
+    """Recorded scenes; each episode plays a stretch of one, and a robots mode places the robots.
 
     Attributes:
-        scenes: names of scenes, folders of the data set; the six of `agora.datasets.eth_ucy.SOURCES` where empty.
+        scenes: names of scenes, folders of the data set; the six of `agora.datasets.eth_ucy.SOURCES` if empty.
         length: length of a stretch, s; it begins at a random moment of the recording.
         radius: radius of the pedestrians, m.
-        least: pedestrians that a stretch must show; one with fewer is drawn again.
-        known: cells to which nobody came so near in the whole recording count as occupied, m: a scene knows the lines of some walls
-            of its buildings, and nothing of what is behind them. With 0 such cells are free.
-        folder: folder of the scenes, "./recordings"; that of the data set where empty.
+        least: smallest number of pedestrians in a stretch; stretches with fewer are redrawn.
+        known: distance, m, from all recorded paths beyond which cells count as occupied: a scene has the lines of some walls, but
+            nothing behind them. With 0 such cells are free.
+        folder: folder of the scenes, "./recordings"; that of the data set if empty.
         frame_rate: frames per second in the numbering of all these scenes.
         scale: length of a unit of their places, m.
-        columns: order of the columns of their tables. The scenes say what is None here (`agora.datasets.scenes.SceneFile`).
+        columns: order of the columns of their tables. If a value is None, the scene's own is used
+            (`agora.datasets.scenes.SceneFile`).
     """
 
     scenes: tuple[str, ...] = ()

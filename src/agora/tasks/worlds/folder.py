@@ -81,13 +81,13 @@ def _needs(file: Path, changed: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Folder:
-    """A world folder, and its scenarios where the stage names some.
+    """A world folder, and its scenarios if the stage names some.
 
     Attributes:
         path: a name of a world (`agora map list`), an imported one before one that comes with Agora, or a folder, with a slash:
             "./mine".
-        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after the other, a
-            scenario an episode.
+        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after another, one
+            scenario per episode.
     """
 
     path: str
@@ -107,7 +107,7 @@ class Folder:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The behaviours that people of the scenarios have to have; a file that is wrong says so when it is played."""
+        """The behaviours required by people of the scenarios; errors in a file are reported when it is played."""
         found: dict[str, None] = {}
         for file in map(self._file, self.scenarios):
             with suppress(InputError):

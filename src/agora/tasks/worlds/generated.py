@@ -20,11 +20,11 @@ _MOST = 1_000_000
 class Generated:
     """Places of one generator, called ``canteen-0``, ``canteen-1``, ...
 
-    Place n depends on the generator, its parameters, the seed and n alone. With fewer places than episodes, episodes share them.
+    Place n depends only on the generator, its parameters, the seed and n. With fewer places than episodes, episodes share them.
 
     Attributes:
         generator: map generator.
-        count: different places.
+        count: number of different places.
         seed: seed of the places; another seed of the suite (``--seed``) also draws other places.
     """
 

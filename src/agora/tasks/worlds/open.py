@@ -13,7 +13,7 @@ _LARGEST, _FARTHEST = 1000.0, 10_000.0  # m
 
 @dataclass(frozen=True)
 class Open:
-    """A plane without obstacles; leaving it is leaving the map.
+    """A plane without obstacles; its edges are the border of the map.
 
     Attributes:
         width: size along x, m.

@@ -20,8 +20,8 @@ class SocNavBench:
     """Episodes of SocNavBench: map, start and goal as scenario, recorded pedestrians, time budget.
 
     Attributes:
-        episodes: names of the episodes; all 33 where empty.
-        real_speed: play hotel and univ at the speed at which they were filmed, not at SocNavBench's 0.6 of it.
+        episodes: names of the episodes; all 33 if empty.
+        real_speed: play hotel and univ at their recorded speed, not at SocNavBench's 0.6 of it.
         random: each episode has map, people and time budget of one of them, drawn at random; a robots mode gives the robot's task
             (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
     """

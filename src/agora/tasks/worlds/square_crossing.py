@@ -16,7 +16,7 @@ from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
 
 @dataclass(frozen=True)
 class SquareCrossing(Crossing):
-    """A plane about (0, 0) where the robot goes from (0, -radius) to (0, radius) and people across the middle of a square.
+    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius) and people across the middle of a square.
 
     A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts that
     are nearer than ``gap`` to anybody's start are drawn again, and goals that are nearer than that to anybody's goal; a start may
@@ -35,7 +35,7 @@ class SquareCrossing(Crossing):
 
     @property
     def called(self) -> str:
-        """The name of the world where it is drawn anew."""
+        """The name of the world, if it is drawn for every episode."""
         return "square_crossing"
 
     @property
