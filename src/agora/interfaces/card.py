@@ -104,8 +104,8 @@ class Card:
         model: crowd model of its people, name and parameters.
         sees_robots: whether they react to the robot.
         conflict: whether the robot and a person would come close if neither gave way.
-        oracle: form of its solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everybody will be, or
-            driving behind, next to or ahead of the pedestrian with id 1.
+        oracle: form of its solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everybody
+            will be, or driving behind, next to or ahead of the pedestrian with id 1.
         family: name of its file.
     """
 

@@ -81,8 +81,9 @@ class CrowdDeclaration:
         max_speed_factor: limit of the speed, in preferred speeds, at most 100.
         max_step: longest step that it may be called with, s. If this is shorter than the suite's crowd period, it is called more
             often, and ``dt`` is the shorter step (`agora.engine.crowd`).
-        last_step: parties that its pedestrians do not step into if the suite's crowd is not ``faithful`` (`agora.engine.collision_parts`):
-            "robots" if the model's own forces act between bodies that touch, "nothing" if its people ignore others.
+        last_step: parties that its pedestrians do not step into if the suite's crowd is not ``faithful``
+            (`agora.engine.collision_parts`): "robots" if the model's own forces act between bodies that touch, "nothing" if its
+            people ignore others.
         tunable: span of each field that `agora calibrate` may try, by its name.
     """
 
