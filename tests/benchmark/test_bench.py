@@ -113,7 +113,7 @@ def test_a_run_that_is_killed_at_any_moment_resumes_with_nothing_lost_and_nothin
     for kill in (os.killpg, os.killpg, os.kill, os.killpg):
         _kill(process, folder, moments.uniform(0.0, 0.04), kill)
         rows = store.read_rows(folder / "episodes")
-        assert not store.damaged(folder / "episodes")
+        assert not store.damaged_shards(folder / "episodes")
         assert {row["key"]: row for row in rows}.items() <= whole.items()
         assert 0 < len(rows) < len(whole)
         process = _begin(folder, reference, "--resume")

@@ -25,7 +25,7 @@ from agora.leaderboard.entry import CHECK, ENTRY, ROWS, digest_of, locate_weight
 from agora.leaderboard.entry_folder import PostedEntry, read_check, read_entry
 from agora.leaderboard.page import own_entries, render, write
 from agora.leaderboard.submission import Words, carry, submit
-from agora.leaderboard.verification import Sample, check, missed, one_cpu_only
+from agora.leaderboard.verification import Sample, chance_to_miss, check, one_cpu_only
 from agora.planners.presets import named_planner
 from agora.tasks import suite as suites
 
@@ -281,9 +281,9 @@ def test_weights_that_a_path_names_travel_with_the_entry(tmp_path):
 
 
 def test_the_chance_to_miss_altered_episodes_is_that_of_drawing_none():
-    assert missed(1, 10, 500) == pytest.approx(0.98)
-    assert missed(2, 1, 4) == pytest.approx(0.5)
-    assert missed(1, 4, 4) == 0.0
+    assert chance_to_miss(1, 10, 500) == pytest.approx(0.98)
+    assert chance_to_miss(2, 1, 4) == pytest.approx(0.5)
+    assert chance_to_miss(1, 4, 4) == 0.0
 
 
 def test_only_planners_of_others_are_bound_to_one_cpu(made):

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, false_discovery_control, permutation_test, tt
 
 from agora.interfaces import Metric
 from agora.reporting.ranking import benjamini_hochberg, holm, paired_p, ranking, sign_flips
-from agora.reporting.statistics import detectable, needed, over_places, paired
+from agora.reporting.statistics import detectable, over_places, paired_differences, pairs_needed
 
 REACHED = Metric("reached", "0/1", "higher", "goal reached", "here", 1, lambda _: None)
 TIME = Metric("time", "s", "lower", "duration", "here", 1, lambda _: None)
@@ -88,10 +88,10 @@ def test_episodes_that_one_planner_has_no_value_for_do_not_count():
 
 def test_the_number_of_pairs_that_are_needed_is_the_one_that_detects_the_difference(rng):
     differences = rng.normal(0.3, 1.0, 50)
-    count = needed(differences.tolist())
+    count = pairs_needed(differences.tolist())
     assert count == pytest.approx((2.8016 * differences.std(ddof=1) / differences.mean()) ** 2, abs=1.0)
     assert detectable((np.resize(differences, 50) * 1.0).tolist()) * np.sqrt(50 / count) <= abs(differences.mean())
-    assert needed([0.0, 0.0]) is None and needed([0.5]) is None and needed([0.5, 0.5, 0.5]) == 2
+    assert pairs_needed([0.0, 0.0]) is None and pairs_needed([0.5]) is None and pairs_needed([0.5, 0.5, 0.5]) == 2
 
 
 def test_the_share_of_false_discoveries_is_scipys(rng):
@@ -146,7 +146,7 @@ def test_among_correlated_episodes_tests_over_places_hold_their_level_and_tests_
     for _ in range(runs):
         mine = correlated(rng)
         alone = [{**row, "place": None} for row in mine]
-        differences, places = paired(mine, "reached", "x", "y")
+        differences, places = paired_differences(mine, "reached", "x", "y")
         for some, is_clustered in ((mine, True), (alone, False)):
             ranked, (pair,), _ = ranking(some, REACHED, ["x", "y"])
             first = ranked[0].high == 1
@@ -182,7 +182,7 @@ def test_places_with_one_episode_each_and_too_few_places_are_tested_by_episode(r
 def test_intervals_of_paired_differences_are_over_places(rng):
     covered = {True: 0, False: 0}
     for _ in range(150):
-        values, places = paired(correlated(rng), "reached", "x", "y")
+        values, places = paired_differences(correlated(rng), "reached", "x", "y")
         for known in covered:
             found = over_places(values, places if known else [None] * len(values))
             covered[known] += found.low <= 0.0 <= found.high

@@ -57,8 +57,8 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
         rows = [row for name, played in ended.items() for row in _write_shard(folder, name, played, measures)]
         try:
             maps = _write_maps(folder, ended.values())
-            run = RunFolder(folder, _described(suites[0], list(ended.values()), maps))
-            run.write_interrupted(dict(_interrupted(episodes, list(ended.values()))))
+            run = RunFolder(folder, _record_of(suites[0], list(ended.values()), maps))
+            run.write_interrupted(dict(_interruptions(episodes, list(ended.values()))))
             run.record.write(folder)  # last: a folder without it is of a killed process, and is written again
         except OSError as error:
             raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
@@ -118,7 +118,7 @@ def _digest(place: Map) -> str:
     return digest.hexdigest()
 
 
-def _described(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
+def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
     """Return the record of the run, as far as the episodes say what decided them."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
@@ -133,7 +133,7 @@ def _described(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, st
     )
 
 
-def _interrupted(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
+def _interruptions(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
     """Keys and reasons of the episodes that never ended, in no other file either."""
     done = {key for played in ended for key in EndedEpisode.of(played).keys}
     for played in episodes:

@@ -120,7 +120,7 @@ class RunPlan:
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
         """A shard of the run, without rows yet, whose metrics are computed under a watch."""
-        return ShardRows([_watched(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
+        return ShardRows([_watched_metric(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
@@ -192,7 +192,7 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
-def _watched(measure: Metric, watch: Watch) -> Metric:
+def _watched_metric(measure: Metric, watch: Watch) -> Metric:
     """A metric whose watch is told when it begins and ends."""
 
     @functools.wraps(measure.function)

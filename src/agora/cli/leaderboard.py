@@ -89,7 +89,7 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
 
 def _say(folder: Path, check: Check) -> None:
     """Print the result of a check."""
-    from agora.leaderboard.verification import missed
+    from agora.leaderboard.verification import chance_to_miss
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
     if check.agrees:
@@ -104,7 +104,7 @@ def _say(folder: Path, check: Check) -> None:
         typer.echo(f"  {line}", err=True)
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
-        chances = ", ".join(f"{k} with {missed(k, check.episodes, check.of):.0%}" for k in (1, tenth))
+        chances = ", ".join(f"{k} with {chance_to_miss(k, check.episodes, check.of):.0%}" for k in (1, tenth))
         typer.echo(
             f"  such a sample misses episodes that the planner did not drive so: {chances}; --episodes {check.of} runs all again"
         )

@@ -139,7 +139,7 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
         return f"model is {row['model']!r}, the robot is a {robot.model.name}"
     if row["duration"] > begun.timeout + _ROUNDING:
         return f"duration is {row['duration']!r} s, but the time limit is {begun.timeout:g} s"
-    if _reached(row) and row["final_goal_distance"] > begun.goal_tolerance + _REACHED:
+    if _has_reached(row) and row["final_goal_distance"] > begun.goal_tolerance + _REACHED:
         return f"reached, but final_goal_distance is {row['final_goal_distance']!r} m and the tolerance {begun.goal_tolerance:g} m"
     fastest, at_most = _FASTER * robot.model.top_speed, f"a {robot.model.name} drives at most {robot.model.top_speed:.6g} m/s"
     if row["path_length"] > fastest * row["duration"] + _REACHED:
@@ -149,7 +149,7 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
     if len(robot.goals) > 1:
         return ""
     away = math.dist(robot.pose[:2], robot.goals[-1][:2])
-    if _reached(row) and row["path_length"] < away - begun.goal_tolerance - _REACHED:
+    if _has_reached(row) and row["path_length"] < away - begun.goal_tolerance - _REACHED:
         return f"reached, but path_length is {row['path_length']!r} m and the goal {away:.6g} m from the start"
     for metric, ratio in (("path_length", "path_length_ratio"), ("final_goal_distance", "goal_traversal_ratio")):
         if row.get(ratio) is not None and not _equal(row[metric], row[ratio] * away, 1e-4):
@@ -201,16 +201,16 @@ def _less(less: str, more: str) -> _Rule:
     return _Rule(f"{less} is above {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
 
 
-def _reached(row: Row) -> bool:
+def _has_reached(row: Row) -> bool:
     return bool(row["outcome"] == "reached")
 
 
 def _is_clean(row: Row) -> bool:
-    return _reached(row) and not any(row[cause] for cause in CAUSES)
+    return _has_reached(row) and not any(row[cause] for cause in CAUSES)
 
 
 def _hit(row: Row) -> bool:
-    return bool(row["outcome"] == "pedestrian_collision" or (_reached(row) and row["collisions_pedestrian"] > 0.0))
+    return bool(row["outcome"] == "pedestrian_collision" or (_has_reached(row) and row["collisions_pedestrian"] > 0.0))
 
 
 _IDENTITIES = (
@@ -227,7 +227,7 @@ _AMONG = (
     _Rule(
         "only where planner or simulator failed is a failure", (), lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES)
     ),
-    _is("reached", _reached, "outcome reached"),
+    _is("reached", _has_reached, "outcome reached"),
     _ends("timeout", "timeout"),
     _ends("out_of_map", "out_of_map"),
     _ends("failure_wall_collision", "wall_collision"),
@@ -238,21 +238,25 @@ _AMONG = (
         f"the sum of {', '.join(_PARTIES.values())}",
         *_PARTIES.values(),
     ),
-    _is("success", lambda row: _reached(row) and row["collisions"] == 0.0, "reached without contact", "collisions"),
-    _is("success_k2", lambda row: _reached(row) and row["collisions"] < 2.0, "reached with fewer than 2 contacts", "collisions"),
-    _is("success_k3", lambda row: _reached(row) and row["collisions"] < 3.0, "reached with fewer than 3 contacts", "collisions"),
+    _is("success", lambda row: _has_reached(row) and row["collisions"] == 0.0, "reached without contact", "collisions"),
+    _is(
+        "success_k2", lambda row: _has_reached(row) and row["collisions"] < 2.0, "reached with fewer than 2 contacts", "collisions"
+    ),
+    _is(
+        "success_k3", lambda row: _has_reached(row) and row["collisions"] < 3.0, "reached with fewer than 3 contacts", "collisions"
+    ),
     _is(
         "success.socnavbench",
-        lambda row: _reached(row) and row["collisions_pedestrian"] == 0.0,
+        lambda row: _has_reached(row) and row["collisions_pedestrian"] == 0.0,
         "reached without touching a pedestrian",
         "collisions_pedestrian",
     ),
     _is("failure_pedestrian_collision", _hit, "whether a pedestrian was touched", "collisions_pedestrian"),
     _is("path_traversal_time", lambda row: row["duration"], "the duration"),
     *(_is(name, lambda row: row["duration"], "the duration") for name in ("time_to_goal", "time_to_goal.taga")),
-    *(_only(name, _reached, "the goal was reached") for name in _OF_THOSE_THAT_REACHED),
-    _only("goal_traversal_ratio", lambda row: not _reached(row), "the goal was not reached"),
-    _Rule("reached, but without time_to_goal", (), lambda row: not _reached(row) or row.get("time_to_goal") is not None),
+    *(_only(name, _has_reached, "the goal was reached") for name in _OF_THOSE_THAT_REACHED),
+    _only("goal_traversal_ratio", lambda row: not _has_reached(row), "the goal was not reached"),
+    _Rule("reached, but without time_to_goal", (), lambda row: not _has_reached(row) or row.get("time_to_goal") is not None),
     _Rule("spl is not path_efficiency of a success, else 0", ("spl", "success"), lambda row: row["spl"] == _spl(row)),
     _is(
         "velocity_average", lambda row: row["path_length"] / max(row["duration"], 1e-9), "path_length over duration", "path_length"

@@ -101,7 +101,7 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     own = own_entries() if with_own else None
     if not (own or folders):
         raise InputError("no folder with entries was named; the entries of Agora's own planners come with its source alone")
-    entries = [one for folder in [*([own] if own else []), *folders] for one in _found(folder)]
+    entries = [one for folder in [*([own] if own else []), *folders] for one in _entry_folders(folder)]
     page = render([read_entry(place) for place in dict.fromkeys(entries)])
     try:
         write_whole(path, page)
@@ -132,7 +132,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
     numbers, wrong, replays = itertools.count(), list[_Shown](), dict[str, Recording]()
     now, then = list[dict[str, Any]](), list[dict[str, Any]]()
     for members in groups.values():
-        shown = _named(members, numbers)
+        shown = _name_entries(members, numbers)
         wrong += [one for one in shown if one.wrong]
         if ranked := [one for one in shown if not one.wrong]:
             suite = _current(ranked[0].posted)
@@ -160,7 +160,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
     return templates().get_template("leaderboard.html").render(page)
 
 
-def _found(folder: Path) -> list[Path]:
+def _entry_folders(folder: Path) -> list[Path]:
     """The folders of entries in a folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder")
@@ -170,7 +170,7 @@ def _found(folder: Path) -> list[Path]:
     return [path.resolve() for path in found]
 
 
-def _named(members: Sequence[PostedEntry], numbers: Iterable[int]) -> list[_Shown]:
+def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> list[_Shown]:
     """Return the entries of one table with names of their own, and their problems."""
     taken: set[str] = set()
     shown = []
@@ -299,7 +299,7 @@ def _details(one: _Shown) -> dict[str, Any]:
         "Weights": ", ".join(f"{name} {digest}" for name, digest in pins.weights.items()),
         "Agora": f"{pins.agora}, commit {', '.join(dict.fromkeys(m.commit for m in entry.made_on))}",
         "Hardware": ", ".join(dict.fromkeys(f"{m.cpu}, {m.system}" for m in entry.made_on)),
-        "Check": _checked(check),
+        "Check": _check_in_words(check),
     }
     return {
         "number": one.number,
@@ -308,14 +308,14 @@ def _details(one: _Shown) -> dict[str, Any]:
         "label": pins.label,
         "suite": entry.suite.name,
         "check": check,
-        "checked_words": _checked(check),
+        "checked_words": _check_in_words(check),
         "stale": check is None and (one.posted.folder / CHECK).is_file(),
         "facts": [(fact, words) for fact, words in facts.items() if words],
         "configuration": dump(entry.planner.configuration),
     }
 
 
-def _checked(check: Check | None) -> str:
+def _check_in_words(check: Check | None) -> str:
     """A check in words."""
     if check is None:
         return "none of this entry as it is"

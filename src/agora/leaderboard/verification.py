@@ -115,7 +115,7 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
             break
     again = [] if problems or found else drawn
     if again:
-        found += _planned(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
+        found += _drive_by_planner(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
     return Check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -130,7 +130,7 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
     )
 
 
-def missed(altered: int, episodes: int, of: int) -> float:
+def chance_to_miss(altered: int, episodes: int, of: int) -> float:
     """The chance that none of the altered among ``of`` episodes is in a sample of so many: hypergeometric."""
     return math.comb(of - altered, episodes) / math.comb(of, episodes)
 
@@ -217,7 +217,7 @@ def _plan_of(posted: PostedEntry, suite: Suite, options: Options) -> RunPlan:
     return RunPlan(suite, {label: posted.planner}, *sizes, "all", {label: level} if level else {}, own=True)
 
 
-def _planned(
+def _drive_by_planner(
     posted: PostedEntry,
     suite: Suite,
     episodes: Sequence[tuple[str, int]],

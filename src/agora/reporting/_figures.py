@@ -42,7 +42,9 @@ def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0
     with style():
         figure, axes = blank(width, 0.9 + INCH_PER_PLANNER * len(groups))
         drawn = _draw(axes, rows, metric, groups)
-        labels = [f"{planner}\n{drawn[planner]} of {len(members)}, {_reached(members)}" for planner, members in groups.items()]
+        labels = [
+            f"{planner}\n{drawn[planner]} of {len(members)}, {_share_in_words(members)}" for planner, members in groups.items()
+        ]
         axes.set_xlabel(_label(metric, len(groups)))
         axes.set_yticklabels(labels, fontsize=7)
         axes.grid(axis="x", lw=0.4, color="#dddddd")
@@ -68,7 +70,7 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
             axes.set_visible(False)
         for axes, metric in zip(panels.flat, metrics, strict=False):
             _draw(axes, rows, metric, groups)
-            axes.set_yticklabels([f"{planner}\n{_reached(members)}" for planner, members in groups.items()], fontsize=7)
+            axes.set_yticklabels([f"{planner}\n{_share_in_words(members)}" for planner, members in groups.items()], fontsize=7)
             axes.set_xlabel(_label(metric, len(groups)), fontsize=6.5)
             axes.grid(axis="x", lw=0.4, color="#dddddd")
     return figure
@@ -191,7 +193,7 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
     return drawn
 
 
-def _reached(rows: Sequence[Row]) -> str:
+def _share_in_words(rows: Sequence[Row]) -> str:
     """The share of rows that reached the goal, in words."""
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 

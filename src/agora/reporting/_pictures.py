@@ -115,7 +115,7 @@ def _walls(drawn: Mapping[str, Any]) -> list[Markup]:
 
 def _line(points: Array, colour: str, width: float, opacity: float) -> Markup:
     words = '<path class="way" d="{}" stroke="{}" stroke-width="{}" opacity="{}"/>'
-    return fill_markup(words, _path(_thinned(points)), colour, width, opacity)
+    return fill_markup(words, _path(_thin(points)), colour, width, opacity)
 
 
 def _disc(place: Sequence[float] | Array, radius: float, colour: str, opacity: float) -> Markup:
@@ -123,7 +123,7 @@ def _disc(place: Sequence[float] | Array, radius: float, colour: str, opacity: f
     return fill_markup(words, _m(place[0]), _m(-place[1]), _m(radius), colour, opacity)
 
 
-def _thinned(points: Array) -> Array:
+def _thin(points: Array) -> Array:
     """The first and last point, and of the others those that are no repetition."""
     kept = [0]
     for k in range(1, len(points)):

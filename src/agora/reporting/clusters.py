@@ -68,9 +68,9 @@ def by_place(
     if len(clusters) < FEWEST:
         return ByPlace(len(clusters))
     counts, totals = np.array(clusters, np.float64).T
-    drawn = _drawn(len(clusters))
+    drawn = _place_counts(len(clusters))
     means = np.sort(np.einsum("rp,p->r", drawn, totals) / np.einsum("rp,p->r", drawn, counts))
-    level = _expanded(len(clusters), confidence)
+    level = _expanded_level(len(clusters), confidence)
     first, last = (float(end) for end in np.quantile(means, (level, 1.0 - level)))
     if last - first <= 1e-12 * max(1.0, abs(first)):
         return ByPlace(len(clusters))
@@ -121,7 +121,7 @@ def deviation_of_mean(values: Doubles, groups: Ints) -> float:
 
 
 @functools.lru_cache(maxsize=32)
-def _drawn(places: int) -> Doubles:
+def _place_counts(places: int) -> Doubles:
     """(R, P) how often each place is in each resample."""
     chosen = Stream("statistics", places, "places").uniform(0.0, places, (_RESAMPLES, places)).astype(np.int64)
     counts = np.zeros((_RESAMPLES, places))
@@ -130,7 +130,7 @@ def _drawn(places: int) -> Doubles:
 
 
 @functools.lru_cache(maxsize=64)
-def _expanded(places: int, confidence: float) -> float:
+def _expanded_level(places: int, confidence: float) -> float:
     """The level of the lower percentile: the normal probability of Student's quantile, widened for the small number of places."""
     from scipy.special import stdtrit  # costs start-up
 

@@ -21,7 +21,7 @@ REPLAYED = 6_000_000
 """About so many bytes of replays a report embeds at most."""
 
 
-def failed(row: Row) -> bool:
+def has_failed(row: Row) -> bool:
     """Return whether an episode did not reach its goal."""
     return bool(row["outcome"] != "reached")
 
@@ -37,7 +37,7 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
         members = [row for row in rows if row["planner"] == planner]
         first = {kind: row["key"] for row in reversed(members) for kind in (row["outcome"], *causes_of(row))}
         ends = sorted(first, key=lambda kind: (kind in CAUSES.values(), kind == "reached", kind))
-        more = [row["key"] for some in (failed, is_spoilt) for row in members if some(row)]
+        more = [row["key"] for some in (has_failed, is_spoilt) for row in members if some(row)]
         queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *more]))
     longest = max((len(queue) for queue in queues.values()), default=0)
     turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
@@ -69,10 +69,10 @@ def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
         for episodes in queues.values():
             if not episodes:
                 continue
-            best = min(episodes, key=lambda some: (places[some[0]["stage"]], ends[_lost(some)], not _lost(some)))
+            best = min(episodes, key=lambda some: (places[some[0]["stage"]], ends[_any_failed(some)], not _any_failed(some)))
             episodes.remove(best)
             places[best[0]["stage"]] += 1
-            ends[_lost(best)] += 1
+            ends[_any_failed(best)] += 1
             found.append([row["key"] for row in best])
     return found
 
@@ -80,7 +80,7 @@ def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
 def failures_to_film(rows: Sequence[Row]) -> list[list[str]]:
     """Return the keys of the robots of every episode in which one did not reach its goal."""
     planners = dict.fromkeys(row["planner"] for row in rows)
-    return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _lost(some)]
+    return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _any_failed(some)]
 
 
 def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
@@ -91,9 +91,9 @@ def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
     return list(found.values())
 
 
-def _lost(rows: Sequence[Row]) -> bool:
+def _any_failed(rows: Sequence[Row]) -> bool:
     """Return whether a robot of an episode did not reach its goal."""
-    return any(failed(row) for row in rows)
+    return any(has_failed(row) for row in rows)
 
 
 def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
@@ -112,7 +112,7 @@ def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
             row["episode"],
             row.get("seed"),
             row.get("robot") if several else None,
-            blind=_named(row) in blind,
+            blind=_planner_of(row) in blind,
         )
         for row in rows
     }
@@ -141,7 +141,7 @@ def failure_lines(
     ordered = sorted(rows, key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]))
     said = {key: why(recording).words for key, recording in recordings.items()} if reasons is None else reasons
     found: dict[str, Any] = {}
-    for kind, chosen in (("failures", failed), ("spoilt", is_spoilt)):
+    for kind, chosen in (("failures", has_failed), ("spoilt", is_spoilt)):
         some = [row for row in ordered if chosen(row)]
         left = f"; {len(some) - MOST_FAILURES} more are in the rows" if len(some) > MOST_FAILURES else ""
         found |= {kind: _lines(run, some[:MOST_FAILURES], recordings, said, colours), f"{kind}_left": left}
@@ -158,7 +158,7 @@ def _lines(
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
         line["causes"] = ", ".join(causes_of(row))
-        unread_by = unread_note(run.get("blind") or (), run.get("unaware") or (), _named(row), row["outcome"])
+        unread_by = unread_note(run.get("blind") or (), run.get("unaware") or (), _planner_of(row), row["outcome"])
         line["why"] = f"{said.get(key) or _from_row(row)}{unread_by}"
         folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
         episode = own if own.count("/") < 4 else own.rpartition("/")[0]
@@ -183,7 +183,7 @@ def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, 
     return ""
 
 
-def _named(row: Row) -> str:
+def _planner_of(row: Row) -> str:
     """The label of a row's planner, without what it was told of people."""
     return str(row["planner"]).split(" · ")[0]
 

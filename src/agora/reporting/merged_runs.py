@@ -93,9 +93,9 @@ class Merged:
             outline = record.outline
             suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
             versions |= {f"Agora {record.version}": None} if record.version else {}
-        some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
+        some = f", {'stages' if len(stages) > 1 else 'stage'} {_join_words(list(stages))}" if stages else ""
         parts = " ".join(dict.fromkeys(record.part for record in self.records.values() if record.part))
-        words = f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        words = f"Suite {_join_words(list(suites))}{some}{f' ({_join_words(list(versions))})' if versions else ''}"
         return f"{words}. {parts.removesuffix('.')}" if parts else words
 
 
@@ -193,7 +193,7 @@ class _Run:
         first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
         return (
             first
-            | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _placed(decided)}
+            | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _with_original_paths(decided)}
             | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
         )
 
@@ -206,7 +206,7 @@ class _Run:
         level = (self.record.pedestrians or {}).get(label)
         own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
         told = {name: _at(one, level) for name, one in own.items()}
-        first: dict[str, Any] = {"parameters": _placed(values), "told of pedestrians": told}
+        first: dict[str, Any] = {"parameters": _with_original_paths(values), "told of pedestrians": told}
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
@@ -221,17 +221,17 @@ class _Run:
             names = set(self.common)
         files, versions = self.record.inputs or {}, self.record.packages or {}
         return {
-            "files": {_placed(name): digest for name, digest in files.items() if name in names},
+            "files": {_with_original_paths(name): digest for name, digest in files.items() if name in names},
             "packages": {name: one for name, one in versions.items() if name in names and name not in leave},
         }
 
 
-def _placed(value: Any) -> Any:
+def _with_original_paths(value: Any) -> Any:
     """Plain data in which files that a run keeps copies of have their own places; digests tell them from what was edited since."""
     if isinstance(value, Mapping):
-        return {key: _placed(item) for key, item in value.items()}
+        return {key: _with_original_paths(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_placed(item) for item in value]
+        return [_with_original_paths(item) for item in value]
     return _COPIED.sub("/", value) if isinstance(value, str) else value
 
 
@@ -287,7 +287,7 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
                 same.setdefault((like.name, run.name), []).append(f"{stage}{_share(stage, like, run)}")
             own = run if like is None else like
             labels[run.name, stage] = stage if own is kinds[0][1] else f"{stage} ({own.name})"
-    said = [f"{_listed(stages)}: {words}" for words, stages in notes.items()]
+    said = [f"{_join_words(stages)}: {words}" for words, stages in notes.items()]
     said += [f"The same episodes in {a} and {b}, on which planners are paired: {', '.join(some)}." for (a, b), some in same.items()]
     return labels, said
 
@@ -312,7 +312,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
             shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
             pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
             words = "its episodes of each seed count" if pooled else "its rows stand here once"
-            notes.append(f"{label} is the same in {_listed([run.name for run in (first, *others)])}; {words}.")
+            notes.append(f"{label} is the same in {_join_words([run.name for run in (first, *others)])}; {words}.")
         notes += [f"{label}: {reason}." for reason in reasons[:1]]
     order = {(run.name, label): None for run in runs for label in known[run.name]}
     return {key: labels[key] for key in order}, notes
@@ -332,7 +332,7 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
         for stage in both
     ):
         yield f"its episodes in {first.name} and {other.name} are not the same"
-    elif changed := _changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
+    elif changed := _count_changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
         yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
 
 
@@ -341,7 +341,7 @@ def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
     return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
 
 
-def _changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
+def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
     """The number of episodes of robots, in stages of two runs, whose rows differ where both have values."""
     rows = {row["key"]: row for row in first.audit.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.audit.rows if row["key"] in rows]
@@ -382,5 +382,5 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
         yield "The runs are of other machines, so planning times are not comparable."
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -94,7 +94,7 @@ def render(
         UnknownNameError: no such baseline.
     """
     notes, given = [*(run.get("notes") or ()), *copy_notes(rows)], distinct(rows)
-    rows = _labelled(given)
+    rows = _name_robots(given)
     names = _names(run.get("names") or {}, given, rows)
     planners = _planners(run, rows)
     if baseline is not None and baseline not in planners:
@@ -118,14 +118,16 @@ def render(
         "blind": _among(planners, run.get("blind")),
         "rankings": ranks,
         "counterfactual": any(row.get("pedestrian_delay_max") is not None for row in rows),
-        "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),
+        "published": [] if run.get("part") else _published_lines(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
         "notes": [words_of(note) for note in notes],
         "facts": facts(run, rows, planners),
         "version": words_of(run.get("version", "")),
         "hardware": words_of(run.get("hardware", "")),
         "stages": _stages(rows, shown, planners, calls, names),
-        "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
+        "pictures": stage_pictures(
+            rows, _recordings_to_draw(rows, recordings, planners) if pictures is None else pictures, planners
+        ),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "clean_colours": COLOURS,
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
@@ -135,9 +137,9 @@ def render(
         "baseline": first,
         "others": others,
         "comparisons": comparisons(rows, shown, others, first),
-        "differences": _grouped(tables.difference_lines(rows, shown, others, first)) if others else [],
+        "differences": _group_lines(tables.difference_lines(rows, shown, others, first)) if others else [],
         "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners, compared=True),
-        "cards": _grouped(_cards(rows, shown, planners)),
+        "cards": _group_lines(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= _charts.MOST_DOTS * max(1, len(planners)) else f" (at most {_charts.MOST_DOTS} are drawn)",
         "sweeps": _sweeps(run.get("parameters") or {}, given, shown),
         "planning": tables.planning_lines(_by_planner(rows, calls)),
@@ -150,7 +152,7 @@ def render(
     return templates().get_template("report.html").render(page)
 
 
-def _labelled(rows: Sequence[Row]) -> list[Row]:
+def _name_robots(rows: Sequence[Row]) -> list[Row]:
     """Rows whose planner names the robot too where an episode has robots of several models, or of models that no row tells."""
     models: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
@@ -243,7 +245,7 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = ta
     }
 
 
-def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _published_lines(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the published numbers of the planners on this suite, beside the rows' numbers."""
     return [
         {"line": one.row, "metric": tables.metric_description(one.metric), **words(one)}
@@ -251,7 +253,7 @@ def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+def _group_lines(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
     """Return lines or cards by the group of their metric, in the order of `GROUPS`; other groups come last."""
     groups: dict[str, list[Any]] = {words: [] for words in (*GROUPS.values(), OTHER)}
     for line in lines:
@@ -299,7 +301,7 @@ def _stage(
         "planners": [(planner, len(members)) for planner, members in groups.items()],
         "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
         "headline": headline(part, metrics, planners, _colours(rows), calls),
-        "metrics": _grouped(tables.metric_lines(part, metrics, planners)),
+        "metrics": _group_lines(tables.metric_lines(part, metrics, planners)),
         "price": tables.price_lines(part, tables.levels_of(rows), names),
     }
 
@@ -357,7 +359,7 @@ def _percent(share: Estimate) -> Estimate:
     return Estimate(share.n, *(None if value is None else 100.0 * value for value in (share.value, share.low, share.high)))
 
 
-def _pictured(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
+def _recordings_to_draw(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
     """Return the recordings of one episode a stage."""
     return {key: recordings[key] for key in pictured_keys([row for row in rows if row["key"] in recordings], planners)}
 

@@ -82,10 +82,10 @@ class PaperTable:
                 f"{' to '.join(dict.fromkeys(f'{end:.1f}' for end in (factors[0], factors[-1])))} times as wide."
             )
         flattered = [column for column in self.columns if column.metric.over == "reached"]
-        of = _listed([column.words for column in flattered])
+        of = _join_words([column.words for column in flattered])
         if flattered and self.common and len(self.planners) > 1:
             counts = dict.fromkeys(max(estimate.n for estimate in column.estimates) for column in flattered)
-            said.append(f"{of}: of the {_listed(map(str, counts))} episodes that every planner reached.")
+            said.append(f"{of}: of the {_join_words(map(str, counts))} episodes that every planner reached.")
         elif flattered:
             said.append(f"{of}: of each planner's own episodes, as far as they have a value.")
         if any(cell.best for column in self.columns for cell in column.cells):
@@ -254,6 +254,6 @@ def _tex_interval(cell: tables.Cell) -> str:
     return f"{{\\scriptsize ${cell.interval}$}}" if cell.interval else ""
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_words(words: Iterable[str]) -> str:
     some = list(words)
     return " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)

@@ -21,7 +21,7 @@ from agora.benchmark.results.store import Row
 from agora.core.state import Doubles, Ints
 from agora.interfaces import Metric
 from agora.reporting.clusters import deviation_of_mean, drawn_groups, groups_of
-from agora.reporting.statistics import RESAMPLES, has_reached, needed
+from agora.reporting.statistics import RESAMPLES, has_reached, pairs_needed
 from agora.seeds import Stream
 
 __all__ = ["Pair", "Ranked", "ranking"]
@@ -47,7 +47,7 @@ class Pair:
         wins: share of episodes in which the first has the better value; episodes in neither share are ties.
         losses: share of episodes in which the first has the worse value.
         needed: number of episodes, spread over places like these, that would show this difference with a power of 0.8
-            (`agora.reporting.statistics.needed`), before the adjustment; None if there is no difference.
+            (`agora.reporting.statistics.pairs_needed`), before the adjustment; None if there is no difference.
     """
 
     first: str
@@ -190,7 +190,15 @@ def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> 
     adjusted = holm(sign_flips(_sums(differences, groups)))
     wins, losses = (sign * differences > 0.0).mean(0), (sign * differences < 0.0).mean(0)
     return [
-        Pair(names[a], names[b], float(each.mean()), float(p), float(w), float(v), needed(each.tolist(), places=groups.tolist()))
+        Pair(
+            names[a],
+            names[b],
+            float(each.mean()),
+            float(p),
+            float(w),
+            float(v),
+            pairs_needed(each.tolist(), places=groups.tolist()),
+        )
         for (a, b), each, p, w, v in zip(which, differences.T, adjusted, wins, losses, strict=True)
     ]
 

@@ -138,7 +138,7 @@ def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int)
         return Estimate(1, value, None, None)
     blocks = [function(data[_indices(len(data), begin, count)], axis=-1) for begin, count in _blocks(len(data), resamples)]
     replicates = np.sort(np.concatenate(blocks))
-    levels = (alpha, 1.0 - alpha) if statistic == "median" else _accelerated(data, value, replicates, alpha)
+    levels = (alpha, 1.0 - alpha) if statistic == "median" else _accelerated_levels(data, value, replicates, alpha)
     low, high = (_between(replicates, level) for level in levels)
     return Estimate(len(data), value, low, high)
 
@@ -155,11 +155,11 @@ def _between(ordered: Doubles, level: float) -> float:
 def paired_difference(
     rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
 ) -> Estimate:
-    """Return the difference of a metric, planner ``first`` minus planner ``second``, paired by episode (`paired`).
+    """Return the difference of a metric, planner ``first`` minus planner ``second``, paired by episode (`paired_differences`).
 
     The interval of a mean is by place, as in `over_places`.
     """
-    values, places = paired(rows, metric, first, second)
+    values, places = paired_differences(rows, metric, first, second)
     return over_places(values, places, confidence) if statistic == "mean" else bootstrap(values, statistic, confidence)
 
 
@@ -179,11 +179,11 @@ def over_places(values: Sequence[float], places: Sequence[object], confidence: f
 
 
 def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
-    """Return the differences of `paired` without their places."""
-    return paired(rows, metric, first, second, compared)[0]
+    """Return the differences of `paired_differences` without their places."""
+    return paired_differences(rows, metric, first, second, compared)[0]
 
 
-def paired(
+def paired_differences(
     rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all"
 ) -> tuple[list[float], list[object]]:
     """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
@@ -276,7 +276,7 @@ def detectable(
     return z * deviation if deviation > 0.0 else None
 
 
-def needed(
+def pairs_needed(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> int | None:
     """Return how many pairs, spread like these, find their mean difference with a probability of ``power``.
@@ -359,7 +359,7 @@ def _indices(n: int, begin: int, count: int) -> Ints:
     return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
 
 
-def _accelerated(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
+def _accelerated_levels(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
     """Levels of the bias-corrected and accelerated interval of a mean."""
     below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
     deviation = data - data.mean()

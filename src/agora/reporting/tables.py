@@ -17,7 +17,7 @@ from agora.interfaces import Metric
 from agora.perception.perception import LEVELS
 from agora.reporting.clusters import by_place, in_words
 from agora.reporting.ranking import LEVEL, benjamini_hochberg, paired_p
-from agora.reporting.statistics import RATE, Estimate, Summary, has_reached, over_places, paired, summarise, wilson
+from agora.reporting.statistics import RATE, Estimate, Summary, has_reached, over_places, paired_differences, summarise, wilson
 from agora.viewer.scene import OUTCOME_COLOURS
 
 OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
@@ -261,7 +261,7 @@ def differences(
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):
         return [], []
-    return paired(both, metric.name, planner, baseline, metric.over)
+    return paired_differences(both, metric.name, planner, baseline, metric.over)
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:

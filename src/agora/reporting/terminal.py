@@ -57,7 +57,7 @@ def print_rows(
     """
     console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
-    touched = any(_touched(row) for row in rows)
+    touched = any(_reached_without_success(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
     clean = ("clean", "95 %", "most often spoilt by")
     wide = {planner: _by_place(mine) for planner, mine in by_planner(rows, planners).items()}
@@ -70,7 +70,7 @@ def print_rows(
         low, high = wilson(won, len(mine))
         times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
         counts = [sum(row["outcome"] == name for row in mine) for name in ends]
-        counts += [sum(map(_touched, mine))] if touched else []
+        counts += [sum(map(_reached_without_success, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         success = (f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *([wide[planner]] if placed else []))
         table.add_row(escape(planner), str(len(mine)), *success, *_clean(mine), *map(str, counts), mean)
@@ -122,6 +122,6 @@ def print_limits(found: Sequence[Limits]) -> None:
             console.print(table)
 
 
-def _touched(row: Row) -> bool:
+def _reached_without_success(row: Row) -> bool:
     """Return whether a robot reached its goal without success."""
     return bool(row["outcome"] == "reached" and row["success"] != 1)

@@ -49,7 +49,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     return found
 
 
-def rounded(values: Mapping[str, float]) -> dict[str, float]:
+def round_parameters(values: Mapping[str, float]) -> dict[str, float]:
     """Round parameters to four digits, so that a file shows the tried values."""
     return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
 

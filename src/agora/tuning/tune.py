@@ -40,7 +40,7 @@ from agora.registry import Named
 from agora.tasks.suite import Suite
 from agora.tuning.objective import DEFAULT, Objective
 from agora.tuning.result import Trial, Tried, Tuned
-from agora.tuning.search import TOGETHER, Study, rounded, space, with_parameters
+from agora.tuning.search import TOGETHER, Study, round_parameters, space, with_parameters
 
 __all__ = ["Tuning", "tune"]
 
@@ -190,7 +190,7 @@ class _Search:
         """Ask for some sets, run their episodes, whose events are yielded, and report their values."""
         numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
-        sets = {label: rounded(trial.params) for label, trial in asked.items()}
+        sets = {label: round_parameters(trial.params) for label, trial in asked.items()}
         planners = {label: with_parameters(self.tuning.planner, values) for label, values in sets.items()}
         worth = yield from self._worth(planners, _beginning(self.tuning.suite), options)
         for label, (early, _) in worth.items():

@@ -27,7 +27,7 @@ from agora.errors import ResultsError, StoppedError
 from agora.files import write_whole
 from agora.registry import Named
 from agora.tuning.result import changed_parameters
-from agora.tuning.search import Study, rounded, space, with_parameters
+from agora.tuning.search import Study, round_parameters, space, with_parameters
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.flow import fundamental_diagram
 from agora.validation.motion import Motion, motion
@@ -260,7 +260,7 @@ def _calibrate(
         write_code(folder, manifest(calibration.model, calibration.beside.behaviours))
         for number in range(calibration.trials):
             asked = study.ask()
-            parameters = rounded(asked.params)
+            parameters = round_parameters(asked.params)
             if number < len(known) and known[number].parameters == parameters:
                 trial = CalibrationTrial(parameters, known[number].value)
             else:

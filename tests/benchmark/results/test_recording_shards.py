@@ -87,4 +87,4 @@ def test_a_run_with_a_forged_recording_has_the_others(whole, tmp_path, monkeypat
 def test_rows_without_a_key_are_no_rows(tmp_path):
     shard.write(tmp_path / "episodes" / "a.parquet", shard.encode(pa.table({"episode": [1, 2]})))
     assert store.read_rows(tmp_path / "episodes") == []
-    assert "no rows" in next(iter(store.damaged(tmp_path / "episodes").values()))
+    assert "no rows" in next(iter(store.damaged_shards(tmp_path / "episodes").values()))

@@ -55,7 +55,11 @@ def test_rows_come_back_as_they_were(tmp_path):
     assert back == [{"key": store.episode_key(r), **r} for r in rows]
     assert back[1]["key"] == "demo/corridor/1/dwa/jackal"
     assert store.read_rows(tmp_path / "c.parquet") == back[2:]
-    assert store.finished(tmp_path) == {"demo/corridor/0/dwa/jackal", "demo/corridor/1/dwa/jackal", "demo/corridor/0/orca/jackal"}
+    assert store.finished_keys(tmp_path) == {
+        "demo/corridor/0/dwa/jackal",
+        "demo/corridor/1/dwa/jackal",
+        "demo/corridor/0/orca/jackal",
+    }
 
 
 def test_identity_comes_first_and_the_rest_by_name(tmp_path):
@@ -109,12 +113,12 @@ def test_a_truncated_shard_is_named_and_its_episodes_count_as_not_done(tmp_path,
     path.write_bytes(path.read_bytes()[:-100])
     (tmp_path / ".third.parquet.7.part").write_bytes(b"PAR1 half a shard")
     with caplog.at_level(logging.WARNING):
-        assert store.finished(tmp_path) == {"demo/corridor/2/dwa/jackal"}
+        assert store.finished_keys(tmp_path) == {"demo/corridor/2/dwa/jackal"}
     assert "first.parquet" in caplog.text and "not done" in caplog.text
-    assert list(store.damaged(tmp_path)) == [path]
+    assert list(store.damaged_shards(tmp_path)) == [path]
     store.write_rows(path, [row(0), row(1)])
-    assert len(store.finished(tmp_path)) == 3
-    assert store.damaged(tmp_path) == {}
+    assert len(store.finished_keys(tmp_path)) == 3
+    assert store.damaged_shards(tmp_path) == {}
 
 
 def test_nothing_is_doubled(tmp_path):
@@ -126,7 +130,7 @@ def test_nothing_is_doubled(tmp_path):
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
     assert store.read_rows(tmp_path / "none") == []
-    assert store.finished(tmp_path / "none") == set()
+    assert store.finished_keys(tmp_path / "none") == set()
 
 
 def lively():

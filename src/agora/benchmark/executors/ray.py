@@ -62,13 +62,13 @@ class Ray:
         Raises:
             InputError: Ray is not installed, there is no cluster, or its versions are others.
         """
-        _check(_connected(self.address, self.workers))
+        _check(_connect(self.address, self.workers))
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Run every job; see `agora.interfaces.Executor.run`."""
         if not jobs:
             return
-        ray = _connected(self.address, self.workers)
+        ray = _connect(self.address, self.workers)
         _check(ray)
         task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_run_job)
         shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
@@ -171,7 +171,7 @@ class _JobsUnderWay:
                 self._ray.cancel(one.stream, force=True)
 
 
-def _connected(address: str, workers: int) -> Any:
+def _connect(address: str, workers: int) -> Any:
     """The module ray, connected to a cluster."""
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Ray reads it once; it prints a page for every worker that dies
     try:

@@ -80,10 +80,10 @@ def trajectory(recording: Recording, context: str = "") -> dict[str, Any]:
     """
     place = recording.map or _plane(recording)
     told = {"context_description": context} if context else {}
-    return told | {"grid": _grid(place), "walls": _rounded(walls_of(place)), "sequence": _sequence(recording)}
+    return told | {"grid": _grid(place), "walls": _round(walls_of(place)), "sequence": _sequence(recording)}
 
 
-def _rounded(values: Array) -> Any:
+def _round(values: Array) -> Any:
     return np.round(values.astype(np.float64), _DIGITS).tolist()
 
 
@@ -139,18 +139,18 @@ def _shape(recording: Recording) -> dict[str, Any]:
     polygon = corners(recording)
     if polygon is None:
         return {"type": "circle", "width": 2.0 * recording.radius, "length": 2.0 * recording.radius}
-    length, width = _rounded(2.0 * np.abs(polygon).max(axis=0))
+    length, width = _round(2.0 * np.abs(polygon).max(axis=0))
     return {"type": "rectangle", "width": width, "length": length}
 
 
 def _sequence(recording: Recording) -> list[dict[str, Any]]:
     """Return the robot and the people at each sample."""
-    x, y, angle = _rounded(recording.goal)
+    x, y, angle = _round(recording.goal)
     goal = {"type": "go-to", "human": None, "x": x, "y": y, "angle": angle}
     goal |= {"pos_threshold": recording.goal_tolerance, "angle_threshold": math.pi}
     shape, numbers = _shape(recording), recording.pedestrian_id.tolist()
-    robots = _rounded(np.concatenate((recording.pose, recording.twist), axis=1))
-    people = _rounded(np.concatenate((recording.pedestrian_position, recording.pedestrian_heading[:, :, None]), axis=2))
+    robots = _round(np.concatenate((recording.pose, recording.twist), axis=1))
+    people = _round(np.concatenate((recording.pedestrian_position, recording.pedestrian_heading[:, :, None]), axis=2))
     return [
         {
             "timestamp": time,

@@ -111,7 +111,7 @@ def search(
     if not len(times):
         return None
     moments = np.asarray(since + np.arange((len(times) - 1) * parts + 1) * (tick / parts), np.float64)
-    walked, reach = _walked(people, moments, margin, keep > 0.0)
+    walked, reach = _places_to_avoid(people, moments, margin, keep > 0.0)
     cells = ((walked - shifted) / cell).astype(np.float32)
     ends = [tuple(int(v) for v in np.round((p - shifted) / cell)[::-1]) for p in (robot, goal)]
     came = np.full((len(times), *free.shape), -1, np.int8)
@@ -154,7 +154,7 @@ def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, cle
     return np.asarray(np.minimum(gap, inside).reshape(shape), np.float32)
 
 
-def _walked(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
+def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
     """(T, P, 2) positions to keep away from at the moments of the search, and (P,) distances to keep from them.
 
     They are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who are together.

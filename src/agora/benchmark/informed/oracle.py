@@ -71,7 +71,7 @@ class Timed:
         sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
         pose = observation.pose
         for twist in sent.swapaxes(0, 1):
-            pose = _moved(pose, twist, observation.dt)
+            pose = _advance(pose, twist, observation.dt)
         ahead = self.track[np.minimum(step + late + round(_AHEAD / observation.dt), len(self.track) - 1)]
         dx, dy = (ahead - pose[:, :2]).T
         away = np.hypot(dx, dy)
@@ -87,7 +87,7 @@ class Timed:
         return Answer(twists, {"step": step + 1, "sent": kept} if late else {"step": step + 1})
 
 
-def _moved(pose: Array, twist: Array, dt: float) -> Array:
+def _advance(pose: Array, twist: Array, dt: float) -> Array:
     """Poses (N, 3) after a time under twists (N, 3) without sideways motion."""
     turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
     forward = dt * twist[:, 0]

@@ -84,7 +84,7 @@ def changed_files(listed: str) -> str:
     """Say which files of a `manifest` are not the same any more, as `different_files`; empty where all are."""
     places = {path.partition("/")[0] for path in _digests(listed)}
     return different_files(
-        listed, "".join(line for name in places if (place := _found(name)) is not None for line in _lines(place))
+        listed, "".join(line for name in places if (place := _place_of(name)) is not None for line in _lines(place))
     )
 
 
@@ -208,7 +208,7 @@ def _outermost(module: str, file: Path) -> Path:
     return file.parents[depth - 1] if depth else file
 
 
-def _found(name: str) -> Path | None:
+def _place_of(name: str) -> Path | None:
     """The package or module whose folder or file has this name; None where Python finds none."""
     if name == _AGORA.name:
         return _AGORA

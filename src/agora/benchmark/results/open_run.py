@@ -128,7 +128,7 @@ def open_run(
     if not path.exists():
         check_space(path, episodes, keep)
     with exclusive_access(path):
-        begun = _begun(path, record, before or record, resume)
+        begun = _check_folder(path, record, before or record, resume)
         read = _Read.of(begun)
         check_space(path, episodes - len({key.rpartition("/")[0] for key in read.finished()}), keep)
         with _writing(path):
@@ -164,7 +164,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
         raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {need / 2**20:.0f} MiB")
 
 
-def _begun(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
+def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
     """The run with where it is made: as it is in the folder already, which must be the one before, or a new one."""
     here, file = Machine.here(), RunRecord.path_in(path)
     if RunFolder.is_at(path):

@@ -139,7 +139,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
         _NAME: recording.outcome.label,
         "map_name": "" if recording.map is None else recording.map.name,
         **{name: getattr(recording, name) for name in (*_SCALARS, *_MAYBE)},
-        **{name: _stored(one, getattr(recording, name), recording) for name, one in _ARRAYS.items()},
+        **{name: _column_of(one, getattr(recording, name), recording) for name, one in _ARRAYS.items()},
         "contacts": [_pack_contact(contact) for contact in recording.contacts],
         _OFFSET: _offset(recording),
         _SENSORS: [
@@ -151,7 +151,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
     }
 
 
-def _stored(one: Axes, values: Any, recording: Recording) -> Any:
+def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
     """An array as a column's list."""
     if values is None:
         return None

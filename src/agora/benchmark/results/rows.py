@@ -83,10 +83,10 @@ class EndedEpisode:
             "failure": recording.failure,
             **({} if recording.reason is None else {"reason": main_reason(recording)}),
         }
-        return row | _measured(robot, measures) | dict(self.beside)
+        return row | _measure(robot, measures) | dict(self.beside)
 
 
-def _measured(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
+def _measure(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
     """Return the metrics of a robot by name; if a metric failed, the column `UNMEASURED` holds the errors."""
     values: dict[str, Any] = {}
     errors = []
@@ -127,7 +127,7 @@ class ShardRows:
             row = ended.row(number, self._lasting)
             self.rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
-            times = _measured(robot, self._fleeting)
+            times = _measure(robot, self._fleeting)
             self._timing.append(identity | times | {store.CALLS: robot.recording.planning_time})
             if store.is_kept(row, self._keep):
                 self._kept[row["key"]] = robot.recording

@@ -138,7 +138,7 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] where there is none.
 
-    Damaged shards are named in the log and left out (`damaged`).
+    Damaged shards are named in the log and left out (`damaged_shards`).
 
     Args:
         folder: folder of one part of a run, or the path of one shard.
@@ -184,7 +184,7 @@ def keys(folder: Path) -> set[str]:
     return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
 
 
-def finished(folder: Path) -> set[str]:
+def finished_keys(folder: Path) -> set[str]:
     """Return the keys of all rows that need not be run again."""
     return {row["key"] for row in read_rows(folder, ["key"])}
 
@@ -200,7 +200,7 @@ def remove(folder: Path, name: str) -> None:
         (folder / part / f"{name}.parquet").unlink(missing_ok=True)
 
 
-def damaged(folder: Path) -> dict[Path, str]:
+def damaged_shards(folder: Path) -> dict[Path, str]:
     """Return the problem of each shard of a folder that cannot be read whole."""
     return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 

@@ -74,7 +74,7 @@ def bench_by_joystick(
     for stage in suite.stages:
         _check(stage)
     check(suite)
-    label, left = _left(suite, folder, resume)
+    label, left = _remaining_episodes(suite, folder, resume)
     if not left:
         yield from bench(Request.outside(suite, label, folder, Outside(lambda stage, episode: []), resume=True), token)
         return
@@ -119,7 +119,7 @@ def _check(stage: Stage) -> None:
         raise InputError(f"stage {stage.name!r}: a joystick of SocNavBench needs {', '.join(wrong)}")
 
 
-def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
+def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
     """The planner of a run that was begun in a folder, "" where there is none, and the episodes that have no row."""
     if not RunFolder.is_at(folder):
         return "", suite.entries()
@@ -128,7 +128,7 @@ def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str
     label, *others = RunFolder.read(folder).record.labels
     if others:
         raise ResultsError(f"{folder}: holds a run of {len(others) + 1} planners; choose another folder")
-    finished = store.finished(folder / "episodes")
+    finished = store.finished_keys(folder / "episodes")
     return label, [(stage, k) for stage, k in suite.entries() if key_of(suite, stage, k, label, 0) not in finished]
 
 

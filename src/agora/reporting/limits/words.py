@@ -89,16 +89,16 @@ def leader_sentences(found: Sequence[Limits], outcome: str = "success") -> list[
     for limits in found:
         first, level = leaders(limits, outcome)
         if first:
-            beside = f"; {_listed(level)} cannot be told apart from {'it' if len(first) == 1 else 'them'}" if level else ""
+            beside = f"; {_join_words(level)} cannot be told apart from {'it' if len(first) == 1 else 'them'}" if level else ""
             rest = [one.planner for one in ranked_limits(limits, outcome) if one.planner not in (*first, *level)]
-            beside += f"; better than {_listed(rest)} by more than chance" if rest else ""
+            beside += f"; better than {_join_words(rest)} by more than chance" if rest else ""
             said.append(
-                f"{limits.axis.axis.capitalize()}: {_listed(first)} {'goes' if len(first) == 1 else 'go'} farthest{beside}."
+                f"{limits.axis.axis.capitalize()}: {_join_words(first)} {'goes' if len(first) == 1 else 'go'} farthest{beside}."
             )
     return said
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_words(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
