@@ -111,9 +111,8 @@ class Wrong(Writes):
 @pytest.mark.parametrize("where", ["attach", "reset", "think", "decide"])
 def test_an_error_of_a_behaviour_names_it_and_the_line(where, raised):
     crowd = people([[0.0, 0.0]], [[5.0, 0.0]])
-    with pytest.raises(
-        ComponentError, match=rf"^behaviour Wrong: {raised.__name__}: on purpose \(test_behaviour_access.py, line \d+"
-    ):
+    message = rf"^behaviour Wrong: {raised.__name__}: on purpose \(test_behaviour_access.py, line \d+"
+    with pytest.raises(ComponentError, match=message):
         engine([start(crowd=crowd)], crowd=Waypoint(), behaviours=(Wrong(where=where, raised=raised),)).step()
 
 
