@@ -49,7 +49,7 @@ from agora.web._routes.uploads import add_uploads
 from agora.web._routes.worlds import add_worlds
 from agora.web._runs.queue import RunQueue
 from agora.web._runs.trainings import Trainings
-from agora.web._schemas.base import DocumentedRoute, ErrorMessage
+from agora.web._schemas.base import EXPECTED, DocumentedRoute, ErrorMessage
 from agora.web._storage_errors import database_message, disk_message
 from agora.web._user_content.collection import UserContent
 from agora.web._user_content.imports import Importer
@@ -179,7 +179,7 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def answer_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        said = "; ".join(f"{_key_of(one)}: {one['msg']}" for one in error.errors())
         return JSONResponse({"error": said}, 422)
 
     @app.exception_handler(HTTPException)
@@ -193,6 +193,12 @@ def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(SQLAlchemyError)
     async def answer_database_error(request: Request, error: SQLAlchemyError) -> JSONResponse:
         return JSONResponse({"error": database_message(error)}, 503)
+
+
+def _key_of(error: Mapping[str, Any]) -> str:
+    """The key of a request that an error is about; those that Agora's own checks refuse are of the body."""
+    place = error["loc"][1:] if error["type"] == EXPECTED else error["loc"]
+    return ".".join(map(str, place))
 
 
 class _ImmutableFiles(StaticFiles):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -18,7 +18,6 @@ from agora.web._accounts.rate_limits import Buckets, network_of
 from agora.web._accounts.tables import SESSION, TOKEN, Key, User
 from agora.web._accounts.users import Users
 from agora.web._guard import RefusedError, cookie_of, is_safe, rate_limit_error, secret_of
-from agora.web._routes.http import get_text
 from agora.web._schemas.accounts import (
     Acceptance,
     Account,
@@ -30,14 +29,13 @@ from agora.web._schemas.accounts import (
     SignIn,
     TokenRequest,
 )
-from agora.web._schemas.base import Documented
 from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
 WRONG_CREDENTIALS = "name or password is wrong"
 """Said of every name and password that do not open, whichever is wrong."""
 
-_MOST_TOKENS, _MOST_DAYS = 20, 366
+_MOST_TOKENS = 20
 
 
 class _SignIn:
@@ -105,14 +103,12 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
         return {"accounts": settings.accounts, **who}
 
     @app.post("/api/session", response_model=Me)
-    async def sign_in(
-        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(SignIn)]
-    ) -> dict[str, Any]:
+    async def sign_in(request: Request, response: Response, fields: SignIn) -> dict[str, Any]:
         """Sign in: ``name`` and ``password``. The answer sets the cookie of a session."""
         _check_accounts(settings)
-        user = await sign_ins.sign_in(request, get_text(fields, "name"), get_text(fields, "password"))
+        user = await sign_ins.sign_in(request, fields.name, fields.password)
         if sign_ins.passwords.is_old(user.password):
-            hashed = await sign_ins.passwords.hash(get_text(fields, "password"))
+            hashed = await sign_ins.passwords.hash(fields.password)
             await run_in_threadpool(users.set_password, user.name, hashed, ends=False)
         await sign_ins.open(request, response, user)
         return {"accounts": True, "name": user.name, "role": user.role}
@@ -129,21 +125,19 @@ def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
     """Add the routes by which invitations are taken."""
 
     @app.post("/api/invitation/look", response_model=Offer)
-    def look(request: Request, fields: Annotated[dict[str, Any], Documented(OfferRequest)]) -> dict[str, Any]:
+    def look(request: Request, fields: OfferRequest) -> dict[str, Any]:
         """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who is to set another password."""
         sign_ins.count(request)
-        key = users.get_invitation(get_text(fields, "token"))
+        key = users.get_invitation(fields.token)
         return {"role": key.role, "name": key.user, "expires": iso_time(key.expires)}
 
     @app.post("/api/invitation", status_code=201, response_model=Me)
-    async def take(
-        request: Request, response: Response, fields: Annotated[dict[str, Any], Documented(Acceptance)]
-    ) -> dict[str, Any]:
+    async def take(request: Request, response: Response, fields: Acceptance) -> dict[str, Any]:
         """Take an invitation: ``token``, ``name`` and ``password``. The answer sets the cookie of a session."""
         sign_ins.count(request)
-        token, password = get_text(fields, "token"), get_text(fields, "password")
+        token, password = fields.token, fields.password
         key = await run_in_threadpool(users.get_invitation, token)
-        name = key.user or clean_name(get_text(fields, "name"))
+        name = key.user or clean_name(fields.name)
         check_password(password, name)
         user = await run_in_threadpool(users.accept_invitation, token, name, await sign_ins.passwords.hash(password))
         if user.blocked:
@@ -166,27 +160,25 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
         request: Request,
         response: Response,
         person: CurrentPerson,
-        fields: Annotated[dict[str, Any], Documented(PasswordChange)],
+        fields: PasswordChange,
     ) -> dict[str, Any]:
         """Change the own password: ``old`` and ``new``. Every other session, and every token, ends."""
         _check_name(person)
-        new = get_text(fields, "new")
-        user = await sign_ins.sign_in(request, person.name, get_text(fields, "old"))
+        new = fields.new
+        user = await sign_ins.sign_in(request, person.name, fields.old)
         check_password(new, user.name)
         await run_in_threadpool(users.set_password, user.name, await sign_ins.passwords.hash(new))
         await sign_ins.open(request, response, user)
         return {"accounts": True, "name": user.name, "role": user.role}
 
     @app.post("/api/me/tokens", status_code=201, response_model=NewSecret)
-    def make(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(TokenRequest)]) -> dict[str, Any]:
+    def make(person: CurrentPerson, fields: TokenRequest) -> dict[str, Any]:
         """Make a token for programs: ``name`` and ``days``. The answer has the ``token``, which is never shown again."""
         _check_name(person)
-        label, days = clean_name(get_text(fields, "name")), fields.get("days", 90)
-        if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= _MOST_DAYS:
-            raise InputError(f"days: expected a whole number from 1 to {_MOST_DAYS}, got {days!r}")
+        label = clean_name(fields.name)
         if len(keys.all(TOKEN, person.name)) >= _MOST_TOKENS:
             raise InputError(f"you have {_MOST_TOKENS} tokens already; revoke one first")
-        return {"token": keys.make(TOKEN, person.name, timedelta(days=days), label=label)}
+        return {"token": keys.make(TOKEN, person.name, timedelta(days=fields.days), label=label)}
 
     @app.delete("/api/me/tokens/{name}", status_code=204)
     def revoke(person: CurrentPerson, name: str) -> None:

@@ -17,7 +17,6 @@ from agora.web._accounts.tables import INVITATION, SESSION, Key
 from agora.web._accounts.tables import User as UserRow
 from agora.web._accounts.users import Users
 from agora.web._live.sessions import LiveSessions
-from agora.web._routes.http import get_text
 from agora.web._runs.queue import RunQueue
 from agora.web._schemas.accounts import Invitation, InvitationRequest, NewSecret, ServerState, User, UserChange
 from agora.web._schemas.base import Documented
@@ -56,9 +55,9 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
         return [_invitation(key) for key in keys.all(INVITATION)]
 
     @app.post("/api/invitations", status_code=201, response_model=NewSecret)
-    def invite(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(InvitationRequest)]) -> dict[str, Any]:
+    def invite(person: CurrentPerson, fields: InvitationRequest) -> dict[str, Any]:
         """Invite somebody new by a ``role``, or have a ``user`` set another password. The answer has the ``token`` of the link."""
-        return {"token": users.invite(get_text(fields, "role"), get_text(fields, "user"), person.name)}
+        return {"token": users.invite(fields.role, fields.user, person.name)}
 
     @app.delete("/api/invitations/{name}", status_code=204)
     def withdraw(name: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -14,8 +15,8 @@ from agora.errors import InputError
 from agora.web._accounts.ownership import Ownership
 from agora.web._accounts.people import CurrentPerson, Person
 from agora.web._accounts.quotas import Ledger
-from agora.web._routes.http import download, get_text
-from agora.web._schemas.base import CONFLICT, Documented, file_response, request_body
+from agora.web._routes.http import download
+from agora.web._schemas.base import CONFLICT, file_response, request_body
 from agora.web._schemas.content import (
     CopyRequest,
     DrawingRequest,
@@ -47,23 +48,21 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ow
         return world
 
     @app.post("/api/worlds", status_code=201, response_model=World)
-    def make(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(WorldRequest)]) -> dict[str, Any]:
+    def make(person: CurrentPerson, fields: WorldRequest) -> dict[str, Any]:
         """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
-        name, generator = get_text(fields, "name"), _generator_of(fields)
-        return store(person, name, lambda: worlds.make(name, *generator))
+        make_world = partial(worlds.make, fields.name, fields.generator, fields.parameters, fields.seed)
+        return store(person, fields.name, make_world)
 
     @app.post("/api/worlds/empty", status_code=201, response_model=World)
-    def empty(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(EmptyWorldRequest)]) -> dict[str, Any]:
+    def empty(person: CurrentPerson, fields: EmptyWorldRequest) -> dict[str, Any]:
         """Make an own world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
-        name, size = get_text(fields, "name"), (_number(fields, "width", 10.0), _number(fields, "height", 8.0))
-        resolution, wall = _number(fields, "resolution", 0.05), _number(fields, "wall", 0.1)
-        return store(person, name, lambda: worlds.make_empty(name, size, resolution, wall))
+        size = fields.width, fields.height
+        return store(person, fields.name, partial(worlds.make_empty, fields.name, size, fields.resolution, fields.wall))
 
     @app.post("/api/worlds/copy", status_code=201, response_model=World)
-    def copy(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(CopyRequest)]) -> dict[str, Any]:
+    def copy(person: CurrentPerson, fields: CopyRequest) -> dict[str, Any]:
         """Make an own world of the map of another: ``name``, ``of``."""
-        name, of = get_text(fields, "name"), get_text(fields, "of")
-        return store(person, name, lambda: worlds.copy(name, of))
+        return store(person, fields.name, partial(worlds.copy, fields.name, fields.of))
 
     @app.delete("/api/worlds/{name}", status_code=204)
     def remove(name: str) -> None:
@@ -84,9 +83,9 @@ def _add_views(app: FastAPI, worlds: Worlds, ownership: Ownership) -> None:
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in worlds.all()]
 
     @app.post("/api/worlds/preview", response_model=Place)
-    def preview(fields: Annotated[dict[str, Any], Documented(GeneratorRequest)]) -> dict[str, Any]:
+    def preview(fields: GeneratorRequest) -> dict[str, Any]:
         """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
-        return describe_place(generate_place(*_generator_of(fields)))
+        return describe_place(generate_place(fields.generator, fields.parameters, fields.seed))
 
     @app.get("/api/worlds/{name}", response_model=World)
     def world(name: str) -> dict[str, Any]:
@@ -125,19 +124,3 @@ def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger
     async def draw(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
         """Keep a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` where walls were drawn."""
         return await run_in_threadpool(store, person, name, await request.body())
-
-
-def _number(fields: dict[str, Any], key: str, usual: float) -> float:
-    value = fields.get(key, usual)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e6:
-        raise InputError(f"{key}: expected a number from 0 on, got {value!r}")
-    return float(value)
-
-
-def _generator_of(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
-    parameters, seed = fields.get("parameters", {}), fields.get("seed", 0)
-    if not isinstance(parameters, dict):
-        raise InputError(f"parameters: expected names and values, got {parameters!r}")
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise InputError(f"seed: expected a whole number, got {seed!r}")
-    return get_text(fields, "generator"), parameters, seed

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from agora.web._accounts.quotas import Use
-from agora.web._schemas.base import ALL_KEYS, Model
+from agora.web._schemas.base import ALL_KEYS, Model, RequestBody, Text, expect, is_whole
 from agora.web._schemas.live import Live
 from agora.web._schemas.runs import Run
 from agora.web.settings import Quotas
@@ -105,42 +105,47 @@ class ServerState(Model):
     disk: Disk
 
 
-class SignIn(Model):
+class SignIn(RequestBody):
     """A request to sign in."""
 
-    name: str
-    password: str
+    name: Text = ""
+    password: Text = ""
 
 
-class OfferRequest(Model):
+class OfferRequest(RequestBody):
     """A request to look at an invitation."""
 
-    token: str
+    token: Text = ""
 
 
-class Acceptance(Model):
-    """A request to take an invitation."""
+class Acceptance(RequestBody):
+    """A request to take an invitation; a user who sets another password has a name already."""
 
-    token: str
-    name: str = ""
-    password: str
+    token: Text = ""
+    name: Text = ""
+    password: Text = ""
 
 
-class PasswordChange(Model):
+class PasswordChange(RequestBody):
     """A request to change one's own password."""
 
-    old: str
-    new: str
+    old: Text = ""
+    new: Text = ""
 
 
-class TokenRequest(Model):
+_MOST_DAYS = 366
+
+
+class TokenRequest(RequestBody):
     """A request for a token that is valid for some days."""
 
-    name: str
-    days: int = 90
+    name: Text = ""
+    days: Annotated[
+        int, expect(f"a whole number from 1 to {_MOST_DAYS}", lambda days: is_whole(days) and 1 <= days <= _MOST_DAYS)
+    ] = 90
 
 
-class UserChange(Model):
+class UserChange(RequestBody):
     """A change of a user; what is left out stays as it is."""
 
     role: Role = "look"
@@ -148,8 +153,8 @@ class UserChange(Model):
     quotas: dict[str, Any] = {}
 
 
-class InvitationRequest(Model):
+class InvitationRequest(RequestBody):
     """A request to invite somebody new, or to have a user set another password."""
 
-    role: Role | Literal[""] = ""
-    user: str = ""
+    role: Text = ""
+    user: Text = ""

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from fastapi import Response
 from fastapi.datastructures import Default, DefaultPlaceholder
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, TypeAdapter
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, PydanticCustomError
 
 ALL_KEYS = ConfigDict(json_schema_serialization_defaults_required=True)
 """Configuration of a model with dataclasses in it, of which a response has every key."""
@@ -29,6 +29,34 @@ Extent = tuple[float, float, float, float]
 """Left, bottom, right and top, m."""
 
 
+def expect(words: str, fits: Callable[[Any], bool]) -> BeforeValidator:
+    """Return the check of a value in a request, which refuses it in words: ``expected a text, got 3``.
+
+    Args:
+        words: description of the values that are expected.
+        fits: returns whether a value is one of them.
+    """
+
+    def check(value: Any) -> Any:
+        if not fits(value):
+            raise PydanticCustomError(EXPECTED, "expected {words}, got {value}", {"words": words, "value": repr(value)})
+        return value
+
+    return BeforeValidator(check)
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+EXPECTED = "expected"
+"""Type of the errors that `expect` raises."""
+
+Text = Annotated[str, expect("a text", lambda value: isinstance(value, str))]
+"""A text in a request."""
+
+
 class Model(BaseModel):
     """A JSON object with known keys; those that have a default may be missing."""
 
@@ -39,6 +67,12 @@ class OpenModel(BaseModel):
     """A JSON object that may have other keys, too."""
 
     model_config = ConfigDict(extra="allow")
+
+
+class RequestBody(BaseModel):
+    """The body of a request; keys that it does not know are left alone."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 class ErrorMessage(Model):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from agora.web._schemas.base import Extent, Model, Point
+from agora.web._schemas.base import Extent, Model, Point, RequestBody, Text, expect, is_whole
 from agora.web._schemas.catalogue import Field, RecordFields, Stage
 from agora.web._schemas.live import Palettes, Plan
 
@@ -256,35 +256,43 @@ class PreviewRequest(Model):
     episode: int = 0
 
 
-class GeneratorRequest(Model):
+class GeneratorRequest(RequestBody):
     """A request for a place that a generator makes."""
 
-    generator: str
-    parameters: dict[str, Any] = {}
-    seed: int = 0
+    generator: Text = ""
+    parameters: Annotated[dict[str, Any], expect("names and values", lambda value: isinstance(value, dict))] = {}
+    seed: Annotated[int, expect("a whole number", is_whole)] = 0
 
 
 class WorldRequest(GeneratorRequest):
     """A request for a world that a generator makes."""
 
-    name: str
+    name: Text = ""
 
 
-class EmptyWorldRequest(Model):
+def _is_length(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e6
+
+
+Length = Annotated[float, expect("a number from 0 on", _is_length)]
+"""A length in a request, m."""
+
+
+class EmptyWorldRequest(RequestBody):
     """A request for an empty world, m."""
 
-    name: str
-    width: float = 10.0
-    height: float = 8.0
-    resolution: float = 0.05
-    wall: float = 0.1
+    name: Text = ""
+    width: Length = 10.0
+    height: Length = 8.0
+    resolution: Length = 0.05
+    wall: Length = 0.1
 
 
-class CopyRequest(Model):
+class CopyRequest(RequestBody):
     """A request for a copy of a world's map."""
 
-    name: str
-    of: str
+    name: Text = ""
+    of: Text = ""
 
 
 class DrawingRequest(Model):

@@ -7,11 +7,12 @@ export type About = {
   code: string;
 };
 
-/** A request to take an invitation. */
+/** A request to take an invitation; a user who sets another password has a name already. */
 export type Acceptance = {
-  token: string;
+  token?: string;
   name?: string;
-  password: string;
+  password?: string;
+  [key: string]: unknown;
 };
 
 /** The account of the person who asks; administrators have no quotas. */
@@ -80,8 +81,9 @@ export type Conflict = {
 
 /** A request for a copy of a world's map. */
 export type CopyRequest = {
-  name: string;
-  of: string;
+  name?: string;
+  of?: string;
+  [key: string]: unknown;
 };
 
 /** The new points of a curve; ``version`` and ``offset`` are for the next request. */
@@ -101,11 +103,12 @@ export type Disk = {
 
 /** A request for an empty world, m. */
 export type EmptyWorldRequest = {
-  name: string;
+  name?: string;
   width?: number;
   height?: number;
   resolution?: number;
   wall?: number;
+  [key: string]: unknown;
 };
 
 /** The reason why a request was refused or could not be answered. */
@@ -139,9 +142,10 @@ export type FurnitureOutline = {
 
 /** A request for a place that a generator makes. */
 export type GeneratorRequest = {
-  generator: string;
+  generator?: string;
   parameters?: Record<string, unknown>;
   seed?: number;
+  [key: string]: unknown;
 };
 
 /** All that keeps a server from working; empty if it is well. */
@@ -169,8 +173,9 @@ export type Invitation = {
 
 /** A request to invite somebody new, or to have a user set another password. */
 export type InvitationRequest = {
-  role?: "look" | "run" | "administer" | "";
+  role?: string;
   user?: string;
+  [key: string]: unknown;
 };
 
 /** A drawing that was kept: its version, what is wrong in the world, and with its scenarios. */
@@ -252,7 +257,8 @@ export type Offer = {
 
 /** A request to look at an invitation. */
 export type OfferRequest = {
-  token: string;
+  token?: string;
+  [key: string]: unknown;
 };
 
 /** An own suite. */
@@ -274,8 +280,9 @@ export type Palettes = {
 
 /** A request to change one's own password. */
 export type PasswordChange = {
-  old: string;
-  new: string;
+  old?: string;
+  new?: string;
+  [key: string]: unknown;
 };
 
 /** A type of pedestrian. */
@@ -608,8 +615,9 @@ export type Shape = {
 
 /** A request to sign in. */
 export type SignIn = {
-  name: string;
-  password: string;
+  name?: string;
+  password?: string;
+  [key: string]: unknown;
 };
 
 /** A social state that a pedestrian may be given. */
@@ -676,8 +684,9 @@ export type Token = {
 
 /** A request for a token that is valid for some days. */
 export type TokenRequest = {
-  name: string;
+  name?: string;
   days?: number;
+  [key: string]: unknown;
 };
 
 /** The steps and the time of a training, s, and the processor on which it ran. */
@@ -792,6 +801,7 @@ export type UserChange = {
   role?: "look" | "run" | "administer";
   blocked?: boolean;
   quotas?: Record<string, unknown>;
+  [key: string]: unknown;
 };
 
 /** A world as pages draw it. */
@@ -835,10 +845,11 @@ export type WorldEntry = {
 
 /** A request for a world that a generator makes. */
 export type WorldRequest = {
-  generator: string;
+  generator?: string;
   parameters?: Record<string, unknown>;
   seed?: number;
-  name: string;
+  name?: string;
+  [key: string]: unknown;
 };
 
 /** A scenario of a world. */
