@@ -31,6 +31,21 @@ TRICKS = ("teleports", "moves_people", "clears_contacts", "rewrites_commands", "
 
 
 @pytest.fixture(scope="module")
+def cut():
+    """A suite that comes with Agora, cut to two stages of two episodes."""
+    whole = load_suite("single_pedestrian")
+    return dataclasses.replace(whole, stages=tuple(dataclasses.replace(stage, episodes=2) for stage in whole.stages[:2]))
+
+
+@pytest.fixture(scope="module")
+def run(cut, tmp_path_factory):
+    """A finished run of a planner on this suite."""
+    folder = tmp_path_factory.mktemp("checked") / "run"
+    run_all(Request(cut, dict([named_planner("go_to_goal")]), folder, HERE))
+    return folder
+
+
+@pytest.fixture(scope="module")
 def cheats(tmp_path_factory):
     """An installed package with the planner `tests.cheats.Cheat`."""
     with installed(tmp_path_factory.mktemp("site"), "cheats", Path(tests.cheats.__file__), planners__cheat="Cheat"):
