@@ -89,7 +89,7 @@ def test_commands_that_need_a_planner_refuse_the_informed_robot_by_name(words, t
 
 def test_the_page_refuses_to_play_the_informed_robot_and_runs_it_in_a_benchmark():
     with pytest.raises(InputError, match="not a planner"):
-        LiveForm(suite="social", planner="informed").chosen()
+        LiveForm(suite="social", planner="informed").resolve()
     request = RequestForm(suite="limits", planners=("informed",), episodes=1).request()
     assert "informed" in request.planners
 
