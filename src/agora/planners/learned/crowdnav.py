@@ -50,7 +50,7 @@ class SaCadrl(ValuePlanner):
 
     Attributes:
         file: of the policy.
-        reach: people farther away are not seen, m.
+        reach: distance beyond which people are not seen, m.
     """
 
     file: str = "sa_cadrl"
@@ -77,7 +77,7 @@ class SarlStar(ValuePlanner):
 
     Attributes:
         file: of the policy.
-        reach: people farther away are not seen, m.
+        reach: distance beyond which people are not seen, m.
         follow_path: head for a point on the global path.
         wall_horizon: velocities that lead into a wall within this time are left out, s.
     """
