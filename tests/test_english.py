@@ -18,7 +18,6 @@ SOURCE = ROOT / "src/agora"
 LATER = {
     "benchmark",
     "channels",
-    "engine",
     "leaderboard",
     "metrics",
     "node_logic",
