@@ -28,9 +28,9 @@ Differences from the source:
   before the robot can stop, the rest of the last plan is driven while that is free, and otherwise the robot brakes as hard as it
   can. The package stops at once.
 - An initial guess that backs up has the headings of backing up; upstream intends this, but does not keep them. With a free step the
-  guess has as many steps as the route takes at full speed. If a guess hits an obstacle, from which the solver rarely recovers, it is
-  also bent around the obstacle on either side, and the plan with the lowest cost is taken. If the solver finds none, it starts from a
-  standstill.
+  guess has as many steps as the route takes at full speed. If a guess hits an obstacle, from which the solver rarely recovers, it
+  is also bent around the obstacle on either side, and the plan with the lowest cost is taken. If the solver finds none, it starts
+  from a standstill.
 - The previous plan is shifted in time; upstream continues from its nearest pose.
 - Orientations of via points do not count; upstream they have no weight by default, and the wrong sign if a weight is given.
 - The local path ends before an obstacle on its end, where the desired distance is available; with the quadratic form, where a wall
