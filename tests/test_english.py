@@ -21,7 +21,6 @@ LATER = {
     "leaderboard",
     "metrics",
     "node_logic",
-    "planners",
     "policies",
     "reporting",
     "tuning",
