@@ -234,8 +234,8 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     or a wall that wants to go back drives straight back, as far as there is room.
 
     If the planner has a local costmap, the speed lets a robot stop before a wall ahead, because the robot moves in another
-    direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the other way, until it has
-    its turning radius of room ahead.
+    direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the other
+    way, until it has its turning radius of room ahead.
 
     Args:
         velocity: (N, 2) velocities, m/s, map frame.

@@ -136,6 +136,8 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                 if through < best:
                     best, source = through, cell
                 limit = best * _TIE if source == cell else best
+                # Connect the neighbour to the parent of this cell. The straight distance is a
+                # bound that saves most line tests.
                 if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
                     through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
                     if through < limit:

@@ -180,6 +180,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     while size > 0 and done < expansions:
         total, now = _pop(tree, size)
         size -= 1
+        # No waiting state promises a lower cost than the best complete path.
         if total >= best:
             break
         if tree.status[now] == _CLOSED or total != tree.total[now]:
@@ -187,7 +188,10 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
         x, y, heading = tree.place[now, 0], tree.place[now, 1], base + step * tree.heading[now]
         room = spare(ground, x, y, heading)
         before = 0 if tree.move[now] < 0 else (1 if tree.move[now] < 3 else -1)
+        # A robot that touches something at the start may leave it, but not come nearer.
         floor = deepest if room <= 0.0 and _close(start, near, x, y) else 0.0
+        # The curve to the goal is only computed when a state comes first: most states never do. If it raises the estimate,
+        # the state waits again.
         if tree.status[now] == _OPEN:
             sine, cosine = math.sin(heading), math.cos(heading)
             dx, dy = goal[0] - x, goal[1] - y
@@ -221,6 +225,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             least = cost + rate * long
             if state >= 0 and (tree.status[state] == _CLOSED or tree.cost[state] <= least):
                 continue
+            # The cheap bounds come first; the cost on the ground is only computed for states that may improve.
             around = _to_go(togo, side, half, start, near, goal, px, py)
             if least + around >= best:
                 continue

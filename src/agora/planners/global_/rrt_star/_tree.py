@@ -165,6 +165,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
     for i in range(iterations):
         shortest = tree.cost[end] if end >= 0 else np.inf
         x, y, area = goal[0], goal[1], free
+        # Once a path is known, draw only in the ellipse of places that can shorten it (informed RRT*).
         if end >= 0:
             x, y, ellipse = _within(start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP))
             area = min(area, ellipse)
@@ -190,6 +191,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         edge = _line(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
         if edge == np.inf:
             continue
+        # The radius of algorithm 6, with area and number of places of the ellipse.
         radius = min(_GAMMA * math.sqrt(area / math.pi * math.log(inside) / inside), reach) if inside > 1 else reach
         near = _gather(tree, count, x, y, radius)
         parent, edge = _cheapest_parent(ground, tree, near, x, y, nearest, edge)
@@ -201,6 +203,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         _graft(tree, new, parent, edge)
         if aims:
             end = new
+        # Nearby places get the new one as a parent if this is cheaper.
         _rewire(ground, tree, near, new)
     counts[0] = count
     return end

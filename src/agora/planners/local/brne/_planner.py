@@ -348,6 +348,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
         sine, cosine = sincos(heading)
         end_x, end_y = path[n, path_count[n] - 1, 0], path[n, path_count[n] - 1, 1]
+        # The corridor starts at the robot's position when it received the goal.
         if call == 0 or goals[n, 0] != end_x or goals[n, 1] != end_y:
             goals[n, 0], goals[n, 1], begins[n, 0], begins[n, 1] = end_x, end_y, x, y
         _, tx, ty, way = point_ahead(path[n], path_count[n], x, y, p.lookahead)
@@ -360,15 +361,18 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         bearing, top = atan2(ty, tx), min(p.speed, max_vx[n])
         fastest = min(p.turn if p.turn > ZERO else _TURN * top, max_omega[n])
         nominal = min(p.nominal if p.nominal > ZERO else _NOMINAL * top, top)
+        # Slow down before the goal, and (below) for sharp turns; otherwise the robot would circle the goal.
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
         u, v = x - origin[n, 0], y - origin[n, 1]
+        # If the robot is already within the margin to a wall, use the outline itself, so that it can leave.
         wide = free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
         around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
         begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
         aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
         behind = abs(bearing) > HALF_PI
+        # Arc to the target with radius d / (2 sin(bearing)); the tightest curve for a target behind.
         curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
         if turning_radius[n] > ZERO:
             curve = min(max(curve, -ONE / turning_radius[n]), ONE / turning_radius[n])
@@ -380,6 +384,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         corridor = (offset, across_x * cosine + across_y * sine, across_y * cosine - across_x * sine)
         limits = (nominal, curve, top, fastest, turning_radius[n])
         turns = behind and turning_radius[n] <= ZERO
+        # The target is behind, or no sample is allowed: turn towards the target, or back up.
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
             if turning_radius[n] <= ZERO and free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
@@ -388,6 +393,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             retreat = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
+        # With nobody nearby there is no game: take the sample that ends nearest to the target.
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
@@ -396,6 +402,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
                 twists[n, 0] = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
                 reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
             continue
+        # The game: sample the agents' paths, compute the costs of all pairs, and iterate the weights.
         radius[0] = radii[n]
         for a in range(count):
             radius[a + 1] = bodies[n, a]
@@ -408,6 +415,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
+        # The mean of allowed samples may touch a wall: then take the sample of largest weight.
         if not free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend

@@ -244,9 +244,11 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     seen = watch(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
     before = mood.mode[n]
     mode = _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
+    # A band to the goal is no start for a band to the back-off place, nor the reverse.
     if (mode == BACK_OFF) != (before == BACK_OFF):
         recall.counts[n, :] = 0
     reason = _NONE
+    # Backing off replaces the path by a straight line to the chosen place; there the robot waits.
     if mode == BACK_OFF:
         gx, gy, reason = mood.spot[n, 0] - x, mood.spot[n, 1] - y, _RETREATING
         if gx * gx + gy * gy < _ARRIVED * _ARRIVED:
@@ -262,6 +264,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     many = np.int64(1)
     for k in range(others.shape[1]):
         others[n, k] = d.present[n, k]
+    # People with bands are removed from the discs, so that they do not count twice.
     if mode == DUAL:
         many = _people(q, scene, names, n, others, room, seen[0])
         movers, standing = gather(
@@ -270,6 +273,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     if recalled_bands(p, scene, n, recall, scratch, goal) == 0:
         heading, first = scene.pose[n, 2], scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, first)
+    # Optimise the robot's band jointly with those of the people.
     crowd = room.crowd
     for i in range(scratch.counts[0]):
         put(crowd.bands[0], i, scratch.bands[0, i])
@@ -282,6 +286,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     for i in range(count):
         put(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
+    # The check uses all people as discs, including those with bands.
     hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
     twist, why = ended(p, scene, n, recall, scratch, b, hit, 1)
     return twist, why if hit != FREE else reason

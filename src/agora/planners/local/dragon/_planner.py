@@ -269,6 +269,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         x, y, gx, gy = pose[n, 0], pose[n, 1], goal[n, 0], goal[n, 1]
         size = Sizes(sizes[n, 0], sizes[n, 1], sizes[n, 2], sizes[n, 3], sizes[n, 4])
         gaps, current = Gaps(place[n], states[n]), np.int64(currents[n]) - 1
+        # A new goal clears the remembered gaps.
         if goals[n, 0] != gx or goals[n, 1] != gy:
             states[n, :], current = 0, GOAL
             goals[n, 0], goals[n, 1] = gx, gy
@@ -276,6 +277,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         for k in range(beams):
             fresh |= scan[n, k] != scans[n, k]  # a NaN never equals itself
             begins &= scans[n, k] == ZERO
+        # A new scan is recorded with the robot's pose, at which it stays while the robot drives on.
         if fresh:
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]
@@ -294,6 +296,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         tx, ty = (gx - x, gy - y) if current == GOAL else (place[n, current, 0] - x, place[n, current, 1] - y)
         sensor_x = poses[n, 0] - x + cosine * mount[0] - sine * mount[1]
         sensor_y = poses[n, 1] - y + sine * mount[0] + cosine * mount[1]
+        # Steer aside from obstacles in the cone, then slow down in proportion to the turn.
         tx, ty = aside(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
         sine, cosine = sincos(pose[n, 2])
         error, top = atan2(cosine * ty - sine * tx, cosine * tx + sine * ty), min(p.speed, max_vx[n])
@@ -302,6 +305,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         turn = math.copysign(min(gain * abs(error), fastest), error)
         speed = top * (ONE - abs(turn) / max(fastest, _STILL))
         speed = max(speed, _CRAWL * top) if turning_radius[n] > ZERO else speed
+        # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into anything.
         if p.brake:
             speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
             room = _room(points, count, sine, cosine, HALF * size.body, bodies[n, 0])

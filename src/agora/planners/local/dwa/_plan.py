@@ -251,6 +251,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, now, time = scene.pose[n], scene.twist[n], horizon[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
+        # Another path clears the oscillation flags, the goal latch and the progress.
         if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :], recall.escaping[n] = 0, False, 0, False
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
@@ -258,6 +259,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
         max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        # `reached` is the time in which a sample must be reached: one period, or longer for a robot that starts slowly.
         reached = p.period if p.use_dwa else time
         if p.patient:
             reached = max(reached, min(time, max(p.min_trans / acceleration[0], p.min_theta / acceleration[2])))
@@ -266,6 +268,8 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         away = math.sqrt(dx * dx + dy * dy)
         if count <= 0 or cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])[0] < 0:
             continue
+        # Within the goal tolerance: stop, then turn in place; the latch keeps the robot in this state until the path
+        # changes.
         if latch[0] or away <= p.xy_tolerance:
             latch[0] = True
             oscillation[:] = 0
@@ -276,12 +280,14 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             continue
         curvature, slow = way_round(scene, n, p.forward), max(p.escape, scene.min_x[n])
         back = (slow, ZERO, -slow * curvature)
+        # A started escape continues before any sample is considered, so that the robot does not alternate.
         if recall.escaping[n]:
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
                 twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
                 twists[n, 2] = back[2]
                 continue
+        # Without the window, limit the speed so that the roll-out ends at the goal.
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
@@ -298,11 +304,13 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         if not found:
             continue
         limits = (max_trans, max_theta)
+        # Scale the obstacle cost by the length of the roll-outs, because path and goal costs grow with it.
         scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
         command, best = _best(
             p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
         )
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
+        # Without a sample: wait for people to clear the way, or back up.
         waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
         if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
             recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0

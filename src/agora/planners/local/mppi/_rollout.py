@@ -412,10 +412,12 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
             min(p.max_theta, scene.max_theta[n]),
             tightest,
         )
+        # Slow robots gain little per step: without this factor the goal would matter less than obstacles to them.
         goal_scale = p.goal_scale / min(max(bounds[1], bounds[2], _TINY), ONE)
         fastest = max(bounds[1], -bounds[0], bounds[2]) * dt * np.float32(steps)
         if not _prepare(scene, n, recall.progress[n], scratch, np.int32(np.ceil((fastest + p.forward) * inverse)) + 1):
             continue
+        # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
         _shifted(controls, p.period / dt)
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO
@@ -433,6 +435,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
                 touched = touched or dx * dx + dy * dy < reach * reach
                 vx, vy, now2 = scratch.twist[0], scratch.twist[1], dx * dx + dy * dy
                 _meet_people(p, scratch.x, scratch.y, vx, vy, scratch.cost, scratch.hit, px, py, reach, now2)
+        # The new plan is the weighted mean of the samples; without a sample that hits nothing, the robot brakes.
         total = _weigh(p, scratch)
         found = total > ZERO
         if found:
@@ -441,6 +444,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         wanted = (_smoothed(controls, past, 0), _smoothed(controls, past, 1), _smoothed(controls, past, 2))
         if found:
             twist = _within(wanted, now, gains, p.period, bounds)
+            # The mean of safe samples may be unsafe: then take the best sample, whose own roll-out touches nothing.
             if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
                 _take_cheapest(controls, scratch, steps, bounds)
                 twist = _within((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)

@@ -167,10 +167,13 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         done[state] = True
         cell, now = state // INTERVALS, arrival[state]
         last = bounds[cell, state % INTERVALS, 1]
+        # The target counts if it stays safe, or if the robot moved to reach it; else keep the state that is safe for
+        # longest.
         if cell == target and (state != first or last == STEPS):
             return True, state
         if last > longest or (last == longest and togo[cell] < nearest):
             best, longest, nearest = state, last, togo[cell]
+        # The robot must leave a cell before its interval ends; the first move is always allowed.
         until = np.float32(last) * step if last < STEPS else _INFINITE
         until = max(until, pace) if state == first else until
         for k in range(8):
@@ -182,6 +185,8 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
             move = pace * (_DIAGONAL if k >= 4 else ONE)
             for n in range(counts[other]):
                 end = bounds[other, n, 1]
+                # Leave at once, or wait until the next cell is safe at half of the move, when the robot changes
+                # cells.
                 leave = max(now, np.float32(bounds[other, n, 0]) * step - HALF * move)
                 if leave + HALF * move >= until:
                     break

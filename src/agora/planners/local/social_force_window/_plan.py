@@ -367,6 +367,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         if not arrived:
             reach, scale = p.wall_range + radius[n], _grown(scene, n, inner[n])
             found = nearest_walls(window, corner_x, corner_y, ONE / scene.inverse, x, y, reach, s.keys, s.order, s.walls)
+            # Near the goal a single twist towards it is tried first: the coarse window would miss the goal.
             if away < p.approach and left < p.approach:
                 _approach(p, scene, n, away, max_x, max_theta, gains, point_x, point_y, s)
                 _start(scene, n, 1, s)
@@ -381,6 +382,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
                 chosen = _choose(p, scene, n, samples, poses, scale, s)
             if chosen >= 0:
                 wanted_x, wanted_theta = s.wanted[0, chosen], s.wanted[1, chosen]
+        # The command is reached within the limits of acceleration, and a car keeps its turning radius meanwhile.
         twists[n, 0] = towards(wanted_x, now[0], gains[0] * p.period)
         twists[n, 1] = towards(ZERO, now[1], scene.acc_y[n] * p.period)
         turn = towards(wanted_theta, now[2], gains[1] * p.period)

@@ -282,6 +282,7 @@ def _row(p, scene, n, recall, scratch):
     if points < 2:
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
+    # Continue with the bands of the previous period; with several classes, search for new ones.
     kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
@@ -294,11 +295,13 @@ def _row(p, scene, n, recall, scratch):
     shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
     robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
+    # Optimise every band, and favour the driven class and the path's class, so that the robot does not alternate.
     for c in range(kept):
         band = scratch.bands[c]
         scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
+    # The check uses all discs as moving ones, including those that the band treats as static.
     hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
     return ended(p, scene, n, recall, scratch, b, hit, kept)

@@ -344,6 +344,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
     scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
     best, chosen = _HIT, still
+    # During an escape only turns, sideways motion and backing up are tried, until the robot has moved far enough.
     if not recall.escaping[n]:
         chosen, best = _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
@@ -357,6 +358,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
         remember(recall, n, pose, chosen, p.reset_distance)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
+    # No sample is left: back up, if this is allowed or frees the robot.
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count, scale)
