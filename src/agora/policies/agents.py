@@ -40,7 +40,7 @@ class Agents(JointState):
     Attributes:
         people: number of nearest others.
         reach: distance beyond which others are not seen, m; the published code sees everybody.
-        goal_range: a farther goal counts as this far, m.
+        goal_range: distance to which a farther goal is clipped, m.
         trained_speed: preferred speed of the robot in training, m/s.
         preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
         period: time of a change of heading, s: the control period of the training.

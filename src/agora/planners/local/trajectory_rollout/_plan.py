@@ -146,7 +146,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
     """Return the score of one sample without obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
 
     Returns:
-        That, and the number of poses until then; they are in ``scratch.points``.
+        The score, and the number of poses until then; they are in ``scratch.points``.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
