@@ -74,10 +74,8 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread.
-
-    It holds a grid, its labels, the queue, and the remaining path; for K samples the poses, the sums of their headings, twists,
-    costs and whether they hit; their twists (T, 3, K).
+    """Working memory of one thread: a grid, its labels, the queue and the remaining path; for K samples poses, the sums of their
+    headings, twists, costs and whether they hit; their twists (T, 3, K).
     """
 
     path: Ints
@@ -117,9 +115,7 @@ def _spread(grid, label, stride, queue, count, wanted):
 
 @hidden
 def _measure(queue, count, stride, cell, left):
-    """Write the distance from each of the ``count`` cells of the path to the last, m; eight cells at once, so that stairs become
-    slopes.
-    """
+    """Write the path length from each of the ``count`` cells to the last, m; eight cells at once, so that stairs are slopes."""
     for k in range(count - 1, -1, -1):
         ahead = min(k + _STAIRS, count - 1)
         columns = np.float32(queue[ahead] % stride) - np.float32(queue[k] % stride)
@@ -305,8 +301,7 @@ def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
 def _weigh(p, scratch):
     """Turn the costs of the samples into weights exp(-cost / temperature); return their sum, 0 if every sample hits.
 
-    If the weighted samples lie on both sides with few in between, there are two paths, whose mean is not a path: the samples on the
-    side of less weight are then dropped.
+    Samples on both sides with few in between are two paths, whose mean is not a path: the lighter side is then dropped.
     """
     least, count, weights = _FAR, scratch.x.size, scratch.cost
     for k in range(count):
@@ -412,7 +407,6 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
             min(p.max_theta, scene.max_theta[n]),
             tightest,
         )
-        # Slow robots gain little per step: without this factor the goal would matter less than obstacles to them.
         goal_scale = p.goal_scale / min(max(bounds[1], bounds[2], _TINY), ONE)
         fastest = max(bounds[1], -bounds[0], bounds[2]) * dt * np.float32(steps)
         if not _prepare(scene, n, recall.progress[n], scratch, np.int32(np.ceil((fastest + p.forward) * inverse)) + 1):
@@ -435,7 +429,6 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
                 touched = touched or dx * dx + dy * dy < reach * reach
                 vx, vy, now2 = scratch.twist[0], scratch.twist[1], dx * dx + dy * dy
                 _meet_people(p, scratch.x, scratch.y, vx, vy, scratch.cost, scratch.hit, px, py, reach, now2)
-        # The new plan is the weighted mean of the samples; without a sample that hits nothing, the robot brakes.
         total = _weigh(p, scratch)
         found = total > ZERO
         if found:
