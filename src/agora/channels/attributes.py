@@ -1,4 +1,4 @@
-"""Semantic attributes of the pedestrians that each robot knows of, from which semantic maps and costmap layers are made."""
+"""Semantic attributes of the pedestrians that each robot knows, the input of semantic maps and costmap layers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @lean_kernel
 def _of_people(attributes, people, minds, robots, heading, evidence, first, last):
-    """Headings (N, P) and evidences (A, N, P) of the pedestrians in every robot's row."""
+    """Write headings (N, P) and evidence (A, N, P) of the pedestrians in every robot's row."""
     count = robots.x.shape[1]
     for w in range(first, last):
         for r in range(count):
@@ -37,7 +37,7 @@ def _of_people(attributes, people, minds, robots, heading, evidence, first, last
 
 @lean_kernel
 def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
-    """Compute attributes of tracks: only those that can be told from the motion of a pedestrian."""
+    """Write attributes of tracks: only those that follow from the motion of a pedestrian."""
     count = robots.x.shape[1]
     for n in range(first * count, last * count):
         for i in range(velocity.shape[1]):
@@ -49,11 +49,11 @@ def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of pedestrians; nobody registers this channel, other channels hold it among their needs.
+    """Attributes of pedestrians; this channel is not registered, but other channels list it among their needs.
 
     Attributes:
         names: names in `agora.core.semantics.ATTRIBUTES`.
-        level: level of perception; where pedestrians are tracks, only attributes are computed that can be told from the motion.
+        level: level of perception; if pedestrians are tracks, only attributes that follow from the motion are computed.
     """
 
     channel: ClassVar[str] = "attributes"
@@ -64,19 +64,19 @@ class Attributes:
 
     @staticmethod
     def under(setting: Setting, names: tuple[str, ...]) -> Attributes:
-        """Return the attributes that can be told under the stage's perception of pedestrians."""
+        """Return the attributes that can be computed with the stage's perception of pedestrians."""
         return Attributes(names, setting.perception.source)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Headings (Q,), rad, and evidences (A, Q)."""
+        """Return the fields: headings (Q,), rad, and evidence (A, Q)."""
         return {"heading": Field(("pedestrians",), "rad"), "evidence": Field((len(self.names), "pedestrians"))}
 
     def bind(self, source: Source) -> Bound:
-        """Return the attributes at work.
+        """Return the attributes of a batch.
 
         Raises:
-            InputError: an attribute that cannot be told.
+            InputError: an attribute cannot be computed.
         """
         numbers = np.array([attribute_number(name) for name in self.names], np.int64)
         named = self.level not in TRACKS
@@ -94,7 +94,7 @@ class Attributes:
             calls[world.now](first, last)
 
         def costs(row: int, layers: tuple[CostmapLayer, ...], place: Map) -> Array:
-            """Return the costs (rows, columns) uint8 that layers put on a whole map, by the knowledge of a row's robot."""
+            """Return the costs (rows, columns) uint8 that layers add to a whole map, from the knowledge of a row's robot."""
             n = slice(row, row + 1)
             return put_layers(layers, told.position[n], told.velocity[n], heading[n], evidence[:, n], told.present[n], place)
 
@@ -105,7 +105,7 @@ class Attributes:
 
 
 def rows_of(reading: Mapping[str, Array]) -> tuple[Any, Any]:
-    """Headings (N, Q) and evidences (A, N, Q) of a reading, as kernels take them; not copied."""
+    """Return headings (N, Q) and evidence (A, N, Q) of a reading for kernels, without copying."""
     heading, evidence = reading["heading"], np.moveaxis(reading["evidence"], 2, 0)
     rows = heading.shape[0] * heading.shape[1]
     return heading.reshape(rows, heading.shape[2]), evidence.reshape(len(evidence), rows, heading.shape[2])

@@ -38,28 +38,28 @@ class Camera:
     """A camera on a robot, or fixed in the world.
 
     Attributes:
-        what: images that it takes: ``rgb``; ``depth``; ``segmentation``, with the field ``instance`` beside it.
-        width: px.
-        height: px.
-        view: angle from the left to the right edge, rad; not read where ``fx`` is given.
-        fx: focal length along the rows, px; that of ``view`` where not given.
-        fy: focal length along the columns, px; ``fx`` where not given.
-        cx: principal point, x, px; the middle where not given.
-        cy: principal point, y, px; the middle where not given.
-        x: place on the robot's base, x, m; in the map frame, where it is fixed.
-        y: place, y, m.
-        z: place, z, m above the ground.
-        roll: turn about x, rad; roll, pitch and yaw in this order, as in URDF.
-        pitch: turn about y, rad; a camera that looks down a little has a small positive pitch.
-        yaw: turn about z, rad.
-        fixed: whether it stands in the world; else it goes with the robot.
-        depth_min: least depth that is read, m.
-        depth_max: largest depth that is read, m. Pixels without a reading are 0.
+        what: images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the field ``instance``.
+        width: width of an image, px.
+        height: height of an image, px.
+        view: angle from the left to the right edge, rad; ignored if ``fx`` is given.
+        fx: focal length along the rows, px; by default derived from ``view``.
+        fy: focal length along the columns, px; by default ``fx``.
+        cx: principal point, x, px; by default the centre.
+        cy: principal point, y, px; by default the centre.
+        x: position on the robot's base, x, m; in the map frame for a fixed camera.
+        y: position, y, m.
+        z: position, z, m above the ground.
+        roll: rotation about x, rad; roll, pitch and yaw in this order, as in URDF.
+        pitch: rotation about y, rad; a camera that looks slightly down has a small positive pitch.
+        yaw: rotation about z, rad.
+        fixed: whether the camera is fixed in the world; else it moves with the robot.
+        depth_min: smallest measured depth, m.
+        depth_max: largest measured depth, m. Pixels without a reading are 0.
         noise: noise of the depth: ``none``, ``structured_light`` or ``time_of_flight`` (`agora.rendering.noise`).
-        lost: probability that a pixel of a depth with noise has no reading.
-        rate: images a second, at most one every sensor period of the stage; 0 for one every period.
-        latency: time from the exposure to the moment at which the robot has the image, s; before the first one has come, all is 0.
-        smooth: whether edges in ``rgb`` are smooth, by four samples for each pixel; it takes longer.
+        lost: probability that a pixel of a noisy depth image has no reading.
+        rate: images per second, at most one per sensor period of the stage; 0 for one every period.
+        latency: time from the exposure until the robot receives the image, s; all pixels are 0 before the first image.
+        smooth: whether edges in ``rgb`` are antialiased, with four samples per pixel; rendering takes longer.
     """
 
     channel: ClassVar[str] = "camera"
@@ -99,11 +99,11 @@ class Camera:
             raise InputError(f"camera: expected 0 <= depth_min < depth_max <= {FAR:g}, got {given}")
         if self.fx is None and not 0.0 < self.view < math.pi:
             raise InputError(f"camera: view must be between 0 and pi, got {self.view}")
-        assert self.pinhole  # whose own checks these are
+        assert self.pinhole  # runs the checks of `Pinhole`
 
     @cached_property
     def pinhole(self) -> Pinhole:
-        """Its intrinsics and its place, as `agora.optics.camera` has them."""
+        """Return the intrinsics and the pose, as `agora.optics.camera` defines them."""
         fx = self.fx or 0.5 * self.width / math.tan(0.5 * self.view)
         fy = self.fy or fx
         cx = 0.5 * (self.width - 1) if self.cx is None else self.cx
@@ -111,12 +111,12 @@ class Camera:
         return Pinhole(fx, fy, cx, cy, self.x, self.y, self.z, self.roll, self.pitch, self.yaw)
 
     def with_images(self, *what: What) -> Camera:
-        """Return the camera, taking these images, too."""
+        """Return a copy of the camera that also takes these images."""
         return replace(self, what=tuple(dict.fromkeys((*self.what, *what))))
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The images that one robot has, rows from the top, columns from the left."""
+        """Return the fields: the images of one robot, rows from the top, columns from the left."""
         size = (self.height, self.width)
         every = {
             "rgb": {"rgb": Field((*size, 3), low=0, high=255, kind=np.uint8)},
@@ -129,7 +129,7 @@ class Camera:
         return {name: field for what in every if what in self.what for name, field in every[what].items()}
 
     def bind(self, source: Source) -> Bound:
-        """Return the cameras of a batch: those that a simulator offers, or those of `Cameras`."""
+        """Return the cameras of a batch: those of the simulator, or `Cameras`."""
         if self.channel in source.offers:
             return source.offered(self)
         cameras = Cameras(source.world, self, source.room(self.fields))
@@ -138,7 +138,7 @@ class Camera:
 
 
 class _Image(NamedTuple):
-    """The images that a camera took at a step, and the robot's pose (3,) then."""
+    """The images that a camera took at a step, and the robot's pose (3,) at that step."""
 
     step: int
     pose: Array
@@ -157,8 +157,8 @@ class Cameras:
         camera: as given.
         reading: as given.
         taken: (W, R) physics step of each robot's last image.
-        shown: (W, R) physics step at which the image that the reading shows was taken; below 0 where there is none.
-        pose: (W, R, 3) pose of the robot then, m and rad.
+        shown: (W, R) physics step at which the image in the reading was taken; below 0 without an image.
+        pose: (W, R, 3) pose of the robot at that step, m and rad.
     """
 
     def __init__(self, world: World, camera: Camera, reading: dict[str, Array]) -> None:
@@ -173,7 +173,7 @@ class Cameras:
         self._noise = None if camera.noise == "none" else NOISES[camera.noise](camera.lost)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Forget what was before an episode."""
+        """Reset the state at the start of an episode."""
         self._studio.forget(world)
         self.taken[world, robot] = self.shown[world, robot] = _NEVER
         self._coming[world, robot] = deque()
@@ -189,11 +189,11 @@ class Cameras:
         self.show(first, last)
 
     def walk(self, w: int) -> None:
-        """Let the people of a world walk on to where they are now."""
+        """Advance the drawn people of a world to their present positions."""
         self._studio.walk(w)
 
     def take(self, w: int) -> None:
-        """Take the images of a world that are due; its people have walked."""
+        """Take the images of a world that are due; the drawn people of the world must be up to date."""
         step, active, view = int(self._world.status.clock.step[w]), self._world.robots.active[w], None
         for r in range(len(active)):
             if step - self.taken[w, r] < self._period:
@@ -232,7 +232,7 @@ class Cameras:
             self._read(depth, w, r, step)
 
     def _read(self, depth: Array, w: int, r: int, step: int) -> None:
-        """Make readings of true depths."""
+        """Convert true depths into readings."""
         camera = self.camera
         depth[(depth < max(camera.depth_min, NEAR)) | (depth > camera.depth_max)] = 0.0
         if self._noise is not None:
@@ -240,7 +240,7 @@ class Cameras:
             np.minimum(depth, camera.depth_max + 1.0, out=depth)
 
     def show(self, first: int, last: int) -> None:
-        """Show the images that have come by now in the worlds ``first <= w < last``."""
+        """Show the images that have arrived in the worlds ``first <= w < last``."""
         for (w, r), coming in self._coming.items():
             while first <= w < last and coming and coming[0].step + self._late <= self._world.status.clock.step[w]:
                 come = coming.popleft()

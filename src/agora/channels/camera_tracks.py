@@ -1,4 +1,4 @@
-"""Tracks of the people in the images of robots' cameras, for the level "camera" of perception."""
+"""Tracks of the people in the images of robots' cameras, for the perception level "camera"."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CLOCK = 6  # decimals of the times between images
 
 
 def needed(camera: Camera | None) -> tuple[Camera, ...]:
-    """Return the camera that takes the images that people are found in: the robot's own, with colours and depth.
+    """Return the camera whose images people are detected in: the robot's own, with colours and depth.
 
     Raises:
-        InputError: the robots have no camera, or it stands in the world.
+        InputError: the robots have no camera, or the camera is fixed in the world.
     """
     if camera is None:
         having = [name for name in robot_names() if load_robot(name).camera is not None]
@@ -34,7 +34,7 @@ def needed(camera: Camera | None) -> tuple[Camera, ...]:
 
 
 class CameraTracks:
-    """Tells the robots of a batch of the people whom their cameras show; each image is looked at once, when it comes.
+    """Detects the people in the camera images of a batch's robots; each image is processed once, on arrival.
 
     Args:
         source: the worlds, and the camera.
@@ -54,27 +54,27 @@ class CameraTracks:
         self.tracks = self._tracker.tracks
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
-        """Begin afresh with a robot: an episode begins."""
+        """Start a new episode with a robot."""
         row = world * self._count + robot
         self._when[row] = np.nan
         self._tracker.forget(slice(row, row + 1))
 
     def measure(self, first: int, last: int) -> None:
-        """Look at the images in these worlds that are new."""
+        """Process the new images in these worlds."""
         images = self._source.readings["camera"]
         for w in range(first, last):
             for r in range(self._count):
                 n, (taken, pose) = w * self._count + r, self._taken(w, r)
                 since = np.round(taken - self._when[n], _CLOCK)
-                if not np.isfinite(taken) or since <= 0.0:  # nothing is at or before the moment of a first image
+                if not np.isfinite(taken) or since <= 0.0:  # the first image of an episode is always new
                     continue
                 self._tracker.look(images["rgb"][w, r], images["depth"][w, r], pose, float(np.nan_to_num(since)), n)
                 self._when[n] = taken
 
     def _taken(self, w: int, r: int) -> tuple[float, Any]:
-        """The time at which the image that a robot has was taken, s, NaN for none, and the robot's pose (3,) then."""
+        """Return the time at which the robot's present image was taken, s, NaN for none, and the robot's pose (3,) at that time."""
         cameras = self._source.parts["camera"]
-        if not isinstance(cameras, Cameras):  # the simulator's own: they have a new image at each measurement
+        if not isinstance(cameras, Cameras):  # simulated cameras have a new image at each measurement
             return float(self._source.measured[w, r]), self._source.pose[w, r]
         step = cameras.shown[w, r]
         return (float(step * self._source.world.dt) if step >= 0 else np.nan), cameras.pose[w, r]

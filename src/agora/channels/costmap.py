@@ -1,4 +1,4 @@
-"""The channel "costmap": the local costmap about each robot."""
+"""The channel "costmap": the local costmap around each robot."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalCostmap:
-    """Local costmaps of windows of one kind.
+    """Local costmaps with one kind of window.
 
     Attributes:
-        window: size and filling of the window.
-        layers: layers that put costs about pedestrians on it, as the stage says.
+        window: size and sources of the window.
+        layers: layers that add costs around pedestrians, from the stage.
         attributes: attributes that the layers read.
-        lidar: lidar of the robot, where its scans fill the window.
+        lidar: lidar of the robot, if its scans fill the window.
     """
 
     channel: ClassVar[str] = Window.channel
@@ -44,7 +44,7 @@ class LocalCostmap:
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> LocalCostmap:
-        """The window that is asked for, with the layers of the stage."""
+        """Return the requested window, with the layers of the stage."""
         window = given.window if isinstance(given, LocalCostmap) else given or Window()
         layers = tuple(setting.layers)
         attributes = Attributes.under(setting, attributes_of(layers)) if layers else None
@@ -52,23 +52,23 @@ class LocalCostmap:
 
     @property
     def shows_walls(self) -> bool:
-        """True where the window shows the walls of the map."""
+        """True if the window shows the walls of the map."""
         return bool(self.window.filling.walls)
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The channels that fill the window, besides the map."""
+        """Return the channels that fill the window, besides the map."""
         people = ("pedestrians", "robots") if self.window.filling.people else ()
         return (*self.window.needs, *people, *(() if self.attributes is None else ("pedestrians", self.attributes)))
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Costs (H, H) and the lower-left corner (2,), m."""
+        """Return the fields: costs (H, H) and the lower-left corner (2,), m."""
         cells = self.window.cells
         return {"cost": Field((cells, cells), low=0.0, high=255.0, kind=np.uint8), "origin": Field((2,), "m", "map")}
 
     def check_lidar(self) -> None:
-        """Make sure that the robots have the lidar that the window is filled by.
+        """Check that the robots have the lidar whose scans fill the window.
 
         Raises:
             InputError: they have none.
@@ -80,7 +80,7 @@ class LocalCostmap:
         """Return the costmaps of a batch.
 
         Raises:
-            InputError: the robots lack the lidar that the window is filled by.
+            InputError: the robots lack the lidar whose scans fill the window.
         """
         self.check_lidar()
         maps = Costmaps(self, source)
@@ -89,16 +89,16 @@ class LocalCostmap:
 
 
 class Costmaps:
-    """Local costmaps at work; other robots are marked as pedestrians are.
+    """The local costmaps of a batch; other robots are marked in the same way as pedestrians.
 
     Args:
         channel: settings of the costmaps.
-        source: the worlds, and the channels that it needs.
+        source: the worlds, and the channels that the costmaps need.
 
     Attributes:
         reading: (W, R, ...) arrays of the fields.
         shown: costmaps that observations show.
-        seen: obstacles that lidars have put on them; None where they do not.
+        seen: obstacles seen by lidars; None if the window does not use scans.
     """
 
     def __init__(self, channel: LocalCostmap, source: Source) -> None:
@@ -131,7 +131,7 @@ class Costmaps:
             self._calls += bind_layers(channel.layers, *about, cost, origin, window.resolution)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Take the outline of the robot of a new episode, and forget the seen obstacles."""
+        """Take the outline of the robot of a new episode, and clear the seen obstacles."""
         n = world * self._count + robot
         self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
         if self.seen is not None:
@@ -144,13 +144,13 @@ class Costmaps:
             self.clear(world, robot)
 
     def clear(self, world: int, robot: int) -> None:
-        """Clear the obstacles that a robot's lidar has put on its costmap."""
+        """Clear the obstacles that a robot's lidar has added to its costmap."""
         if self.seen is not None:
             n = world * self._count + robot
             self.seen.begun[n] = self.seen.fresh[n] = self.seen.blind[n] = False
 
     def measure(self, first: int, last: int) -> None:
-        """Note the scans of these worlds that are new, and where the robots took them."""
+        """Store the new scans of these worlds, and the poses of the robots."""
         assert self.seen is not None
         rows = slice(first * self._count, last * self._count)
         time = flat(self._source.measured[first:last])
@@ -175,7 +175,7 @@ class Costmaps:
 
 
 def _beams(lidar: Lidar, window: Window) -> TrustedBeams:
-    """The lidar as the obstacle layer takes it."""
+    """Return the lidar in the form that the obstacle layer uses."""
     f = np.float32
     angles = lidar.angles.astype(np.float64) + lidar.heading
     return TrustedBeams(

@@ -1,4 +1,4 @@
-"""The channel "depth_scan": a planar scan that is made of a camera's depth."""
+"""The channel "depth_scan": a planar scan computed from a camera's depth image."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["DepthScan"]
 
 @dataclass(frozen=True)
 class DepthScan:
-    """The distance of the nearest thing in each direction that a camera sees, between two heights.
+    """The distance of the nearest point in each direction of a camera's view, between two heights.
 
-    Directions are those from the camera's place on the ground; the first beam is that of its right edge.
+    Directions start at the camera's position on the ground; the first beam is at the right edge of the view.
 
     Attributes:
-        camera: camera on the robot; of its images the depth is read.
+        camera: camera on the robot; only its depth image is used.
         beams: number of beams, evenly over the camera's view.
-        low: least height above the ground that counts, m, so that the ground does not.
+        low: lowest height above the ground that counts, m; excludes the ground.
         high: largest height that counts, m.
-        range_max: largest reading, m; farther things, or none, read this.
+        range_max: largest reading, m; also the reading for farther points, or none.
     """
 
     channel: ClassVar[str] = "depth_scan"
@@ -48,26 +48,26 @@ class DepthScan:
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The camera, whose depth it reads."""
+        """Return the camera whose depth is used."""
         return (self.camera.with_images("depth"),)
 
     @property
     def angles(self) -> Doubles:
-        """The bearing of each beam (beams,) on the robot, rad, counter-clockwise."""
+        """Bearing of each beam (beams,) on the robot, rad, counter-clockwise."""
         middle = self.camera.yaw
         half = self._half
         return middle + np.linspace(-half, half, 2 * self.beams + 1)[1::2]
 
     @property
     def _half(self) -> float:
-        """Half of the angle that the camera sees, rad."""
+        """Half of the camera's angle of view, rad."""
         pinhole = self.camera.pinhole
         edges = (-0.5 - pinhole.cx, self.camera.width - 0.5 - pinhole.cx)
         return math.atan(max(abs(edge) for edge in edges) / pinhole.fx)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """One range for each beam."""
+        """Return the fields: one range for each beam."""
         return {"ranges": Field((self.beams,), "m", "sensor", low=0.0, high=self.range_max)}
 
     def bind(self, source: Source) -> Bound:

@@ -1,4 +1,4 @@
-"""The channel "lidar_3d": the ranges of a lidar with many rings, of what cameras see (`agora.rendering`)."""
+"""The channel "lidar_3d": the ranges of a multi-ring lidar, which sees what cameras see (`agora.rendering`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STEEPEST = 1.2  # rad
 
 @kernel
 def _blur(key, identity, step, deviation, nearest, farthest, ranges, first, last):
-    """Add noise to the ranges (rings, beams) of some rings that met something."""
+    """Add noise to the ranges (rings, beams) of some rings whose beams hit something."""
     for ring in range(first, last):
         for k in range(ranges.shape[1]):
             if nearest < ranges[ring, k] < farthest:
@@ -43,20 +43,20 @@ def _blur(key, identity, step, deviation, nearest, farthest, ranges, first, last
 
 @dataclass(frozen=True)
 class Lidar3d:
-    """A lidar with many rings on a robot.
+    """A multi-ring lidar on a robot.
 
     Attributes:
         rings: number of rings, from the lowest to the highest.
         beams: number of beams of a ring, counter-clockwise from straight behind.
         lowest: elevation of the first ring, rad.
         highest: elevation of the last ring, rad.
-        x: place on the robot's base, x, m.
-        y: place on the robot's base, y, m.
+        x: position on the robot's base, x, m.
+        y: position on the robot's base, y, m.
         z: height above the ground, m.
         heading: direction of azimuth 0 on the robot's base, rad.
-        range_min: smallest reading, m; nearer things read this.
-        range_max: largest reading, m; farther things, or none, read this.
-        noise: standard deviation of a reading, m; a beam that meets nothing has none.
+        range_min: smallest reading, m; also the reading for nearer points.
+        range_max: largest reading, m; also the reading for farther points, or none.
+        noise: standard deviation of a reading, m; a beam that hits nothing has no noise.
     """
 
     channel: ClassVar[str] = "lidar_3d"
@@ -86,23 +86,23 @@ class Lidar3d:
 
     @cached_property
     def sweep(self) -> Sweep:
-        """Its directions."""
+        """Return the directions of the beams."""
         return Sweep(self.rings, self.beams, self.lowest, self.highest)
 
     @property
     def directions(self) -> Doubles:
-        """The unit vectors (rings, beams, 3) of its beams in the sensor's frame; ranges times these are the points."""
+        """Return the unit vectors (rings, beams, 3) of the beams in the sensor's frame; ranges times these are the points."""
         elevation, azimuth = self.sweep.elevations[:, None], self.sweep.azimuths
         level = np.cos(elevation)
         return np.stack(np.broadcast_arrays(level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)), axis=-1)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """One range for each beam of each ring."""
+        """Return the fields: one range for each beam of each ring."""
         return {"ranges": Field((self.rings, self.beams), "m", "sensor", low=0.0, high=self.range_max)}
 
     def bind(self, source: Source) -> Bound:
-        """Return the lidars of a batch: those that a simulator offers, or those of `Lidars`."""
+        """Return the lidars of a batch: those of the simulator, or `Lidars`."""
         if self.channel in source.offers:
             return source.offered(self)
         lidars = Lidars(source.world, self, source.room(self.fields)["ranges"])
@@ -110,12 +110,12 @@ class Lidar3d:
 
 
 class Lidars:
-    """A lidar with many rings on every robot of a batch.
+    """A multi-ring lidar on every robot of a batch.
 
     Args:
         world: the worlds.
         lidar: lidar of every robot.
-        ranges: (W, R, rings, beams) m.
+        ranges: (W, R, rings, beams) ranges, m.
 
     Attributes:
         ranges: as given.
@@ -127,7 +127,7 @@ class Lidars:
         self._mount = Camera(1.0, 1.0, 0.0, 0.0, lidar.x, lidar.y, lidar.z, yaw=lidar.heading)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Forget what was before an episode."""
+        """Reset the state at the start of an episode."""
         self._studio.forget(world)
 
     def measure(self, first: int, last: int) -> None:

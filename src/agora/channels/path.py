@@ -1,4 +1,4 @@
-"""The channel "path": the global path of each robot, as somebody has given it (`agora.engine.paths`)."""
+"""The channel "path": the global path of each robot, as set by its provider (`agora.engine.paths`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GlobalPath:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Points (K, 2), m, which repeat the last after ``path_count``."""
+        """Return the fields: points (K, 2), m, which repeat the last point after ``path_count``."""
         return {"path": Field(("points", 2), "m", "map"), "path_count": Field((), low=0.0, kind=np.int32)}
 
     def bind(self, source: Source) -> Bound:
@@ -32,17 +32,17 @@ class GlobalPath:
 
 
 class HeldPaths:
-    """Paths that stay until they are set again.
+    """Paths that stay until they are replaced.
 
     Args:
-        reading: (W, R, K, 2) and (W, R) of no points; a longer path makes room for itself.
+        reading: (W, R, K, 2) and (W, R) of empty paths; a longer path enlarges the arrays.
     """
 
     def __init__(self, reading: dict[str, Array]) -> None:
         self.reading = reading
 
     def set(self, world: int, robot: int, path: Floats | Doubles) -> None:
-        """Give a robot its path (K, 2), m; (0, 2) for none."""
+        """Set the path (K, 2) of a robot, m; (0, 2) for none."""
         held, k = self.reading["path"], len(path)
         if k > held.shape[2]:
             grown = np.zeros((*held.shape[:2], 2 * k, 2), np.float32)
@@ -54,7 +54,7 @@ class HeldPaths:
         held[world, robot, k:] = path[-1] if k else 0
 
     def of(self, world: int, robot: int) -> Floats:
-        """The path (K, 2) of a robot, m; (0, 2) for none."""
+        """Return the path (K, 2) of a robot, m; (0, 2) for none."""
         path: Floats = self.reading["path"][world, robot, : self.reading["path_count"][world, robot]].copy()
         return path
 

@@ -1,4 +1,4 @@
-"""The channel "pedestrians": the pedestrians that each robot knows of: all, those in view, visible ones, or tracks."""
+"""The channel "pedestrians": the pedestrians that each robot knows: all, those in view, visible ones, or tracks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from agora.perception.sight import is_parted, see
 from agora.perception.tracker import empty_tracks
 from agora.perception.view import Belief, watch
 
-_CLOCK = 6  # decimals of the times between scans: those of stamps and of steps are the same
+_CLOCK = 6  # number of decimals of the times between scans: rounded times of stamps and of steps agree
 
 
 @lean_kernel
 def _gather(
     walls, people, traits, minds, robots, maps, seen, position, velocity, radius, present, identity, group, kind, first, last
 ):  # fmt: skip
-    """Write the true states of the pedestrians that a robot sees, by default all that no wall hides from it."""
+    """Write the true states of the pedestrians that a robot sees; by default those that no wall hides."""
     count = robots.x.shape[1]
     for w in range(first, last):
         m = maps.index[w]
@@ -46,12 +46,12 @@ def _gather(
 
 @dataclass(frozen=True)
 class KnownPedestrians:
-    """The pedestrians that a robot knows of.
+    """The pedestrians that a robot knows.
 
     Attributes:
-        perception: the stage's way in which robots come to know of pedestrians.
-        lidar: lidar of the robot, where the perception needs scans.
-        camera: camera of the robot, where the perception needs images.
+        perception: the stage's perception of pedestrians.
+        lidar: lidar of the robot, if the perception needs scans.
+        camera: camera of the robot, if the perception needs images.
     """
 
     channel: ClassVar[str] = "pedestrians"
@@ -62,7 +62,7 @@ class KnownPedestrians:
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> KnownPedestrians:
-        """The pedestrians that the stage's perception tells of."""
+        """Return the channel for the stage's perception."""
         told = KnownPedestrians(setting.perception)
         if setting.perception.source == "camera":
             return replace(told, camera=setting.own.get("camera"))
@@ -70,17 +70,17 @@ class KnownPedestrians:
 
     @property
     def reads_scans(self) -> bool:
-        """True where the knowledge comes from scans."""
+        """True if the knowledge comes from scans."""
         return self.perception.source in ("visible", "tracked")
 
     @property
     def names_slots(self) -> bool:
-        """True where the slots are those of the world's pedestrians."""
+        """True if the slots are those of the world's pedestrians."""
         return self.perception.source not in TRACKS
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Scans or images where they tell of pedestrians; a robot that says where it is is none.
+        """Return the scans or images that the perception needs; robots that report their own position are not detected as people.
 
         Raises:
             InputError: images are needed, and the robots have no camera of their own; or scans, and the robots have no lidar.
@@ -93,7 +93,7 @@ class KnownPedestrians:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The fields of `agora.interfaces.Tracks`; scans do not show types."""
+        """Return the fields of `agora.interfaces.Tracks`; scans do not show types."""
         return track_fields("pedestrians", typed=self.names_slots)
 
     def bind(self, source: Source) -> Bound:
@@ -113,12 +113,12 @@ class KnownPedestrians:
 
 
 class Perceiver:
-    """Tells the robots of a batch of its pedestrians.
+    """Provides each robot of a batch with the pedestrians that it knows.
 
     Args:
         source: the worlds, and the channels that `KnownPedestrians` needs.
         perception: source and parameters of the knowledge.
-        lidar: lidar of every robot; None is enough for the truth and for a view.
+        lidar: lidar of every robot; may be None for the levels "truth" and "view".
 
     Attributes:
         tracks: tracks of the pedestrians, written by `read`.
@@ -152,7 +152,7 @@ class Perceiver:
                 self._gather.append(bind(_gather, hide, *about, machines, world.maps, self._seen, *out))
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
-        """Begin afresh with a robot: an episode begins."""
+        """Start a new episode with a robot."""
         row = world * self._count + robot
         self._when[row] = np.nan
         if self._scans is not None:
@@ -163,11 +163,11 @@ class Perceiver:
             self._seen[row] = False
 
     def measure(self, first: int, last: int) -> None:
-        """Take the scans of these worlds that are new; one of the moment of the last one changes nothing."""
+        """Process the new scans of these worlds; a second scan at the same time changes nothing."""
         rows = slice(first * self._count, last * self._count)
         time = flat(self._source.measured[first:last])
         since = np.round(time - self._when[rows], _CLOCK)
-        fresh: Bools = np.isfinite(time) & ~(since <= 0.0)  # nothing is at or before the moment of a first scan
+        fresh: Bools = np.isfinite(time) & ~(since <= 0.0)  # the first scan of an episode is always new
         ranges = flat(self._source.readings["scan"]["ranges"][first:last])
         if self._scans is not None:
             scans, pose = self._scans, flat(self._source.pose[first:last])
@@ -180,7 +180,7 @@ class Perceiver:
         self._when[rows] = np.where(fresh, time, self._when[rows])
 
     def _see(self, first: int, last: int, fresh: Bools) -> None:
-        """Find the pedestrians whom a beam reaches in these worlds, in rows that are fresh."""
+        """Find the pedestrians hit by a beam in these worlds, in rows with a new scan."""
         self._gather[self._world.now](first, last)
         count, t, source = self._count, self.tracks, self._source
         lidar, rows = self._lidar, slice(first * count, last * count)

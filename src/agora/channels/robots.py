@@ -1,4 +1,4 @@
-"""The channel "robots": where the other robots of each robot's world are."""
+"""The channel "robots": the positions of the other robots in each robot's world."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _gather_robots(robots, traits, position, velocity, radius, present, identity
 
 @dataclass(frozen=True)
 class OtherRobots:
-    """The other robots, as they tell each other where they are."""
+    """The other robots, which report their positions to each other."""
 
     channel: ClassVar[str] = "robots"
     needs: ClassVar[Collection[str | Channel]] = ()
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The fields of `agora.interfaces.Tracks`."""
+        """Return the fields of `agora.interfaces.Tracks`."""
         return track_fields("robots")
 
     def bind(self, source: Source) -> Bound:

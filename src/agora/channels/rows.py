@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def flat(array: Array) -> Any:
-    """The rows (N, ...) of an array (W, R, ...), not copied."""
+    """Return the rows (N, ...) of an array (W, R, ...), without copying."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def track_fields(slots: str, typed: bool = False) -> Mapping[str, Field]:
-    """Fields of a channel of tracks.
+    """Return the fields of a channel of tracks.
 
     Args:
         slots: name of the axis of Q slots.
-        typed: whether types are told.
+        typed: whether the tracks have types.
     """
     there = "present"
     number = Field((slots,), low=-1.0, kind=np.int32, where=there)
@@ -41,12 +41,12 @@ def track_fields(slots: str, typed: bool = False) -> Mapping[str, Field]:
 
 
 def reading_of(tracks: Tracks, world: World) -> Reading:
-    """The arrays (N, ...) of tracks as a reading, (W, R, ...)."""
+    """Return the arrays (N, ...) of tracks as a reading, (W, R, ...)."""
     axes = (world.layout.worlds, world.layout.robots)
     given = {one.name: getattr(tracks, one.name) for one in dataclasses.fields(tracks)}
     return {name: array.reshape(*axes, *array.shape[1:]) for name, array in given.items() if array is not None}
 
 
 def tracks_of(reading: Reading) -> Tracks:
-    """Tracks with the arrays (N, ...) of a reading."""
+    """Return tracks with the arrays (N, ...) of a reading."""
     return Tracks(**{name: flat(array) for name, array in reading.items()})

@@ -1,4 +1,4 @@
-"""The channel "scan": the ranges of each robot's lidar; and lidars at work."""
+"""The channel "scan": the ranges of each robot's lidar, and the lidars of a batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Scan:
     """The scan of a robot's lidar.
 
     Attributes:
-        lidar: the robot's; None where it has none.
+        lidar: lidar of the robot; None if it has none.
     """
 
     channel: ClassVar[str] = "scan"
@@ -32,18 +32,18 @@ class Scan:
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Scan:
-        """The scan of the lidar that the robot has."""
+        """Return the scan of the robot's lidar."""
         return Scan(setting.lidar)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """One range for each beam."""
+        """Return the fields: one range for each beam."""
         if self.lidar is None:
             return {"ranges": Field((0,), "m", "sensor")}
         return {"ranges": Field((self.lidar.beams,), "m", "sensor", low=0.0, high=self.lidar.range_max)}
 
     def bind(self, source: Source) -> Bound:
-        """Return the scans of a batch: those that somebody offers, or those of `Scanner`."""
+        """Return the scans of a batch: those of a provider, or `Scanner`."""
         if self.channel in source.offers:
             return source.offered(self)
         scans = HeldScans(self.lidar, source.room(self.fields))
@@ -52,21 +52,21 @@ class Scan:
 
 
 def received(scan: Provider, source: Source) -> Bound:
-    """The scans of a batch where somebody else takes them (`agora.interfaces.Offer`)."""
+    """Return the scans of a batch from an external provider (`agora.interfaces.Offer`)."""
     assert isinstance(scan, Scan)
     scans = HeldScans(scan.lidar, source.room(scan.fields))
     return Bound(scans.reading, views=scans.views, part=scans)
 
 
 class HeldScans:
-    """Scans that stay until the next.
+    """Scans that stay until the next one.
 
     Args:
-        lidar: lidar of every robot; None where they have none.
+        lidar: lidar of every robot; None if they have none.
         reading: (W, R, B) ranges, m.
 
     Attributes:
-        lidar: lidar of every robot; None where they have none.
+        lidar: lidar of every robot; None if they have none.
         reading: (W, R, B) ranges, m.
         ranges: (N, B) the last scan, m.
     """
@@ -91,7 +91,7 @@ class Scanner:
     Args:
         world: the worlds.
         lidar: lidar on every robot.
-        ranges: (W, R, B) array for the measured ranges, m; an array of its own where not given.
+        ranges: (W, R, B) array for the measured ranges, m; a new array by default.
     """
 
     def __init__(self, world: World, lidar: Lidar, ranges: Floats | None = None) -> None:
@@ -108,6 +108,6 @@ class Scanner:
             kernel(first, last)
 
     def scan(self) -> Floats:
-        """Return the ranges (W, R, B) that are measured now in all worlds, m; overwritten by the next call."""
+        """Return the present ranges (W, R, B) in all worlds, m; overwritten by the next call."""
         self._world.threads.everywhere(*self._bound[self._world.now])
         return self._ranges

@@ -1,4 +1,4 @@
-"""The channel "semantics": maps of attributes of the pedestrians about each robot."""
+"""The channel "semantics": maps of attributes of the pedestrians around each robot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.perception.perception import Level
 
 @lean_kernel
 def _rasterise(cell, robots, position, present, evidence, out, origin, first, last):
-    """Write the maps (N, A, H, H): in a cell the evidence of the largest size among the pedestrians in it."""
+    """Write the maps (N, A, H, H): each cell holds the evidence of largest absolute value among the pedestrians in it."""
     count, side = robots.x.shape[1], out.shape[2]
     for w in range(first, last):
         for r in range(count):
@@ -45,7 +45,7 @@ class Semantics:
 
     Attributes:
         window: attributes and size of the maps.
-        level: see `agora.channels.attributes.Attributes`; the stage says it.
+        level: see `agora.channels.attributes.Attributes`; set by the stage.
     """
 
     channel: ClassVar[str] = SemanticWindow.channel
@@ -55,7 +55,7 @@ class Semantics:
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Semantics:
-        """Return the maps of the window, of the pedestrians that the stage's perception tells of."""
+        """Return the maps of the window, for the pedestrians of the stage's perception."""
         window = given.window if isinstance(given, Semantics) else given or SemanticWindow()
         return Semantics(window, Attributes.under(setting, window.attributes).level)
 
@@ -65,12 +65,12 @@ class Semantics:
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The pedestrians and their attributes."""
+        """Return the needs: the pedestrians and their attributes."""
         return ("pedestrians", self._attributes)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The maps (A, H, W) and the lower-left corner (2,), m."""
+        """Return the fields: the maps (A, H, W) and the lower-left corner (2,), m."""
         cells = self.window.cells
         return {"evidence": Field((len(self.window.attributes), cells, cells)), "origin": Field((2,), "m", "map")}
 

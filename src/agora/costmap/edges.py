@@ -1,8 +1,8 @@
-"""The straight edges of the walls about a robot as its local costmap has them: where cells that are lethal border on others.
+"""The straight wall edges around a robot in its local costmap: the sides between lethal cells and other cells.
 
-Sides of cells that follow each other in a straight line are one edge, as in ``init_obstacle_map`` of SocNavBench's joysticks
-(CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``joystick_py/joystick_remote.py``). Nothing is known beyond the window: its own sides are
-no edges.
+Consecutive sides of cells in a straight line form one edge, as in ``init_obstacle_map`` of SocNavBench's joysticks
+(CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``joystick_py/joystick_remote.py``). Nothing is known beyond the window, so its own sides
+are not edges.
 """
 
 from __future__ import annotations
@@ -20,25 +20,23 @@ _LETHAL = np.uint8(LETHAL)
 
 @spliced
 def most_edges(cells):
-    """Return the largest number of edges in a window of ``cells`` cells a side: on a line between cells every other side of a cell
-    is one.
-    """
+    """Return the largest number of edges in a window of ``cells`` cells per side: at most every other cell side on a line."""
     return 2 * max(cells - 1, 0) * ((cells + 1) // 2) + PADDING
 
 
 @hidden
 def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges, found):
-    """Append the edges on the lines ``near <= i < far`` between rows i - 1 and i of cells; returns how many edges there are.
+    """Append the edges on the lines ``near <= i < far`` between rows i - 1 and i of cells; return the new number of edges.
 
     Args:
         cost: (rows, columns) uint8; transposed for the edges along y.
-        across: axis that the edges cross: 0 for edges along x, 1 along y; at this of (x, y) an edge's ends begin.
-        corner: corner of the window along the edges, as seen from the robot, m.
-        side: the same across them.
+        across: axis that the edges cross: 0 for edges along x, 1 for edges along y; an edge's ends start at this index of (x, y).
+        corner: corner of the window along the edges, relative to the robot, m.
+        side: corner of the window across the edges, relative to the robot, m.
         resolution: length of a cell, m.
         near: first line.
-        far: one after the last.
-        reach: distance from which on edges do not count, m.
+        far: one after the last line.
+        reach: distance beyond which edges are ignored, m.
         keys: (room,) int64, out.
         edges: (room, 4) out.
         found: number of edges so far.
@@ -66,23 +64,23 @@ def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges
 
 @hidden
 def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, edges):
-    """Write the straight edges of lethal cells, as seen from (x, y), and return their number.
+    """Write the straight edges of lethal cells, relative to (x, y), and return their number.
 
     Args:
-        cost: (rows, columns) uint8 of the window; none where it has no cells.
+        cost: (rows, columns) uint8 costs of the window; a window without cells has no edges.
         origin_x: x of its lower-left corner, m.
         origin_y: y of its lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: distance from which on edges do not count, m.
+        reach: distance beyond which edges are ignored, m.
         keys: (most_edges,) int64, scratch.
-        nearest: (most_edges,) int64, out: ``index_in`` of the first ones are rows of ``edges``, the nearest first.
+        nearest: (most_edges,) int64, out: ``index_in`` of the leading entries gives rows of ``edges``, nearest first.
         edges: (most_edges, 4) out, ends x0, y0, x1, y1, m.
     """
     rows, columns = cost.shape
     left, bottom = origin_x - x, origin_y - y
-    found = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+    found = np.int64(0)  # a Numba literal 0 has its own type and would compile the kernel again
     low, high = np.int64(np.floor((-reach - bottom) / resolution)), np.int64(np.ceil((reach - bottom) / resolution)) + 1
     found = _along(cost, 0, left, bottom, resolution, max(low, 1), min(high, rows), reach, keys, edges, found)
     low, high = np.int64(np.floor((-reach - left) / resolution)), np.int64(np.ceil((reach - left) / resolution)) + 1

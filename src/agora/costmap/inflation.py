@@ -1,8 +1,8 @@
-"""Cost of being near an obstacle, on costmap_2d's scale.
+"""Cost of the distance to an obstacle, on costmap_2d's scale.
 
 Source: costmap_2d of ROS navigation (inflation_layer.h, ``computeCost``): with d the distance to the nearest obstacle, 254 (lethal)
-in it, 253 (inscribed) for d up to the robot's inscribed radius r, else the integer part of 252 exp(-k (d - r)), and 0 beyond the
-inflation radius. costmap_2d rounds the inflation radius up to whole cells; here it is used as it is.
+inside it, 253 (inscribed) for d up to the robot's inscribed radius r, else the integer part of 252 exp(-k (d - r)), and 0 beyond
+the inflation radius. costmap_2d rounds the inflation radius up to whole cells; this module uses it unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BELOW, _INSCRIBED, _LETHAL = np.float32(252.0), np.float32(INSCRIBED), np.float
 
 @lean
 def cost_at(distance, touch, inscribed, inflation_radius, scaling):
-    """Cost of one distance, as a whole float32: `cost_of` for kernels, up to 1 off where 252 exp() is near an integer."""
+    """Return the cost of one distance, as a whole float32: `cost_of` for kernels, up to 1 off if 252 exp() is near an integer."""
     cost = np.float32(np.int32(_BELOW * exp(scaling * (inscribed - distance))))
     cost = ZERO if distance > inflation_radius else cost
     cost = _INSCRIBED if distance <= inscribed else cost
@@ -31,14 +31,14 @@ def cost_at(distance, touch, inscribed, inflation_radius, scaling):
 def cost_of(
     distance: ArrayLike, inscribed: float, inflation_radius: float, scaling: float = 10.0, *, touch: float = 0.0
 ) -> NDArray[np.uint8]:
-    """Return the costs of distances to the nearest obstacle; they are compared with the radii in float32, as the fields are.
+    """Return the costs of distances to the nearest obstacle; comparisons with the radii use float32, like the distance fields.
 
     Args:
         distance: distances of any shape, m.
         inscribed: radius of the disc inside the robot's footprint, m.
         inflation_radius: distance beyond which the cost is 0, m.
         scaling: k, 1/m ("cost_scaling_factor").
-        touch: distance up to which a place counts as in the obstacle, m: half a cell for cells' centres.
+        touch: distance up to which a point counts as inside the obstacle, m: half a cell for cell centres.
     """
     d = np.asarray(distance, np.float32)
     decay = 252.0 * np.exp(np.minimum(scaling * (inscribed - d.astype(np.float64)), 0.0))
@@ -48,7 +48,7 @@ def cost_of(
 
 
 def inflate(map: Map, inscribed: float, inflation_radius: float = 0.55, scaling: float = 10.0) -> NDArray[np.uint8]:
-    """Return the costs (rows, columns) of a whole map: 254 where an obstacle reaches into the cell, 255 where nothing is known.
+    """Return the costs (rows, columns) of a whole map: 254 if an obstacle reaches into the cell, 255 if the cell is unknown.
 
     Args:
         map: cells and shapes.

@@ -1,4 +1,4 @@
-"""The stack of layers that draws pedestrians on costmaps."""
+"""The stack of layers that adds costs of pedestrians to costmaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def attributes_of(layers: Sequence[CostmapLayer]) -> tuple[str, ...]:
-    """The semantic attributes that layers read, each once; evidences are given to `bind_layers` in this order."""
+    """Return the semantic attributes that layers read, each once; `bind_layers` takes evidence in this order."""
     return tuple(dict.fromkeys(layer.attribute for layer in layers))
 
 
@@ -31,16 +31,16 @@ def bind_layers(
     origin: Floats,
     cell: float,
 ) -> list[Callable[[int, int], None]]:
-    """Return the functions of (first, last) that put every layer, one after the other, on the costmaps of these rows.
+    """Return the functions of (first, last) that apply the layers, one after the other, to the costmaps of these rows.
 
     Args:
-        layers: layers in their order.
+        layers: layers in order of application.
         position: (N, Q, 2) positions of the pedestrians, m.
         velocity: (N, Q, 2) velocities, m/s.
         heading: (N, Q) headings, rad.
         evidence: (A, N, Q) evidence of the attributes that `attributes_of` lists.
         present: (N, Q) whether a slot holds a pedestrian.
-        cost: (N, H, W) uint8 costs, raised.
+        cost: (N, H, W) uint8 costs, raised in place.
         origin: (N, 2) lower-left corners, m.
         cell: length of a cell, m.
     """
@@ -62,7 +62,7 @@ def put_layers(
     present: Bools,
     map: Map,
 ) -> Array:
-    """Return the costs (rows, columns) uint8 that layers put on a whole map; arguments as of `bind_layers`, for one row."""
+    """Return the costs (rows, columns) uint8 that layers add to a whole map; arguments as in `bind_layers`, for one row."""
     cost, origin = np.zeros((1, *map.shape), np.uint8), np.array([map.origin], np.float32)
     for call in bind_layers(layers, position, velocity, heading, evidence, present, cost, origin, map.resolution):
         call(0, 1)

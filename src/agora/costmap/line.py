@@ -9,7 +9,7 @@ from agora.core.jit import hidden
 
 @hidden
 def aimed(column, row, to_column, to_row):
-    """A line from one cell to another, for `stepped`: its steps, those of them aside, the two signs, whether it is steep."""
+    """Return a line from one cell to another, for `stepped`: steps, sideways steps, the two signs, and whether it is steep."""
     across, up = abs(to_column - column), abs(to_row - row)
     right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
     return max(across, up), min(across, up), right, above, up > across
@@ -17,7 +17,7 @@ def aimed(column, row, to_column, to_row):
 
 @hidden
 def stepped(column, row, error, line):
-    """The next cell of a line, and the error to go on with; it begins with half the number of steps."""
+    """Return the next cell of a line, and the next error term; the initial error is half the number of steps."""
     length, short, right, above, steep = line
     error += short
     aside = error >= length
@@ -29,7 +29,7 @@ def stepped(column, row, error, line):
 
 @hidden
 def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
-    """Write the cells under a convex polygon, those of its outline too; parts off the grid count as on its edge.
+    """Write the cells under a convex polygon, including its outline; parts outside the grid are moved to its edge.
 
     Args:
         corners_x: (V,) x of the corners in the polygon's frame, m.
@@ -41,14 +41,14 @@ def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west
         inverse: cells per m.
         rows: number of rows of the grid.
         columns: number of columns of the grid.
-        west: out, (rows,) first column of each row.
-        east: out, (rows,) last column.
+        west: (rows,) first column of each row, written.
+        east: (rows,) last column of each row, written.
 
     Returns:
         First and last row; only those are written.
     """
     low, high = rows, -1
-    from_column, from_row = np.int64(0), np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+    from_column, from_row = np.int64(0), np.int64(0)  # a Numba literal 0 has its own type and would compile the kernel again
     for i in range(-1, corners_x.size):
         a, b = corners_x[i], corners_y[i]
         column = np.int32(np.floor((x + a * cosine - b * sine) * inverse))

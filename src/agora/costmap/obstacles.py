@@ -1,12 +1,12 @@
-"""The obstacle layer: obstacles that the robot's own lidar has seen, in a grid that rolls with the window.
+"""The obstacle layer: obstacles seen by the robot's own lidar, in a grid that rolls with the window.
 
 Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), whose parameter names `Window` keeps.
-Of every scan first all beams clear the cells on their way, as far as ``raytrace_range``; then the places that they hit nearer than
-``obstacle_range`` are marked, and stay until a beam passes through. A beam that meets nothing clears where ``inf_is_valid``. The
-cells under the footprint are cleared at every update. Cells that nobody has looked at are free.
+For every scan, all beams first clear the cells along their length, up to ``raytrace_range``; then the end points nearer than
+``obstacle_range`` are marked, and stay marked until a beam passes through. A beam that hits nothing clears if ``inf_is_valid``. The
+cells under the footprint are cleared at every update. Cells that have not been observed are free.
 
-Where it differs: a beam that reads ``range_min`` or less says nothing, and of a scan without a beam that says something the whole
-window becomes unknown, in which no planner drives; upstream such beams mark the cell of the sensor, which the footprint clears.
+Differences from the source: a beam that reads ``range_min`` or less is invalid, and a scan without any valid beam makes the whole
+window unknown, in which no planner drives; in the source such beams mark the cell of the sensor, which the footprint clears.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _UNKNOWN = np.uint8(NO_INFORMATION)
 
 
 class TrustedBeams(NamedTuple):
-    """The lidar as the layer takes it, with the ranges in which it is trusted.
+    """The lidar as the layer uses it, with the ranges in which it is trusted.
 
     Attributes:
         dx: (B,) directions of the beams in the robot's frame, x.
         dy: (B,) directions of the beams in the robot's frame, y.
-        x: place of the sensor on the robot, x, m.
-        y: place of the sensor on the robot, y, m.
+        x: position of the sensor on the robot, x, m.
+        y: position of the sensor on the robot, y, m.
         range_min: smallest reading, m.
         range_max: largest reading, m.
         obstacle_range: as in `agora.costmap.window.Window`.
@@ -55,13 +55,13 @@ class Seen(NamedTuple):
     """The obstacles that N robots have seen.
 
     Attributes:
-        grid: (N, H, H) uint8: 1 where something stands.
+        grid: (N, H, H) uint8: 1 for an obstacle.
         corner: (N, 2) column and row of the grid's first cell on the map's lattice.
         ranges: (N, B) ranges of the last scan, m.
-        pose: (N, 3) poses of the robots when it was taken.
-        fresh: (N,) whether it is not in the grid yet.
-        begun: (N,) whether the grid holds anything of this episode.
-        blind: (N,) whether no beam of the last scan said anything.
+        pose: (N, 3) poses of the robots at the time of that scan.
+        fresh: (N,) whether that scan is not yet in the grid.
+        begun: (N,) whether the grid holds data of this episode.
+        blind: (N,) whether no beam of the last scan was valid.
     """
 
     grid: Array
@@ -74,9 +74,7 @@ class Seen(NamedTuple):
 
     @staticmethod
     def of(rows: int, cells: int, ranges: Floats) -> Seen:
-        """Return the records of ``rows`` robots that have seen nothing, with windows of ``cells`` cells a side; ``ranges`` (N, B)
-        are their scans'.
-        """
+        """Return empty records for ``rows`` robots and windows of ``cells`` cells per side; ``ranges`` (N, B) holds the scans."""
         flags = (np.zeros(rows, np.bool_) for _ in range(3))
         grid, corner = np.zeros((rows, cells, cells), np.uint8), np.zeros((rows, 2), np.int32)
         return Seen(grid, corner, ranges, np.zeros((rows, 3), np.float32), *flags)
@@ -97,7 +95,7 @@ def _clear(grid, column, row, to_column, to_row, longest):
 
 @spliced
 def _rolled(grid, right, up):
-    """Move the window over the lattice by whole cells: cells that stay in it keep their place on the map, new cells are free."""
+    """Move the window over the lattice by whole cells: cells that remain keep their place on the map, new cells are free."""
     side = grid.shape[0]
     for i in range(side):
         row = i if up >= 0 else side - 1 - i
@@ -109,7 +107,7 @@ def _rolled(grid, right, up):
 
 @hidden
 def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
-    """Put one scan into a grid; say whether any beam said something."""
+    """Add one scan to a grid; return whether any beam was valid."""
     side = np.float32(grid.shape[0])
     sine, cosine = sincos(heading)
     u = (x + cosine * beams.x - sine * beams.y - origin_x) * inverse
@@ -128,7 +126,7 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
             continue
         du = (cosine * beams.dx[b] - sine * beams.dy[b]) * length * inverse
         dv = (sine * beams.dx[b] + cosine * beams.dy[b]) * length * inverse
-        share = ONE  # of the beam inside the window
+        share = ONE  # of the part of the beam inside the window
         share = min(share, (side - u) / du) if u + du > side else share
         share = min(share, -u / du) if u + du < ZERO else share
         share = min(share, (side - v) / dv) if v + dv > side else share
@@ -148,7 +146,7 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
 
 @hidden
 def _raise(grid, cost, stamp):
-    """Raise a window's costs about everything seen; ``stamp`` holds the costs about one cell."""
+    """Raise a window's costs around all marked cells; ``stamp`` holds the costs around one cell."""
     side, reach = grid.shape[0], stamp.shape[0] // 2
     for i in range(side):
         for j in range(side):
@@ -164,11 +162,11 @@ def _raise(grid, cost, stamp):
 
 @kernel
 def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
-    """Bring the seen obstacles of rows ``first <= n < last`` up to date, and put them on the windows.
+    """Update the seen obstacles of rows ``first <= n < last``, and add them to the windows.
 
     Args:
         filling: filling of the `agora.costmap.window.Window`.
-        maps: `agora.core.state.Maps`, for the lattices' origins.
+        maps: `agora.core.state.Maps`, for the origins of the lattices.
         map_index: (N,) map of each row.
         pose: (N, 3) present poses of the robots.
         inscribed: (N,) radius of the disc inside the footprint, m.
@@ -176,10 +174,10 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
         corners_y: (N, V) y of the footprints' corners in the robots' frames, m.
         beams: `TrustedBeams`.
         seen: `Seen`, changed in place.
-        cost: (N, H, H) uint8, raised.
+        cost: (N, H, H) uint8 costs, raised in place.
         origin: (N, 2) lower-left corners, m.
         first: first row.
-        last: one after the last.
+        last: one after the last row.
     """
     cell, reach, scaling = filling.cell, filling.reach, filling.scaling
     touch, inverse = HALF * cell, ONE / cell
@@ -193,6 +191,7 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
         if not seen.begun[n]:
             grid[:] = _NOTHING
             seen.begun[n] = True
+        # The grid moves by whole cells of the map's lattice, so that marked cells keep their place on the map.
         elif column != seen.corner[n, 0] or row != seen.corner[n, 1]:
             _rolled(grid, column - seen.corner[n, 0], row - seen.corner[n, 1])
         seen.corner[n, 0], seen.corner[n, 1] = column, row
@@ -200,14 +199,17 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
             x, y, heading = seen.pose[n, 0], seen.pose[n, 1], seen.pose[n, 2]
             seen.blind[n] = not _look(grid, origin[n, 0], origin[n, 1], inverse, beams, seen.ranges[n], x, y, heading)
             seen.fresh[n] = False
+        # Without a valid beam the whole window is unknown; obstacles seen before remain in the grid.
         if seen.blind[n]:
             cost[n] = _UNKNOWN
             continue
+        # Clear the footprint at the present pose, which may be newer than the scan's.
         x, y = pose[n, 0] - origin[n, 0], pose[n, 1] - origin[n, 1]
         sine, cosine = sincos(pose[n, 2])
         low, high = spans(corners_x[n], corners_y[n], x, y, sine, cosine, inverse, side, side, west, east)
         for i in range(low, high + 1):
             grid[i, west[i] : east[i] + 1] = _NOTHING
+        # All marked cells have the same costs around them: compute these once per robot.
         wide = np.int32(max(reach, inscribed[n]) * inverse)
         stamp = np.empty((2 * wide + 1, 2 * wide + 1), np.uint8)
         for i in range(2 * wide + 1):

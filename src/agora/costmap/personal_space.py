@@ -1,4 +1,4 @@
-"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of walking people.
+"""Costs of the personal space of pedestrians: asymmetric Gaussians, longer ahead of walking people.
 
 Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: deviation ahead max(2 v, 0.5), to
 the side 2/3 of it, behind 1/2 of it; used by the social navigation layers of ROS (Lu 2014).
@@ -19,9 +19,9 @@ from agora.costmap.stamp import cells_about
 
 __all__ = ["PersonalSpace"]
 
-_STANDS = np.float32(0.05)  # below this speed, m/s, the direction is the heading
+_STANDS = np.float32(0.05)  # m/s, speed below which the direction is the heading
 SIDE, BEHIND = 2.0 / 3.0, 0.5
-"""Deviations to the side and behind, in that ahead."""
+"""Deviations to the side and behind, as fractions of the deviation ahead."""
 
 _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
@@ -31,8 +31,8 @@ class _Parameters(NamedTuple):
 
     Attributes:
         amplitude: cost at the pedestrian.
-        least: deviation ahead of one who stands, m.
-        seconds: time by which it grows with the speed, s.
+        least: deviation ahead of a standing pedestrian, m.
+        seconds: increase of the deviation with the speed, s.
         reach: reach of the Gaussians, in deviations.
     """
 
@@ -71,13 +71,13 @@ def _personal_space(parameters, position, velocity, heading, evidence, present, 
 
 @dataclass(frozen=True)
 class PersonalSpace:
-    """Asymmetric Gaussians about pedestrians, longer ahead the faster they walk.
+    """Asymmetric Gaussians around pedestrians, longer ahead with higher speed.
 
     Attributes:
         cost: cost at the pedestrian, on costmap_2d's scale, at most 252.
-        least_deviation: deviation of the Gaussian ahead of one who stands, m.
-        seconds: time by which the deviation grows with the speed, s.
-        cutoff: cost below which nothing is written.
+        least_deviation: deviation of the Gaussian ahead of a standing pedestrian, m.
+        seconds: increase of the deviation with the speed, s.
+        cutoff: cost below which a cell is left unchanged.
     """
 
     cost: float = 252.0

@@ -1,14 +1,14 @@
-"""Costs of where pedestrians will be: each walks on as he does, and a cell costs by the time when he is nearest to it.
+"""Costs of the predicted positions of pedestrians: a cell's cost depends on when a pedestrian will be nearest to it.
 
-With the velocity v of a pedestrian at p, he is nearest to a cell x at the time t = (x - p).v / v^2, at least 0 and at most the
-horizon. The cell costs cost discount^t exp(-d^2 / (2 s^2)), with d his distance from it then and s = deviation + growth t. Without
-growth and discount, it is the largest cost that a Gaussian carried along with him leaves.
+Each pedestrian keeps its velocity v. From position p it is nearest to a cell x at the time t = (x - p).v / v^2, at least 0 and at
+most the horizon. The cost of the cell is cost discount^t exp(-d^2 / (2 s^2)), with d the distance at that time and s = deviation +
+growth t. Without growth and discount, this is the largest cost left by a Gaussian that moves with the pedestrian.
 
-It is a simple form of planning among predictions. D. V. Lu and W. D. Smart (Towards more efficient navigation for robots and
+This is a simple form of planning among predictions. D. V. Lu and W. D. Smart (Towards more efficient navigation for robots and
 humans, IROS 2013) draw a Gaussian ahead of people; M. Kollmitz et al. (Time dependent planning on a layered social cost map for
-human-aware robot navigation, ECMR 2015) have a layer for each moment. This layer does not know when the robot will be where. A path
-with it keeps out of the way that somebody is about to take, and passes behind him, though he may have gone by when the robot comes.
-Plan anew often, once a second or more.
+human-aware robot navigation, ECMR 2015) have a layer for each moment. This layer does not know when the robot will be at a cell. A
+path planned with it avoids the area ahead of a pedestrian and passes behind, even if the pedestrian will have left the area when
+the robot arrives. Replan often, once per second or more.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class _Parameters(NamedTuple):
     """The parameters of the kernel.
 
     Attributes:
-        cost: cost at the pedestrian, now.
-        horizon: time that is looked ahead, s.
-        deviation: deviation of the Gaussian, now, m.
-        growth: by which it grows, m/s.
+        cost: cost at the pedestrian's present position.
+        horizon: prediction horizon, s.
+        deviation: present deviation of the Gaussian, m.
+        growth: growth of the deviation, m/s.
         fading: rate at which the cost decays, 1/s.
-        deep: logarithm of the cost in costs below which nothing is written.
+        deep: logarithm of the ratio of the cost to the cutoff, below which a cell is left unchanged.
     """
 
     cost: float
@@ -85,15 +85,15 @@ def _predicted_occupancy(parameters, position, velocity, heading, evidence, pres
 
 @dataclass(frozen=True)
 class PredictedOccupancy:
-    """Costs along the ways that pedestrians are expected to take, at constant velocity; ahead they are lower and wider.
+    """Costs along the predicted paths of pedestrians at constant velocity; lower and wider farther ahead.
 
     Attributes:
-        cost: cost at the pedestrian, on costmap_2d's scale, at most 252.
-        horizon: time that is looked ahead, s.
-        deviation: deviation of the Gaussian about the pedestrian, now, m.
-        growth: by which the deviation grows, m/s.
-        discount: by which the cost is multiplied for each second ahead.
-        cutoff: cost below which nothing is written.
+        cost: cost at the pedestrian's position, on costmap_2d's scale, at most 252.
+        horizon: prediction horizon, s.
+        deviation: present deviation of the Gaussian around the pedestrian, m.
+        growth: growth of the deviation, m/s.
+        discount: factor of the cost per second ahead.
+        cutoff: cost below which a cell is left unchanged.
     """
 
     cost: float = 200.0

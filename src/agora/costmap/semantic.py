@@ -1,7 +1,7 @@
-"""Costs of a semantic attribute of pedestrians: discs about the pedestrians who have it.
+"""Costs of a semantic attribute of pedestrians: discs around the pedestrians that have it.
 
 Arena's SemanticLayer keeps the latest message of each source and can mark with it, by ``combination_method`` 0 (overwrite), 1
-(maximum) or 99 (nothing); as Arena ships it, it marks nothing. Here the cost grows with the evidence.
+(maximum) or 99 (nothing); with Arena's default settings it marks nothing. Here the cost grows with the evidence.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class _Parameters(NamedTuple):
     """The parameters of the kernel.
 
     Attributes:
-        most: cost of the whole evidence.
+        most: cost at full evidence.
         radius: radius of the discs, m.
-        full: evidence of the whole cost.
+        full: evidence that gives the full cost.
         marks: whether anything is written.
-        overwrite: whether the mark replaces the cost that is there.
+        overwrite: whether the mark replaces existing costs.
     """
 
     most: np.float32
@@ -63,15 +63,14 @@ def _semantic(parameters, position, velocity, heading, evidence, present, cost, 
 
 @dataclass(frozen=True)
 class Semantic:
-    """Discs about the pedestrians with an attribute, the dearer the larger its evidence, such as the phone or stress.
+    """Discs around the pedestrians with an attribute, such as phoning or stress; the cost grows with the evidence.
 
     Attributes:
         attribute: name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
-        cost: cost where the evidence is ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
-        full: evidence of the whole cost.
+        cost: cost for evidence of ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
+        full: evidence that gives the full cost.
         radius: radius of the discs, m.
-        combination: combination with the costs that are there: "max", "overwrite" (but for obstacles and inscribed cells), or
-            "nothing".
+        combination: combination with existing costs: "max", "overwrite" (except obstacles and inscribed cells), or "nothing".
     """
 
     attribute: str

@@ -1,4 +1,4 @@
-"""The cells about a point: the common part of the layers that draw pedestrians on costmaps."""
+"""The cells around a point: the common part of the layers that add costs of pedestrians to costmaps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agora.core.scalar import HALF
 
 @hidden
 def cells_about(x, y, reach, origin_x, origin_y, cell, rows, columns):
-    """The cells whose centres may be within ``reach`` of a point, m, and the point in cells from the centre of cell [0, 0].
+    """Return the cells whose centres may be within ``reach`` of a point, m, and the point in cells from the centre of cell [0, 0].
 
     Returns:
         First and one after the last row, first and one after the last column, and the point's column and row as real numbers.

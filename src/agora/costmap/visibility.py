@@ -1,8 +1,8 @@
-"""Costs of being where pedestrians do not see the robot: half Gaussians behind them.
+"""Costs of positions where pedestrians do not see the robot: half Gaussians behind them.
 
 Source: E. A. Sisbot et al., A human aware mobile robot motion planner, IEEE Transactions on Robotics 23, 2007 (the visibility
-criterion: the further from the middle of the field of view and the nearer, the dearer); a layer of its kind is CoHAN's (Singamaneni
-2021). The form here is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, 0 at the shoulders.
+criterion: the cost grows with the angle from the middle of the field of view, and with proximity); CoHAN has a similar layer
+(Singamaneni 2021). The form here is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, 0 at the shoulders.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def _visibility(parameters, position, velocity, heading, evidence, present, cost
 
 @dataclass(frozen=True)
 class Visibility:
-    """Half Gaussians behind pedestrians, who do not see a robot there.
+    """Half Gaussians behind pedestrians, where these do not see a robot.
 
     Attributes:
         cost: cost right behind the pedestrian, on costmap_2d's scale, at most 252.
         deviation: deviation of the Gaussian, m.
-        cutoff: cost below which nothing is written.
+        cutoff: cost below which a cell is left unchanged.
     """
 
     cost: float = 150.0

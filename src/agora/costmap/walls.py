@@ -1,7 +1,7 @@
-"""The walls about a robot as its local costmap has them: the nearest cells that are lethal, one of every 3 x 3.
+"""The walls around a robot in its local costmap: the nearest lethal cells, one per 3 x 3 block.
 
-The blocks of cells are counted from the robot's cell, so that a scene that is turned by quarters has the same ones. Unknown cells
-are no walls.
+Blocks of cells are aligned with the robot's cell, so that a scene rotated by a quarter turn has the same blocks. Unknown cells are
+not walls.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FAR = np.float32(3e38)
 
 
 def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.float32]:
-    """Costs, corners and resolution as kernels read them; windows without cells where there is no costmap."""
+    """Return costs, corners and resolution in the form that kernels read; without a costmap, windows without cells."""
     if costmap is None:
         return frozen(np.zeros((rows, 0, 0), np.uint8)), frozen(np.zeros((rows, 2), np.float32)), np.float32(1.0)
     return frozen(costmap.cost), frozen(costmap.origin), np.float32(costmap.resolution)
@@ -29,18 +29,18 @@ def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.flo
 
 @spliced
 def room(cells):
-    """Return the number of keys that are needed for the walls in a window of ``cells`` cells a side."""
+    """Return the number of keys needed for the walls in a window of ``cells`` cells per side."""
     return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
 
 
 @hidden
 def _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys):
-    """Write the key of the nearest lethal cell of every block, numbered row by row, and return how many there are."""
+    """Write the key of the nearest lethal cell of every block, numbered row by row; return their number."""
     rows, columns = cost.shape
     own_row, own_column = np.int64(np.floor((y - origin_y) / resolution)), np.int64(np.floor((x - origin_x) / resolution))
     around = min(np.int64(reach / resolution) // _BLOCK + 1, np.int64(max(rows, columns) // _BLOCK + 1))
     left, bottom = origin_x + HALF * resolution - x, origin_y + HALF * resolution - y
-    found = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+    found = np.int64(0)  # a Numba literal 0 has its own type and would compile the kernel again
     for i in range(-around, around + 1):
         for j in range(-around, around + 1):
             least, index = _FAR, np.int64(-1)
@@ -59,7 +59,7 @@ def _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys):
 
 @hidden
 def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
-    """Write the middles of the cells with these keys, as seen from (x, y)."""
+    """Write the centres of the cells with these keys, relative to (x, y)."""
     left, bottom = origin_x + HALF * resolution - x, origin_y + HALF * resolution - y
     for n in range(count):
         cell = index_in(keys[n])
@@ -69,17 +69,17 @@ def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
 
 @hidden
 def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
-    """Write the middles of the lethal cells, as seen from (x, y), in no order, and return their number.
+    """Write the centres of the lethal cells, relative to (x, y), in arbitrary order, and return their number.
 
     Args:
-        cost: (rows, columns) uint8 of the window; none if it has no cells.
+        cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
         origin_x: x of its lower-left corner, m.
         origin_y: y of its lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: distance from which on cells do not count, m.
-        keys: (room,) int64, out, the `agora.core.cells.key_of` of each: the smallest is that of the nearest.
+        reach: distance beyond which cells are ignored, m.
+        keys: (room,) int64, out, the `agora.core.cells.key_of` of each cell: the nearest cell has the smallest key.
         points: (room, 2) m, out.
     """
     found = _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys)
@@ -89,19 +89,19 @@ def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points)
 
 @hidden
 def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the middles of the K nearest of the cells that `walls_about` finds, and return their number.
+    """Write the centres of the K nearest of the cells that `walls_about` finds, and return their number.
 
     Args:
-        cost: (rows, columns) uint8 of the window; none where it has no cells.
+        cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
         origin_x: x of its lower-left corner, m.
         origin_y: y of its lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: distance from which on cells do not count, m.
+        reach: distance beyond which cells are ignored, m.
         keys: (room,) int64, scratch.
         nearest: (K,) int64, scratch.
-        points: out, (K, 2) m, the nearest first.
+        points: out, (K, 2) m, nearest first.
     """
     kept = select_nearest(keys, _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys), nearest)
     _places(nearest, kept, cost.shape[1], origin_x, origin_y, resolution, x, y, points)

@@ -1,4 +1,4 @@
-"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or obstacles that its lidar has seen."""
+"""The local costmap: a window that rolls with the robot, with walls, pedestrians, or obstacles seen by the robot's lidar."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from agora.ranges import Distance
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
-_ASIDE = np.float32(3.0)  # map cells from a block's middle to the map cell that stands for it, and from a cell to those about it
+_ASIDE = np.float32(3.0)  # map cells from the middle of a block to its map cell, and from a cell to its neighbours
 _LANES = 32
-_BLOCK = 16  # cells of a line that are free at once where their middle is far from everything
+_BLOCK = 16  # number of cells of a line that are free together if their middle is far from all obstacles
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
 def disc_inside(corners: Array) -> Floats:
-    """Radius (N,) of the disc inside convex outlines (N, V, 2) about their origin, m; 0 if the origin is outside an outline."""
+    """Return the radius (N,) of the disc inside convex outlines (N, V, 2) around their origin, m; 0 if the origin is outside."""
     edge = np.roll(corners, -1, axis=1) - corners
     area = corners[..., 0] * edge[..., 1] - corners[..., 1] * edge[..., 0]
     long = np.hypot(edge[..., 0], edge[..., 1])
@@ -37,7 +37,7 @@ def disc_inside(corners: Array) -> Floats:
 
 
 def corners_again(outline: Array, count: int) -> Array:
-    """Return an outline (..., V, 2) with ``count`` corners: the last stands for missing ones."""
+    """Return an outline (..., V, 2) with ``count`` corners; copies of the last corner fill missing ones."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
 
 
@@ -46,7 +46,7 @@ class Filling(NamedTuple):
 
     Attributes:
         cell: length of a cell, m.
-        reach: distance beyond which an obstacle costs nothing, m.
+        reach: distance beyond which an obstacle has no cost, m.
         scaling: rate at which the cost decays, 1/m.
         people: whether pedestrians and other robots are marked.
         walls: whether the map's walls are marked.
@@ -79,10 +79,10 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 @hidden
 def _interpolate(pair, b, first, ratio, beyond, occupied, out):
-    """Distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
+    """Write distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
 
-    A map's cell is occupied out to its edges: the distance to its middle is too long by ``beyond``, m, and interpolating it rounds
-    off corners, so that it is 0 in the cells of the row ``occupied``.
+    A map cell is occupied up to its edges, so the distance to its centre is too long by ``beyond``, m. Interpolation would round
+    off corners, so the distance is 0 in the occupied cells of the row ``occupied``.
     """
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE
@@ -112,7 +112,7 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
         cost: out, (N, H, H) uint8.
         origin: out, (N, 2) lower-left corners, m.
         first: first row.
-        last: one after the last.
+        last: one after the last row.
     """
     cell, reach, scaling, moving, static = filling
     side = cost.shape[1]
@@ -122,6 +122,7 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
     for n in range(first, last):
         m = map_index[n]
         rows, columns, start = maps.rows[m], maps.columns[m], maps.clearance_start[m]
+        # The window's cells lie on a lattice from the map's origin, so that they keep their places on the map.
         left = np.int32(np.floor((pose[n, 0] - maps.origin_x[m]) * inverse)) - side // 2
         bottom = np.int32(np.floor((pose[n, 1] - maps.origin_y[m]) * inverse)) - side // 2
         origin[n, 0] = maps.origin_x[m] + np.float32(left) * cell
@@ -129,9 +130,11 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
         own = inscribed[n]
         ratio = cell / maps.resolution[m]
         same = maps.resolution[m] == cell
-        shapes_alone = maps.distance[maps.start[m]] >= FAR  # to which distances are exact
+        shapes_alone = maps.distance[maps.start[m]] >= FAR  # then distances are exact
+        # Distances to rasterised obstacles refer to cell centres: correct them for different cell sizes.
         beyond = ZERO if shapes_alone else max(HALF * (maps.resolution[m] - cell), ZERO)
         far = max(reach, own, touch) + beyond + np.float32(_BLOCK // 2) * cell + _ASIDE * maps.resolution[m]
+        # Columns and rows of the map in window cells; window cells beyond them are unknown.
         across = np.int32(np.floor(np.float32(columns) / ratio + HALF))
         up = np.int32(np.floor(np.float32(rows) / ratio + HALF))
         from_column, to_column = min(max(-left, 0), side), max(min(side, across - left), 0)
@@ -146,12 +149,14 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
             row = min(np.int64((np.float32(bottom + i) + HALF) * ratio), np.int64(rows - 1)) * columns
             for first_cell in range(from_column, to_column, _BLOCK):
                 end = min(first_cell + _BLOCK, to_column)
+                # The clearance at the middle of a block bounds that of its cells, so far blocks are free at once.
                 middle = min(np.int64((np.float32(left + (first_cell + end) // 2) + HALF) * ratio), np.int64(columns - 1))
                 if maps.clearance[start + row + middle] > far:
                     cost[n, i, first_cell:end] = _NOTHING
                     continue
                 out = cost[n, i, first_cell:end]
                 if same:
+                    # At equal resolutions the map's distances need no interpolation: costs equal those of `inflate`.
                     k = start + row + left
                     near = maps.clearance[k + first_cell : k + end]
                 else:
@@ -172,25 +177,25 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
 
 @dataclass(frozen=True)
 class Window:
-    """The square local costmap about a robot, the channel "costmap".
+    """The square local costmap around a robot, the channel "costmap".
 
-    Its cells lie on the lattice of its resolution from the map's origin.
-    Where its resolution is the map's, its cells are the map's and get the costs of `agora.costmap.inflation.inflate`; otherwise the
-    distance is interpolated between the map's cells, which are obstacles out to their edges. Pedestrians are marked by the distance
-    of a cell's centre to the disc.
-    Cells outside the map are 255; without the source "map" there is no outside.
+    Its cells lie on the lattice of its resolution from the map's origin. If its resolution is the map's, its cells are the map's
+    and get the costs of `agora.costmap.inflation.inflate`; otherwise the distance is interpolated between the map's cells, which
+    count as occupied up to their edges. Pedestrians are marked by the distance of a cell's centre to the disc. Cells outside the
+    map are 255; without the source "map" the window has no outside.
 
     Attributes:
         size: length of a side, m.
         resolution: length of a cell, m.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost decays, 1/m.
-        sources: sources of obstacles: "map", the known walls; "people", pedestrians as far as the robot knows of them, and other
-            robots; "scan", obstacles that the robot's own lidar has seen (`agora.costmap.obstacles`).
+        sources: sources of obstacles: "map", the known walls; "people", the pedestrians that the robot knows, and other
+            robots; "scan", obstacles seen by the robot's own lidar (`agora.costmap.obstacles`).
         obstacle_range: range up to which a beam of the scan marks obstacles, m.
-        raytrace_range: range up to which it clears them, m.
-        inf_is_valid: whether a beam that meets nothing clears.
-        footprint: corners of a convex polygon in the robot's frame that stands for the robot, m; its own outline where empty.
+        raytrace_range: range up to which a beam clears obstacles, m.
+        inf_is_valid: whether a beam that hits nothing clears.
+        footprint: corners of a convex polygon in the robot's frame, used as the robot's shape, m; empty for the robot's own
+            outline.
         footprint_padding: length by which the footprint's corners move outwards along x and y, m.
     """
 
@@ -223,27 +228,27 @@ class Window:
 
     @property
     def cells(self) -> int:
-        """Cells on a side."""
+        """Number of cells per side."""
         return round(self.size / self.resolution)
 
     @property
     def needs(self) -> frozenset[str]:
-        """The channels from which it is filled, besides the simulation's own data."""
+        """Return the channels that fill the window, besides the simulation's own data."""
         return frozenset({"scan"} & set(self.sources))
 
     @property
     def filling(self) -> Filling:
-        """The settings for the kernels."""
+        """Return the settings for the kernels."""
         people, walls = (np.bool_(name in self.sources) for name in ("people", "map"))
         cell, reach, scaling = (np.float32(v) for v in (self.resolution, self.inflation_radius, self.cost_scaling))
         return Filling(cell, reach, scaling, people, walls)
 
     def corners(self, footprint: Floats, radius: Floats) -> Array:
-        """Return the corners (N, V, 2) of the padded footprints that stand for robots, m; a disc has 16, as costmap_2d gives it.
+        """Return the corners (N, V, 2) of the padded footprints of robots, m; a disc has 16 corners, as in costmap_2d.
 
         Args:
-            footprint: (N, V, 2) of the robots; all zero for a disc, V = 0 for discs alone.
-            radius: (N,) m.
+            footprint: (N, V, 2) footprints of the robots; all zero for a disc, V = 0 if all robots are discs.
+            radius: (N,) radii of the robots, m.
         """
         disc, most = ~footprint.any(axis=(1, 2)), max(footprint.shape[1], len(_CIRCLE))
         if self.footprint:
@@ -258,5 +263,5 @@ class Window:
         return own + np.float32(self.footprint_padding) * np.sign(own)
 
     def inscribed(self, radius: float) -> float:
-        """Return the radius of the disc inside a padded footprint, m, from that inside the robot's own."""
+        """Return the radius of the disc inside a padded footprint, m, given that of the robot's own footprint."""
         return (radius_inside(self.footprint) if self.footprint else radius) + self.footprint_padding

@@ -1,1 +1,1 @@
-"""The batched world."""
+"""The native engine: kernels that advance a batch of worlds, the crowd that moves pedestrians, and the observations of robots."""

@@ -1,11 +1,11 @@
-"""Arrivals and departures: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
+"""Arrivals and departures: pedestrians enter the world when it is time and there is room, and leave it at their last waypoint.
 
-A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
+A pedestrian that has not entered yet or has left is inactive: nobody sees, meets or measures it. If the entrance is occupied, a
 pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
 outside while the place is full: at least three people, and more than one in 16 of the people inside, are stuck, stand back, or are
-still near the place that blocked them (`agora.engine.standing_back`; a person in two of these states counts
-twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later
-are in later slots, which kernels do not look at before it is time.
+still near the place that blocked them (`agora.engine.standing_back`; a person in two of these states counts twice). A pedestrian
+also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that enter later are in later slots,
+which kernels skip until then.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from agora.engine.occupied_waypoints import PATIENCE, ROOM
 from agora.engine.progress import STALLED, WAITS
 
 LOOK = np.float32(2.0)
-"""s, for which a moving robot must stay clear of the entrance at its present velocity."""
+"""Time for which a moving robot must stay clear of the entrance at its present velocity, s."""
 
 _FULL = np.float32(4.0)
-"""m, around the entrance: nobody comes in while a person inside this distance is kept from going on."""
+"""Distance around the entrance, m: nobody enters while a person within this distance is blocked."""
 
-_SOME, _SHARE = 3, 16  # least number of people, and one in how many
-_OUT = np.float32(0.6)  # m, from the last waypoint, at which a pedestrian has left at the latest
-_CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others keep from going on
+_SOME, _SHARE = 3, 16  # smallest number of people, and one in how many
+_OUT = np.float32(0.6)  # m, distance to the last waypoint at which a pedestrian always leaves
+_CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others block
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _has_room(after, traits, robots, robot_traits, stalled, w, i):
-    """Return whether nobody stands where pedestrian i comes in, and no robot will drive there soon."""
+    """Return whether nobody stands at the entrance of pedestrian i, and no robot will drive there soon."""
     x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w]):
         dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
@@ -44,7 +44,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
     for r in range(robots.x.shape[1]):
         vx, vy, reach = robots.world_vx[w, r], robots.world_vy[w, r], own + robot_traits.radius[w, r]
         dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
-        nearest = min(max(-(dx * vx + dy * vy) / max(vx * vx + vy * vy, _TINY), ZERO), LOOK)  # s, until the robot is nearest
+        nearest = min(max(-(dx * vx + dy * vy) / max(vx * vx + vy * vy, _TINY), ZERO), LOOK)  # s, time until the robot is nearest
         dx, dy = dx + nearest * vx, dy + nearest * vy
         if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
             return False
@@ -62,7 +62,7 @@ def _is_full(after, traits, stuck, w):
 
 @hidden
 def _enter(after, traits, waypoints, w, i):
-    """Let pedestrian i come in, at its pace."""
+    """Let pedestrian i enter, at its pace."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
     pace = traits.speed[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
     after.vx[w, i], after.vy[w, i] = dx * pace, dy * pace
@@ -71,7 +71,7 @@ def _enter(after, traits, waypoints, w, i):
 
 @hidden
 def _has_left(after, waypoints, kept_off, stalled, w, i):
-    """Return whether pedestrian i is at the last waypoint of a list at whose end it leaves, or as near as walls let it come."""
+    """Return whether pedestrian i is at its exit (the last waypoint of a list with departure), or as near as walls allow."""
     last = waypoints.count[w, i] - 1
     if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
         return False
@@ -82,17 +82,17 @@ def _has_left(after, waypoints, kept_off, stalled, w, i):
 
 @lean_kernel
 def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, waiting, first, last):
-    """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
+    """Let pedestrians of worlds ``first <= w < last`` enter and leave at the end of a physics step.
 
     Args:
         dt: physics step, s.
-        visits: (W,) whether anybody comes or leaves in a world.
+        visits: (W,) whether any pedestrian of a world enters or leaves.
         now: pedestrians at the beginning of the step.
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
-        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.occupied_waypoints`).
+        kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.
-        waiting: (W,) number of people who stand back or are still held up.
+        waiting: (W,) number of people that stand back or are still blocked.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

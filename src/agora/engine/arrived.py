@@ -1,10 +1,10 @@
-"""Arrived is standing: pedestrians who have come to the place where they stay stand, under every crowd model, until somebody
-pushes.
+"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand there until somebody pushes
+them.
 
-Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not:
-they run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about
-at the place for a while, though nobody comes, is brought to rest and stays so. Whoever comes near on the way to elsewhere has the
-model move such a one again.
+Models that slow down before a last waypoint come to rest by themselves, and this module does not change them. Under other models
+pedestrians overshoot and turn back forever, creep around, or press against a person that stands at the place. A pedestrian that has
+been moving around its place for a while, with nobody approaching, is brought to rest and stays at rest. If somebody with another
+destination approaches, the crowd model moves the pedestrian again.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from agora.core.state import STAY
 from agora.engine.occupied_waypoints import ROOM, STANDS
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
-_STILL = np.float32(0.05)  # m/s, up to which one counts as at rest
-_PATIENCE = np.float32(4.0)  # s of moving about at the place; who slows down comes to rest within three
-_CALM = np.float32(0.5)  # of that counts for who creeps about no faster than that
+_STILL = np.float32(0.05)  # m/s, speed below which a pedestrian counts as at rest
+_PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three
+_CALM = np.float32(0.5)  # fraction of that time that counts for a pedestrian that creeps no faster than that
 _BRAKE = np.float32(3.0)  # m/s2
-_SOON = np.float32(5.0)  # s within which somebody who comes is somebody who pushes
-_NEAR = np.float32(0.4)  # m, between the bodies, to which one comes
-_STEP = np.float32(0.5)  # m, between the bodies, within which somebody lets one come no nearer
+_SOON = np.float32(5.0)  # s, horizon within which an approaching person counts as pushing
+_NEAR = np.float32(0.4)  # m, distance between the bodies that counts as near
+_STEP = np.float32(0.5)  # m, distance between the bodies at which another person blocks the place
 _FOR_GOOD = np.float32(np.inf)
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _stays(waypoints, w, i):
-    """Return whether pedestrian i is at or on the way to a place at which it stays, and is led nowhere else."""
+    """Return whether pedestrian i is at or on the way to a place where it stays, and nothing leads it elsewhere."""
     k = waypoints.index[w, i]
     led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
     return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
@@ -47,21 +47,21 @@ def _is_within(people, waypoints, w, i, reach):
 
 @hidden
 def _has_settled(people, traits, waypoints, w, i):
-    """Return whether pedestrian i is at the place where it stays, or beside it."""
+    """Return whether pedestrian i is at the place where it stays, or next to it."""
     beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
     return _stays(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
 
 
 @hidden
 def _goes_to_the_same(waypoints, w, i, j, reach):
-    """Return whether pedestrian j stays at the same place as pedestrian i, or nearer to it than ``reach``, m."""
+    """Return whether pedestrian j stays at the same place as pedestrian i, or within ``reach``, m, of it."""
     dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
     return _stays(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
 
 
 @hidden
 def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
-    """Return whether pedestrian i has come to the place where it stays, or as near to it as people who are there let it come."""
+    """Return whether pedestrian i is at the place where it stays, or as near as the people there allow."""
     if not _stays(waypoints, w, i):
         return False
     tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
@@ -91,7 +91,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 @hidden
 def _comes(px, py, vx, vy, bodies):
-    """Return whether a moving body, at (px, py) m from one that stands and at (vx, vy) m/s, soon comes near."""
+    """Return whether a moving body, at (px, py) m from a standing one and with velocity (vx, vy) m/s, comes near soon."""
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
         return False
@@ -102,7 +102,7 @@ def _comes(px, py, vx, vy, bodies):
 
 @hidden
 def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Return whether somebody whom pedestrian i sees comes near on the way to elsewhere."""
+    """Return whether a visible person with another destination comes near pedestrian i."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if j == i or not people.active[w, j]:
@@ -124,7 +124,7 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
 def stand(
     dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
 ):  # fmt: skip
-    """Bring pedestrians to rest who have arrived and move about there: change the velocities (W, P) that were chosen for them.
+    """Bring arrived pedestrians that move around their places to rest: change the chosen velocities (W, P).
 
     Args:
         dt: physics step, s.
@@ -132,9 +132,8 @@ def stand(
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         people: pedestrians at the beginning of the substep.
         robots: robots at the beginning of the step.
-        forced: (W, P) not 0 where a force from outside acts (`agora.world.records.Fed`).
-        restless: (W, P) time for which one has moved about at the place where it stays, s; infinite for pedestrians brought to
-            rest.
+        forced: (W, P) not 0 if an external force acts (`agora.world.records.Fed`).
+        restless: (W, P) time for which a pedestrian has moved around its place, s; infinite for pedestrians brought to rest.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):

@@ -1,4 +1,4 @@
-"""The engine of a batch: the library's, or one that a simulator brings."""
+"""The engine of a batch: the library's own, or that of a simulator."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def backend_of(
     """Return the engine of a batch under its conditions (`agora.interfaces.Backend`).
 
     Args:
-        starts: every episode that a world may be given.
-        conditions: of all of them; their simulator decides which engine it is.
-        worlds: number of worlds, W; as many as starts where 0.
+        starts: every episode that a world may run.
+        conditions: their common conditions; the simulator determines the engine.
+        worlds: number of worlds, W; 0 for one per start.
         threads: threads that share the worlds.
-        slots: pedestrian slots a world; the least where 0.
-        drawn: the starts are examples only; a world may be given any that the engine `holds`.
+        slots: pedestrian slots per world; 0 for the minimum.
+        drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
 
     Raises:
-        InputError: the simulator takes no single steps, or does not keep the terms.
+        InputError: the simulator does not run single steps, or does not fulfil the terms.
     """
     simulator = steps_of(conditions.simulator)
     if not isinstance(simulator, WholeSimulator):

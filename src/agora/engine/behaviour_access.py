@@ -1,4 +1,4 @@
-"""Access of behaviours to a world: the fields that they may write, and the check that their decisions are possible."""
+"""Access of behaviours to a world: the fields that they may write, and the check that their decisions are valid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND, _HEADING = range(6)
 
 @lean_kernel
 def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last):
-    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an impossible wish, and the kind of that."""
+    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an invalid value, and the kind of value."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING
@@ -57,17 +57,17 @@ def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last
 class BehaviourAccess:
     """A behaviour attached to a world, with access to part of it.
 
-    It is given a view of the world: of that it may write the current waypoints and how the lists are followed, preferred speeds,
-    groups, minds and headings; the rest is read-only.
+    The behaviour gets a view of the world in which it may write the current waypoints and the modes of the lists, preferred speeds,
+    groups, minds and headings; all else is read-only.
 
     Args:
-        behaviour: behaviour that decides.
+        behaviour: behaviour to attach.
         world: world of the pedestrians.
         every: as for `agora.interfaces.Behaviour.attach`.
         sees: as for `agora.interfaces.Behaviour.attach`.
 
     Attributes:
-        attached: the behaviour at work.
+        attached: the attached behaviour.
     """
 
     def __init__(self, behaviour: Behaviour, world: World, every: int, sees: int) -> None:
@@ -81,15 +81,15 @@ class BehaviourAccess:
         self._wrong = np.full((world.layout.worlds, 2), -1, np.int32)
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world."""
+        """Start an episode in one world."""
         with self._blamed(self._name):
             self.attached.reset(world, start)
 
     def think(self, generation: int) -> Work:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``.
 
-        It raises `ComponentError` if the behaviour's code raises, or gives a pedestrian an impossible speed, waypoint, list of
-        waypoints, mind or heading.
+        It raises `ComponentError` if the behaviour's code raises, or gives a pedestrian an invalid speed, waypoint, waypoint list,
+        mind or heading.
         """
         w, wrong, name, blame = self._world, self._wrong, self._name, self._blamed
         with blame(name):
@@ -108,7 +108,7 @@ class BehaviourAccess:
         return work
 
     def _error(self, world: int) -> ComponentError:
-        """Return the error about a world's first wrong value."""
+        """Return the error about the first invalid value of a world."""
         slot, what = self._wrong[world].tolist()
         goals, minds, traits = self._world.waypoints, self._world.minds, self._world.traits
 
@@ -146,17 +146,17 @@ class _View(World):
 
     @property
     def now(self) -> int:  # type: ignore[override]
-        """The number of generation t, 0 or 1."""
+        """Number of generation t, 0 or 1."""
         return self._of.now
 
     @property
     def tick(self) -> int:  # type: ignore[override]
-        """Steps since the world was made."""
+        """Number of steps since the world was created."""
         return self._of.tick
 
 
 def _guarded(record: Any, *writable: str) -> Any:
-    """A record of arrays that cannot be written to, but for some."""
+    """Return a record whose arrays are read-only, except some."""
     return type(record)(*(
         array if name in writable else read_only(array) for name, array in zip(record._fields, record, strict=True)
     ))  # fmt: skip

@@ -20,24 +20,24 @@ from agora.pedestrians.shared.neighbours import SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import ROWS
 
 MINDS = get_args(LastStep)
-"""What a crowd model declares as its ``last_step``, whom it minds: robots and walls alone where its forces act between bodies."""
+"""Values of a crowd model's ``last_step``, what its pedestrians react to; just robots and walls if forces act between bodies."""
 
 ALL, ROBOTS, NOTHING = range(3)
 
 IGNORES_ROBOTS = 4
-"""Added to one of these: robots are not minded."""
+"""Added to one of these values: robots are ignored."""
 
-MARGIN = np.float32(0.02)  # m, that people leave between themselves and a robot
-PARTING = np.float32(0.3)  # m/s, at most, at which those who overlap are parted
-_CREEP = np.float32(0.01)  # m/s, of two who come closer
-_TOUCHING = np.float32(0.0005)  # m/s, of two who touch
+MARGIN = np.float32(0.02)  # m, gap that people leave to a robot
+PARTING = np.float32(0.3)  # m/s, largest speed at which overlapping bodies are parted
+_CREEP = np.float32(0.01)  # m/s, closing speed of a pair that approaches
+_TOUCHING = np.float32(0.0005)  # m/s, closing speed of a pair that touches
 _LEAST = np.float32(0.4)  # of those, of each
 _SLOP = np.float32(0.001)  # m
-NEAR = np.float32(0.1)  # m, at which one steps aside for somebody
-HEAD_ON = np.float32(0.5)  # cosine of the angle between the way and the direction to them, above which one does
-STOPPED = np.float32(0.3)  # of the preferred speed, below which one does
-ASIDE = np.float32(0.4)  # of it, with which one does
-BACK = np.float32(0.2)  # of it, with which one of two steps back
+NEAR = np.float32(0.1)  # m, gap at which a pedestrian steps aside for another
+HEAD_ON = np.float32(0.5)  # cosine of the angle between its path and the direction to the other, above which it does
+STOPPED = np.float32(0.3)  # fraction of the preferred speed, below which it does
+ASIDE = np.float32(0.4)  # fraction of the preferred speed of the sidestep
+BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two steps back
 _ROUNDS = 4
 _TINY = np.float32(1e-12)
 
@@ -48,10 +48,10 @@ class Scratch(NamedTuple):
     Attributes:
         vx: (P,) velocity, x, m/s.
         vy: (P,) velocity, y, m/s.
-        mind: (P,) parties that a pedestrian minds; NOTHING for a recorded one: nothing moves these off their way.
-        near: (P,) 1 where a wall is near, 2 a robot, 3 both.
+        mind: (P,) bodies that a pedestrian reacts to; NOTHING for a recorded one, which is never moved off its path.
+        near: (P,) 1 if a wall is near, 2 for a robot, 3 for both.
         wall: (3, P) direction away from the wall, and distance, m.
-        worst: (3, P) worst contact, by `keep_worst`; 0 at the beginning of a round.
+        worst: (3, P) worst contact, by `keep_worst`; 0 at the start of a round.
         pairs: (2, K) slots of the two pedestrians.
         normals: (3, K) direction from the first to the second, and gap, m.
         cell: scratch.
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
 
 @part
 def make_scratch(slots, pairs):
-    """Return scratch for P slots, with room for ``pairs`` pairs per slot."""
+    """Return working arrays for P slots, with room for ``pairs`` pairs per slot."""
     vx, vy = np.empty(slots, np.float32), np.empty(slots, np.float32)
     wall, worst = np.empty((3, slots), np.float32), np.zeros((3, slots), np.float32)
     mind, near, cell = np.empty(slots, np.int32), np.empty(slots, np.int32), np.empty(slots, np.int32)
@@ -82,14 +82,14 @@ def make_scratch(slots, pairs):
 
 @hidden
 def keep_worst(worst, i, take, nx, ny):
-    """Keep the contact for which somebody must give up most speed."""
+    """Keep the contact for which a pedestrian must give up most speed."""
     if take > worst[0, i]:
         worst[0, i], worst[1, i], worst[2, i] = take, nx, ny
 
 
 @hidden
 def _reach(radius, active, count, vx, vy, h):
-    """Distance below which two could touch within a time ``h``, m."""
+    """Return the distance below which two pedestrians could touch within a time ``h``, m."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
         largest = max(largest, radius[i] if active[i] else ZERO)
@@ -99,7 +99,7 @@ def _reach(radius, active, count, vx, vy, h):
 
 @hidden
 def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
-    """Write the pairs that are nearer than that, their directions and gaps; returns how many, at most the room there is."""
+    """Write the pairs that are nearer than that, their directions and gaps; return their number, limited by the room."""
     reach2 = reach * reach
     found = 0
     for i in range(count - 1):
@@ -109,7 +109,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
         for j in range(lanes(count)):
             dx, dy = x[j] - xi, y[j] - yi
             near = np.int32(near + np.int32(dx * dx + dy * dy < reach2))
-        if near < 2:  # one is near oneself
+        if near < 2:  # the pedestrian itself is in the list
             continue
         for j in range(i + 1, count):
             dx, dy = x[j] - xi, y[j] - yi
@@ -125,7 +125,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
 
 @hidden
 def wish_of(people, traits, goals, w, i):
-    """Velocity with which a pedestrian would walk to its goal if nobody were there; none within a step of it."""
+    """Return the velocity with which a pedestrian would walk to its goal if it were alone; zero within a step of the goal."""
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy)
     k = traits.speed[w, i] / distance if distance > traits.radius[w, i] else ZERO
@@ -134,7 +134,7 @@ def wish_of(people, traits, goals, w, i):
 
 @hidden
 def stop(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Have pedestrians who would still step into somebody give up all of that velocity, and at last stand, until nobody does."""
+    """Reduce the speed of pedestrians that would still step into somebody by the closing speed, finally to 0."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO
@@ -153,7 +153,7 @@ def stop(pairs, normals, found, minds, vx, vy, inverse_h):
 
 @hidden
 def add_walls(radius, count, s, inverse_h):
-    """Note the velocities that pedestrians give up for the nearest wall."""
+    """Record the velocities that pedestrians give up for the nearest wall."""
     for i in range(count):
         if s.near[i] & 1:
             nx, ny = s.wall[0, i], s.wall[1, i]
@@ -163,13 +163,13 @@ def add_walls(radius, count, s, inverse_h):
 
 @lean_inlined
 def reach_of(people, traits, w, horizon, s):
-    """Distance below which two could touch within a time, s."""
+    """Return the distance below which two pedestrians could touch within a time, s."""
     return _reach(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
 
 
 @lean_inlined
 def find_pairs(people, traits, w, reach, s):
-    """Write the pairs that are nearer than that, m; returns how many."""
+    """Write the pairs that are nearer than ``reach``, m; return their number."""
     here = people.x[w], people.y[w], traits.radius[w], people.active[w]
     return _close_pairs(*here, traits.count[w], reach, s.pairs, s.normals)
 
@@ -187,9 +187,10 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 @lean_inlined
 def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
-    """Write down everybody's velocity, the parties whom they mind, and near things; return whether anything is near.
+    """Write the velocity of every pedestrian, the bodies that it reacts to, and nearby bodies; return whether any body is near.
 
-    ``clearance`` says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
+    ``clearance`` tells which pedestrians are near a wall. The contact with the wall is read at a single point, because sums round
+    differently in vectorised loops.
     """
     pressed = False
     for i in range(traits.count[w]):
@@ -211,7 +212,7 @@ def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, 
 
 @hidden
 def write_velocities(mind, vx, vy, count, out_x, out_y):
-    """Write the velocities of pedestrians who mind anything."""
+    """Write the velocities of pedestrians that react to anything."""
     for i in range(count):
         if mind[i] != NOTHING:
             out_x[i], out_y[i] = vx[i], vy[i]
@@ -219,7 +220,7 @@ def write_velocities(mind, vx, vy, count, out_x, out_y):
 
 @hidden
 def reduce_velocities(worst, count, vx, vy):
-    """Reduce the velocities by the worst contact of each; return whether there was one."""
+    """Reduce the velocities by the worst contact of each pedestrian; return whether there was one."""
     taken = np.int32(0)
     for i in range(count):
         take = worst[0, i] > ZERO

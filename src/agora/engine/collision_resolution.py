@@ -1,16 +1,17 @@
-"""Collision resolution: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for ever.
+"""Collision resolution: pedestrians do not step into walls, robots or pedestrians that they see, and crowds do not block forever.
 
-Those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the worst contact of each. What is
-different from `agora.engine.published_collision_resolution` is who gives up how much. Of two who go the same way the one behind
-yields, and steps back a little where the one ahead needs the room. So whoever is nearest a door goes first, and two who come to its
-jambs do not hold each other there. In the later rounds both give up their shares, so that a wall behind the one who yields stops
-both. Gaps are closed within `_SOFT` seconds and not within one step: nobody stops from full speed at once.
+The components of the velocities that would make bodies overlap are removed, in rounds over the worst contact of each pedestrian.
+The difference from `agora.engine.published_collision_resolution` is who gives up how much. Of two pedestrians that walk in the same
+direction, the one behind yields, and steps back a little if the one ahead needs the room. So the pedestrian nearest to a door goes
+first, and two pedestrians at its jambs do not block each other. In the later rounds both give up their shares, so that a wall
+behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one step: nobody stops from full speed
+at once.
 
-Bodies have the room that people need. Discs of 0.3 m stand no closer than 3.2 to the square metre, and people stand at 5. Who is
-impatient (`agora.engine.gait`) among several people of the same way turns its shoulders: its radius shrinks down to `_SHOULDERS`
-towards people, not towards walls and robots. Everybody else keeps the whole radius.
+Bodies take the room that people need. Discs of 0.3 m reach at most 3.2 people per square metre, but real crowds reach 5. An
+impatient pedestrian (`agora.engine.gait`) among several people with the same direction turns its shoulders: its radius shrinks down
+to `_SHOULDERS` towards people, but not towards walls and robots. All others keep their full radius.
 
-Who comes the other way, or stands, is passed on the right, as there.
+Oncoming and standing pedestrians are passed on the right, as in the published module.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
 from agora.pedestrians.shared.walls import clearances
 
 _SOFT = np.float32(0.15)  # s
-_FORESIGHT = np.float32(1.5)  # substeps, at full speed, within which bodies touch
-_RETREAT = np.float32(0.1)  # m/s, at which who is behind steps back
-_SAME = np.float32(-0.2)  # cosine of the angle between ways that are not opposed
-_ALIKE = np.float32(0.5)  # cosine of the angle between ways of one crowd
+_FORESIGHT = np.float32(1.5)  # number of substeps, at full speed, within which bodies touch
+_RETREAT = np.float32(0.1)  # m/s, speed at which the pedestrian behind steps back
+_SAME = np.float32(-0.2)  # cosine of the angle between directions that are not opposed
+_ALIKE = np.float32(0.5)  # cosine of the angle between directions of one crowd
 _SHOULDERS = np.float32(0.18)  # m
-_CROWD = np.float32(1.2)  # m, within which others crowd one, fully so from 0.4 m less on
-_FEW = np.float32(4.0)  # of them, up to which nobody turns shoulders
-_MANY = np.float32(7.0)  # of them, from which on fully
-_DOOR = np.float32(2.0)  # so many fewer in front of a door
-_ASIDE = np.float32(0.25)  # of the preferred speed, with which one steps aside
-_BACK = np.float32(0.1)  # of it, with which one of two steps back
+_CROWD = np.float32(1.2)  # m, distance within which others crowd a pedestrian, fully from 0.4 m less on
+_FEW = np.float32(4.0)  # number of crowding people up to which nobody turns shoulders
+_MANY = np.float32(7.0)  # number of crowding people from which on shoulders are fully turned
+_DOOR = np.float32(2.0)  # reduction of these numbers in front of a door
+_ASIDE = np.float32(0.25)  # fraction of the preferred speed of a sidestep
+_BACK = np.float32(0.1)  # fraction of the preferred speed at which one of two steps back
 _ROUNDS = 8
 _PAIRS = 16  # a slot
 _ABREAST = np.float32(1e-3)  # m
@@ -62,19 +63,19 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def _allowed(gap, inverse_h):
-    """Fastest closing speed, m/s; negative where a gap must open."""
+    """Return the largest allowed closing speed, m/s; negative if a gap must open."""
     return gap * min(inverse_h, ONE / _SOFT) if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @lean_inlined
 def _likeness(gait, w, i, j):
-    """Cosine of the angle between two ways; 0 where one of the two has none."""
+    """Return the cosine of the angle between two paths; 0 if one of the two has no direction."""
     return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
 
 
 @lean_inlined
 def _turn_shoulders(people, traits, gait, w, pairs, found, body):
-    """Write the radius of everybody's body towards people, m."""
+    """Write the radius of every pedestrian's body towards people, m."""
     count, many = traits.count[w], body[1]
     for i in range(count):
         body[0, i], many[i] = traits.radius[w, i], ZERO
@@ -97,7 +98,7 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
 
 @lean_inlined
 def _ahead(people, traits, gait, w, i, j):
-    """1 where pedestrian j is ahead of i on the same way, -1 where it is behind, 0 where they do not go the same way."""
+    """Return 1 if pedestrian j is ahead of i in the same direction, -1 if it is behind, 0 if their directions differ."""
     if _likeness(gait, w, i, j) <= _SAME:
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
@@ -109,7 +110,7 @@ def _ahead(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yields(gait, w, i, much, closing):
-    """Return the share of the closing speed ``much`` that pedestrian i gives up for somebody ahead who comes nearer at ``closing``,
+    """Return the share of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``,
     m/s.
     """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
@@ -118,7 +119,9 @@ def _yields(gait, w, i, much, closing):
 
 @lean_inlined
 def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
-    """Note the velocities that pedestrians give up for each other; ``shared`` where all of them have to."""
+    """Record the velocities that pedestrians give up for each other; with ``shared`` both pedestrians of a pair give up their
+    shares.
+    """
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -147,7 +150,7 @@ def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, wors
 
 @hidden
 def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on. Returns whether it does."""
+    """Make pedestrian i step aside if j in direction (nx, ny) blocks it. Return whether it steps aside."""
     wx, wy = wish_of(people, traits, goals, w, i)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
     going = people.vx[w, i] * wx + people.vy[w, i] * wy
@@ -165,7 +168,7 @@ def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 @lean_inlined
 def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
-    """Have everybody step aside who has to; returns whether anybody does."""
+    """Make all blocked pedestrians step aside; return whether any does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
@@ -181,7 +184,7 @@ def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, v
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
+    """Record the velocity that pedestrian i gives up for robot r, which keeps its velocity."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
@@ -192,10 +195,11 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 @lean_inlined
 def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s):
-    """Rounds over the worst contact of each, and at last the walls."""
+    """Run rounds over the worst contact of each pedestrian, and finally the walls."""
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
+        # In the second half of the rounds both pedestrians of a pair yield, in case a wall blocks the one behind.
         _among(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
         if pressed:
             add_walls(traits.radius[w], count, s, inverse_h)
@@ -204,6 +208,7 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
                     if robots.active[w, r]:
                         _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
+    # Walls come last, so that they hold even if the rounds did not converge.
     if pressed:
         add_walls(traits.radius[w], count, s, inverse_h)
         reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
@@ -220,7 +225,7 @@ def hold_apart(
         dt: physics step, s.
         substeps: number of equal parts of the step.
         sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with IGNORES_ROBOTS added or not.
         people: pedestrians at the beginning of the substep.
         goals: waypoints that crowd models read.
         gait: record of `agora.engine.gait`.
@@ -237,9 +242,11 @@ def hold_apart(
         found, pairs, normals = find_pairs(people, traits, w, reach, s), s.pairs, s.normals
         if found == 0 and not pressed:
             continue
+        # Stepping aside changes velocities and thus the reach, so the pairs are searched again if it grows.
         passes = _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
         if passes and reach_of(people, traits, w, horizon, s) != reach:
             found = find_pairs(people, traits, w, reach_of(people, traits, w, horizon, s), s)
+        # Turned shoulders shrink bodies towards people only: correct the gaps of the pairs.
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]

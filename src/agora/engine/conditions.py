@@ -23,15 +23,15 @@ _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "ou
 
 @dataclass(frozen=True)
 class Conditions(Terms):
-    """Values that all episodes of a batch share: the engine's terms, what moves robots, and what these know.
+    """Values that all episodes of a batch share: the engine's terms, the simulator of robots, and the robots' knowledge.
 
     Attributes:
-        lidar: lidar of every robot; that of its own model where None.
-        global_planner: global planner that makes the paths.
-        replan: time between two paths, s, a multiple of the control period; 0 for one to every goal.
-        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps.
+        lidar: lidar of every robot; None for the lidar of its own model.
+        global_planner: global planner that computes the paths.
+        replan: time between two global plans, s, a multiple of the control period; 0 for one plan per goal.
+        layers: layers that add costs around pedestrians to the global planner's map and to local costmaps.
         perception: the robots' knowledge of pedestrians.
-        simulator: simulator that moves the robots, or everybody.
+        simulator: simulator that moves the robots, or robots and pedestrians.
     """
 
     lidar: Lidar | None = None

@@ -1,4 +1,4 @@
-"""The crowd moves pedestrians: behaviours, routes, and crowd models side by side, in substeps where a model needs them."""
+"""The crowd moves pedestrians: behaviours, routes, and crowd models together, in substeps if a model needs them."""
 
 from __future__ import annotations
 
@@ -43,53 +43,53 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 Part = Work | CrowdReader
-"""One piece of a step: a kernel, or a user-written model, which takes all worlds at once."""
+"""One part of a step: a kernel, or a user-written model, which processes all worlds at once."""
 
 _ROUNDING = 1e-6
 
 
 class EngineCrowd:
-    """The behaviours, routes and crowd models of a world's pedestrians, and the order in which they work in a step.
+    """The behaviours, routes and crowd models of a world's pedestrians, and their order within a step.
 
-    Every model computes every pedestrian, so that all are neighbours of all and the cost is the sum of the models'; then each
-    pedestrian takes the answer of its own model, capped by that model's ``max_speed_factor``.
+    Every model computes every pedestrian, so that all pedestrians are neighbours of each other and the cost is the sum of the
+    models'; then each pedestrian takes the output of its own model, capped by that model's ``max_speed_factor``.
 
-    A model with a ``max_step`` shorter than the crowd period is called in every physics step, in equal substeps no longer than it,
-    between which everybody is moved and the next waypoints are set. Meanwhile the robots stand where they are in generation t, and
-    a model without a ``max_step`` keeps its answer. Replayed pedestrians are where their recording says at every substep. Contacts
-    know of substeps only their end: they are swept along the straight line between the generations, as without.
+    A model with a ``max_step`` shorter than the crowd period is called in every physics step, in equal substeps no longer than
+    ``max_step``; after each substep all pedestrians move and waypoints are updated. During these substeps robots stay at their
+    poses of generation t, and a model without a ``max_step`` keeps its output. Replayed pedestrians follow their recording at every
+    substep. Contacts use the end of the last substep only: they are swept along the straight line between the generations, as
+    without substeps.
 
     Args:
-        world: world whose pedestrians it moves.
-        models: models of either form; a start says by number whom each of them moves. Without one pedestrians stay where they are.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other, before the models are
-            called.
-        every: physics steps of the crowd period.
+        world: world whose pedestrians the crowd moves.
+        models: models of either form; a start assigns pedestrians to models by number. Without a model pedestrians do not move.
+        behaviours: behaviours that set goals and speeds, in this order, before the models are called.
+        every: number of physics steps per crowd period.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
-        is_fed: whether forces from outside may act on them.
-        routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
-            where they walk straight to their waypoints.
+        is_fed: whether external forces may act on simulated pedestrians.
+        routes: every episode that a world may run, if pedestrians walk around walls (`agora.engine.routes`); None if they walk
+            straight to their waypoints.
         drawn: whether ``routes`` are only examples of such episodes.
-        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
-        yields: whether they walk in steps, and yield to people ahead (`agora.engine.gait`,
+        careful: whether pedestrians avoid stepping into walls, robots and pedestrians that they see.
+        yields: whether pedestrians walk in steps and yield to people ahead (`agora.engine.gait`,
             `agora.engine.collision_resolution`); else the older `agora.engine.published_collision_resolution` is used.
-        sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
-        minding: time at which the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
+        sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None for none.
+        minding: when the pedestrians of each model react to robots (`agora.draft.stage.Share`); early by default.
         unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
-        steps: limits on the turning of people who walk in steps (`agora.engine.gait`).
+        steps: limits on the turning of people that walk in steps (`agora.engine.gait`).
 
     Attributes:
         every: as given.
-        behaviours: behaviours at work.
-        routing: routes of the pedestrians; None where they walk straight.
-        fed: forces from outside, None where there cannot be any.
+        behaviours: the attached behaviours.
+        routing: routes of the pedestrians; None if they walk straight.
+        fed: external forces; None if there cannot be any.
         number: (W, P) number of the model that moves a pedestrian.
         substeps: number of substeps of a physics step.
         goals: waypoints as crowd models read them: with routes, the current one is the point to which a pedestrian walks now.
 
     Raises:
-        InputError: something that is no crowd model, or a ``max_step`` that is no time.
+        InputError: an object is not a crowd model, or a ``max_step`` is not a valid time.
     """
 
     def __init__(
@@ -151,17 +151,17 @@ class EngineCrowd:
 
     @property
     def _ahead(self) -> Ahead:
-        """The points to which ways lead; only the goal where people walk straight."""
+        """Return the points to which paths lead; the goal if people walk straight."""
         if self.routing is None:
             return self._nowhere
         routes = self.routing.routes
         return Ahead(routes.x, routes.y, routes.beyond_x, routes.beyond_y, self._progress.aware)
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world, whose records are at its start.
+        """Start an episode in one world, whose records are at its start.
 
         Raises:
-            InputError: a pedestrian has the number of a model that there is not.
+            InputError: a pedestrian has the number of a missing model.
         """
         for field in (self._restless, self._kept_off, *self._gait, *(self.fed or ())):
             field[world] = 0
@@ -177,7 +177,7 @@ class EngineCrowd:
         self.goals.x[world], self.goals.y[world] = self._wanted.x[world], self._wanted.y[world]
 
     def think(self, now: int) -> list[Part]:
-        """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
+        """Return the kernels that set waypoints and speeds once per crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
         rounds = self._careful and self._yields
@@ -207,13 +207,11 @@ class EngineCrowd:
         self._whom[world] = self._minds[self.number[world]]
 
     def compute(self, now: int) -> list[Part]:
-        """The models that are called once in a crowd period, reading generation ``now``."""
+        """Return the models that are called once per crowd period, with generation ``now``."""
         return list(self._calls(now, now, stiff=False))
 
     def move(self, now: int) -> list[Part]:
-        """Return the parts that take the pedestrians from generation ``now`` to the other one; through a third one where there are
-        substeps.
-        """
+        """Return the parts that advance pedestrians from generation ``now`` to the other one; substeps use a third one."""
         parts: list[Part] = []
         after, here = 1 - now, now
         for substep in range(1, self.substeps + 1):
@@ -224,7 +222,7 @@ class EngineCrowd:
         return parts
 
     def _calls(self, people: int, robots: int, *, stiff: bool) -> Iterator[Part]:
-        """The calls of those models that need substeps, or of the others."""
+        """Return the calls of the models that need substeps, or of the others."""
         world, (sees_pedestrians, sees_robots) = self._world, self._sees
         period = world.dt / self.substeps if stiff else world.dt * self.every
         for model, out, is_stiff, minding in zip(self._models, self._answers, self._stiff, self._minding, strict=False):
@@ -248,7 +246,7 @@ class EngineCrowd:
             yield bind(model.kernel(), model.parameters(), crowd, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
-        """The kernels that move everybody from one generation to another as their models say."""
+        """Return the kernels that move all pedestrians from one generation to another with the models' output."""
         world, models = self._world, self._models
         step = np.float32(world.dt), np.int64(substep), np.int64(self.substeps)
         people = self._generations[here]
@@ -297,7 +295,7 @@ class EngineCrowd:
             yield bind(come_and_go, step[0], self._visits, *visitors, self._progress, self._waiting)
 
     def _checked(self, people: Pedestrians) -> Work:
-        """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""
+        """Return a function that raises `InputError` if an output of a crowd model is not finite or larger than `LARGEST`."""
         find = bind(find_unwalkable, people, self.number, self._answers)
 
         def check(first: int, last: int) -> None:
@@ -318,7 +316,7 @@ class EngineCrowd:
 
 
 def _check(model: object) -> None:
-    """Raise `InputError` unless something looks like a crowd model."""
+    """Raise `InputError` if an object is not a crowd model."""
     name = type(model).__name__
     if not (hasattr(model, "kernel") or callable(getattr(model, "compute", None))):
         raise InputError(f"{name} is no crowd model: expected a method compute(scene) that returns accelerations or velocities")

@@ -19,7 +19,7 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.engine.progress import AT_PLACE, note_direction
 
 STANDS = np.float32(0.15)
-"""m/s, below which a body stands."""
+"""Speed below which a body stands, m/s."""
 
 _CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells

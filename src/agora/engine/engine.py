@@ -1,7 +1,7 @@
 """The native engine: crowd, bodies and rules advance a world, by kernels over its batch.
 
-One step, the same everywhere: doors move; everybody reads generation t; crowd and robots are advanced to t + dt; contacts are swept
-and outcomes decided; the generations are swapped. Sensors are computed when somebody reads them (`agora.engine.observe`).
+The steps are always the same: doors move; all parts read generation t; crowd and robots advance to t + dt; contacts are swept and
+outcomes decided; the generations are swapped. Sensors are computed on demand (`agora.engine.observe`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ __all__ = ["Engine"]
 
 
 class Engine:
-    """Steps of a world.
+    """Advances a world by steps.
 
     Args:
-        world: world that is advanced.
-        crowd: crowd that moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
-        bodies: bodies of its robots (`agora.interfaces.Bodies`); the library's own where None.
-        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        world: world to advance.
+        crowd: crowd that moves its pedestrians; if None, the caller writes `World.next_pedestrians` before every step.
+        bodies: bodies of its robots (`agora.interfaces.Bodies`); None for the library's own.
+        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
         remove: whether robots that have ended leave the world.
 
     Attributes:
@@ -70,19 +70,19 @@ class Engine:
         is_fed: bool = False,
         drawn: bool = False,
     ) -> Engine:
-        """An engine under the conditions of a batch, with its crowd.
+        """Return an engine with its crowd, under the conditions of a batch.
 
         Args:
-            starts: every episode that a world may be given.
+            starts: every episode that a world may run.
             conditions: conditions of all of them.
-            worlds: W; as many as starts where 0.
+            worlds: number of worlds, W; 0 for one per start.
             threads: number of threads that share the worlds.
-            slots: pedestrian slots a world; the least where 0.
-            is_fed: whether forces from outside may act on pedestrians.
-            drawn: whether the starts are examples only; a world may be given any that the engine `holds`.
+            slots: pedestrian slots per world; 0 for the minimum.
+            is_fed: whether external forces may act on pedestrians.
+            drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
 
         Raises:
-            InputError: the simulator takes no single steps, or brings an engine of its own (`agora.engine.backends`).
+            InputError: the simulator does not run single steps, or has its own engine (`agora.engine.backends`).
         """
         simulator = steps_of(conditions.simulator)
         if isinstance(simulator, WholeSimulator):
@@ -108,9 +108,7 @@ class Engine:
         return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
-        """Return the calls of a step from generation ``now``: those without crowd models, where these are not due, and those with
-        them.
-        """
+        """Return the calls of a step from generation ``now``: without crowd models (between crowd periods), and with them."""
         crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
             calls = self._plan(robots)
@@ -119,7 +117,7 @@ class Engine:
         return self._plan([*move, *robots]), self._plan([*crowd.think(now), *crowd.compute(now), *move, *robots])
 
     def _plan(self, parts: Sequence[Part]) -> list[Callable[[], None]]:
-        """Parts of a step as calls: kernels that follow each other in one, which runs them world by world."""
+        """Return the parts of a step as calls; consecutive kernels are merged into one call, which runs them world by world."""
         calls: list[Callable[[], None]] = []
         for is_reader, some in itertools.groupby(parts, lambda part: isinstance(part, CrowdReader)):
             if is_reader:
@@ -129,22 +127,22 @@ class Engine:
         return calls
 
     def holds(self, start: Start) -> bool:
-        """Return whether a world has room for an episode that is not among the starts that the engine was made for."""
+        """Return whether a world has room for an episode that was not among the engine's starts."""
         routing = None if self.crowd is None else self.crowd.routing
         return self.world.holds(start) and (routing is None or routing.holds(start))
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world; the others go on."""
+        """Start an episode in one world; the others continue."""
         self.world.reset(world, start)
         self._bodies.reset(world, start)
         if self.crowd is not None:
             self.crowd.reset(world, start)
 
     def adopt(self, world: int) -> None:
-        """Go on from the records of one world: nothing is kept beside them."""
+        """Continue from the records of one world; the engine keeps no other state."""
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Let some physics steps pass; ``after_step`` is called after each."""
+        """Advance by some physics steps; ``after_step`` is called after each."""
         for _ in range(steps):
             self.step()
             after_step()
@@ -153,7 +151,7 @@ class Engine:
         """Advance every world that is not done by one physics step.
 
         Args:
-            commands: (W, R, 3) twists in the robots' frames, m/s and rad/s; the last ones where not given.
+            commands: (W, R, 3) twists in the robots' frames, m/s and rad/s; by default the last ones.
         """
         world = self.world
         if commands is not None:
@@ -171,10 +169,10 @@ class Engine:
 
 
 def steps_of(simulator: AnySimulator) -> AnySimulator:
-    """Return a simulator that takes single steps.
+    """Return a simulator that runs single steps.
 
     Raises:
-        InputError: it takes none.
+        InputError: the simulator does not run single steps.
     """
     if "step" not in simulator.can:
         raise InputError(f"simulator {type(simulator).__name__} takes no single steps; episodes need them")

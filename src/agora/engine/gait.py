@@ -1,18 +1,18 @@
-"""The gait of people: the direction of their way, their conduct where they are kept from going on, and their acceleration and
-turns.
+"""The gait of people: walking direction, conduct when blocked, acceleration and turning.
 
-Crowd models return velocities that nobody can walk: sideways, backwards, in another direction at every step. This module turns
-them into steps. Everybody walks in the direction in which they face. Speed changes no faster than for 99 of 100 recorded people
-(ETH/UCY, over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and `agora.engine.collision_resolution` may brake harder still. The
-lateral acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds
-from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce annotation errors. The 99th percentile
-of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
+Crowd models return velocities that nobody can walk: sideways, backwards, in another direction at every step. This module turns them
+into steps. People walk in the direction in which they face. Speed changes no faster than for 99 of 100 recorded people (ETH/UCY,
+over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and `agora.engine.collision_resolution` may brake harder still. The lateral
+acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to
+2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce annotation errors. The 99th percentile of the
+turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
 
-Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
-once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
-crowd waits for ever in front of a door. People with an oncomer or a robot near them, and people at their goal, are patient.
-Exception: people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient near
-oncomers, near robots and at their goal, too. Otherwise walls would keep slow people from a goal behind a narrow door.
+A pedestrian that is blocked by people with the same direction, or by a wall, becomes impatient within a second, and calm again
+within a few seconds, or at once if nobody is ahead. Impatient pedestrians close up to the person ahead, whatever their model
+returns, and do not walk back, so that no crowd waits forever in front of a door. People with an oncoming person or a robot near
+them, and people at their goal, are patient. Exception: people that have been stuck for a while and walk round standing bodies
+(`agora.engine.detour`) are impatient near oncoming people, near robots and at their goal, too. Otherwise walls would keep slow
+people from a goal behind a narrow door.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, l
 if TYPE_CHECKING:
     from agora.draft.steps import Steps
 
-_FACING = np.float32(0.1)  # m/s, above which somebody faces where it walks
+_FACING = np.float32(0.1)  # m/s, speed above which a pedestrian faces its direction of motion
 _SPEEDING_UP = np.float32(1.5)  # m/s2
 _BRAKING = np.float32(3.0)  # m/s2
 _FASTEST = np.float32(1.3)  # preferred speeds
-_HELD = np.float32(0.3)  # of the preferred speed, below which somebody is kept from going on
+_HELD = np.float32(0.3)  # fraction of the preferred speed, below which a pedestrian is blocked
 _PATIENCE = np.float32(1.0)  # s
 _CALMING = np.float32(8.0)  # s
-_CLOSING_UP = np.float32(0.4)  # s, to the body ahead
-_CLOSE = np.float32(0.404)  # s, a hundredth more: who is farther ahead slows nobody
-_LANE = np.float32(0.65)  # of the bodies' width, in which a body is ahead
+_CLOSING_UP = np.float32(0.4)  # s, time gap to the body ahead
+_CLOSE = np.float32(0.404)  # s, a hundredth more: persons farther ahead slow nobody
+_LANE = np.float32(0.65)  # fraction of the bodies' width within which a body is ahead
 _DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
-_SHUFFLE = np.float32(0.2)  # m/s, at least, of who closes up
+_SHUFFLE = np.float32(0.2)  # m/s, lowest speed of closing up
 _LOOK = np.float32(2.0)  # m
-_THERE = np.float32(2.0)  # m, to the goal, below which nobody is impatient
-_NEAR = np.float32(1.2)  # m, within which one meets somebody, and within which the way is that behind the point one walks to
+_THERE = np.float32(2.0)  # m, distance to the goal below which nobody is impatient
+_NEAR = np.float32(1.2)  # m, distance within which people meet, and within which the direction beyond the next point counts
 _ROBOT = np.float32(2.0)  # m
 _LEAST = np.float32(0.02)  # m/s
 _TINY = np.float32(1e-12)
@@ -55,14 +55,14 @@ class Gait(NamedTuple):
     """The gait of the pedestrians of W worlds.
 
     Attributes:
-        facing_x: (W, P) direction in which somebody walks, or stands, x.
-        facing_y: (W, P) direction in which somebody walks, or stands, y.
+        facing_x: (W, P) direction in which a pedestrian faces, x.
+        facing_y: (W, P) direction in which a pedestrian faces, y.
         held: (W, P) impatience, 0 to 1.
-        way_x: (W, P) direction of the way, x: to the goal or through the door in front; 0 for people who are there or want to
+        way_x: (W, P) direction of the path, x: to the goal or through the door in front; 0 for people that have arrived or want to
             stand.
-        way_y: (W, P) direction of the way, y; 0 as ``way_x``.
-        door: (W, P) 1 for people in front of a door or at a corner, 0 for everybody else.
-        steps: (W, P) 1 for people who walk in steps, 0 for everybody else.
+        way_y: (W, P) direction of the path, y; 0 as ``way_x``.
+        door: (W, P) 1 for people in front of a door or at a corner, 0 for all others.
+        steps: (W, P) 1 for people that walk in steps, 0 for all others.
     """
 
     facing_x: Floats
@@ -92,14 +92,14 @@ class Turning(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """The point to which the pedestrians of W worlds walk now, and the direction in which they go on there.
+    """The point to which the pedestrians of W worlds walk now, and the direction in which their paths continue there.
 
     Attributes:
         x: (W, P) the point, x, m.
         y: (W, P) the point, y, m.
-        beyond_x: (W, P) direction of the way behind the point, x; 0 where it is the end.
-        beyond_y: (W, P) direction of the way behind the point, y; 0 where it is the end.
-        aware: (W, P) above 0 for people who walk round standing bodies (`agora.engine.progress`).
+        beyond_x: (W, P) direction of the path beyond the point, x; 0 at the end of the path.
+        beyond_y: (W, P) direction of the path beyond the point, y; 0 at the end of the path.
+        aware: (W, P) above 0 for people that walk round standing bodies (`agora.engine.progress`).
     """
 
     x: Floats
@@ -111,7 +111,7 @@ class Ahead(NamedTuple):
 
 @hidden
 def _see_ways(people, traits, goals, ahead, gait, w):
-    """Write everybody's way."""
+    """Write the path direction of every pedestrian."""
     x, y, speed, radius = people.x[w], people.y[w], traits.speed[w], traits.radius[w]
     goal_x, goal_y, way_x, way_y, door = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w], gait.door[w]
     to_x, to_y, beyond_x, beyond_y = ahead.x[w], ahead.y[w], ahead.beyond_x[w], ahead.beyond_y[w]
@@ -127,10 +127,11 @@ def _see_ways(people, traits, goals, ahead, gait, w):
 
 @lean_inlined
 def _look(people, traits, gait, w, i, ex, ey, lane, close):
-    """Return how many people meet pedestrian i, how many are ahead of it to (ex, ey), and how many of these could be nearer than
+    """Return how many people meet pedestrian i, how many are ahead of it towards (ex, ey), and how many of these may be within
     ``close``, m.
 
-    Who is ahead, near it, and goes another way or stands there meets it. (One loop that vectorises: most people are far off.)
+    A person that is near, ahead, and either standing or with another direction meets the pedestrian. (One loop that vectorises:
+    most people are far away.)
     """
     x, y, radius, active, way_x, way_y = people.x[w], people.y[w], traits.radius[w], people.active[w], gait.way_x[w], gait.way_y[w]
     xi, yi, own, ux, uy = x[i], y[i], radius[i], way_x[i], way_y[i]
@@ -148,7 +149,7 @@ def _look(people, traits, gait, w, i, ex, ey, lane, close):
 
 @lean_inlined
 def _faces_robot(people, robots, gait, w, i):
-    """Return whether a robot is ahead of pedestrian i, near it."""
+    """Return whether a robot is ahead of pedestrian i and near it."""
     for r in range(robots.x.shape[1]):
         px, py = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
         if robots.active[w, r] and px * px + py * py < _ROBOT * _ROBOT and px * gait.way_x[w, i] + py * gait.way_y[w, i] > ZERO:
@@ -158,7 +159,7 @@ def _faces_robot(people, robots, gait, w, i):
 
 @lean_inlined
 def _room(people, traits, w, i, ex, ey, lane):
-    """Return the distance that pedestrian i can go to (ex, ey) until it touches somebody ahead, m."""
+    """Return the distance that pedestrian i can walk towards (ex, ey) until it touches a person ahead, m."""
     room = _LOOK
     for j in range(traits.count[w]):
         px, py = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
@@ -174,17 +175,19 @@ def _room(people, traits, w, i, ex, ey, lane):
 
 @lean_inlined
 def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy):
-    """Change the asked velocity of pedestrian i, who is kept from going on or was a while ago, by its impatience."""
+    """Change the requested velocity of pedestrian i, which is or was recently blocked, according to its impatience."""
     s = traits.speed[w, i]
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     ex, ey = dx / distance, dy / distance
+    # Only pedestrians on the way become impatient; at the goal nobody needs to press forwards.
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
     comes = (distance > _THERE or aware) and s > ZERO
     held, free, alone, room = gait.held[w, i], False, True, _LOOK
     if comes:
         lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
         met, ahead, tight = _look(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
+        # Oncoming people and robots need patience: closing up to them would block both sides.
         free = not (sees & SEES_PEDESTRIANS and met > 0)
         free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
         free = free or aware
@@ -195,6 +198,7 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
     held = min(held + h / _PATIENCE, ONE) if free and slow else max(held - calming, ZERO)
     gait.held[w, i] = held
     if free:
+        # Remove backward motion, and blend towards closing up to the person ahead.
         back = min(wx[i] * ex + wy[i] * ey, ZERO)
         ax, ay = wx[i] - back * ex, wy[i] - back * ey
         fast = min(s, max(room / _CLOSING_UP, _SHUFFLE))
@@ -203,8 +207,8 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
 
 @inlined
 def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
-    """Return the velocity (2,) after a step of one who walks at (vx, vy) and is asked to walk at (ax, ay), and the direction (2,)
-    in which it faces then.
+    """Return the velocity (2,) after a step from velocity (vx, vy) with requested velocity (ax, ay), and the new facing direction
+    (2,).
     """
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     walks = speed > _FACING
@@ -212,13 +216,16 @@ def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
     speed = min(speed, fastest)
     asked = math.sqrt(ax * ax + ay * ay + _TINY)
     ux, uy = ax / asked, ay / asked
+    # The turning rate is limited on the spot, and by the lateral acceleration while walking.
     sine = h * min(turning.on_the_spot, turning.lateral / speed)
     cosine = math.sqrt(max(ONE - sine * sine, ZERO))
     left = sine if fx * uy - fy * ux >= ZERO else -sine
     far = fx * ux + fy * uy < cosine
     tx, ty = fx * cosine - fy * left if far else ux, fy * cosine + fx * left if far else uy
+    # Without a requested speed the direction is kept.
     turns = asked > _LEAST
     fx, fy = tx if turns else fx, ty if turns else fy
+    # Only the component along the facing direction is walked; it changes within the limits of braking and speeding up.
     along = max(ax * fx + ay * fy, ZERO)
     along = min(max(along, speed - _BRAKING * h), speed + _SPEEDING_UP * h)
     return along * fx, along * fy, fx, fy
@@ -229,17 +236,17 @@ def walk(
     dt, substeps, turning, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first,
     last
 ):  # fmt: skip
-    """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
+    """Turn the velocities (W, P) chosen for pedestrians that react to each other into steps.
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        turning: `Turning`, the limits on everybody's turning.
+        turning: `Turning`, the limits on turning.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (W, P) parties that somebody minds, as in `agora.engine.published_collision_resolution`.
+        minds: (W, P) bodies that a pedestrian reacts to, as in `agora.engine.published_collision_resolution`.
         people: pedestrians at the beginning of the substep.
         goals: waypoints that crowd models read.
-        forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
+        forced: (W, P) not 0 if an external force acts, which may move people in any direction.
         ahead: record `Ahead`.
         gait: record `Gait`, which is written.
     """
@@ -255,7 +262,7 @@ def walk(
             recorded = replay.last[w, i] >= replay.first[w, i]
             mine = people.active[w, i] and not recorded and forced[w, i] == 0 and minds[w, i] % IGNORES_ROBOTS == ALL
             steps[i] = ONE if mine else ZERO
-            if mine and speed[i] == ZERO:  # a behaviour may turn who stands
+            if mine and speed[i] == ZERO:  # a behaviour may turn a standing pedestrian
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])
             if mine and (held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]):
                 _close_up(h, sees, people, traits, goals, robots, ahead.aware[w, i] > ZERO, gait, w, i, wx, wy)

@@ -2,9 +2,9 @@
 
 A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
 that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
-is there, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand ahead of
-it. A pedestrian that wants to step back, but has no room (`agora.engine.standing_back`), asks the people behind it in the same way.
-A pedestrian that steps aside stops when the other pedestrian has passed. People who sit or work keep their places.
+blocks that side, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand
+ahead of it. A pedestrian that wants to step back, but has no room (`agora.engine.standing_back`), asks the people behind it in the
+same way. A pedestrian that steps aside stops when the other pedestrian has passed. People who sit or work keep their places.
 """
 
 from __future__ import annotations

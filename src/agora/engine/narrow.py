@@ -1,7 +1,7 @@
-"""Giving way: pedestrians let each other pass where it is narrow.
+"""Giving way: pedestrians let each other pass in narrow places.
 
-Where two cannot pass each other, whoever is nearer goes first, and who comes towards somebody there waits before it, a step
-aside. Of two who meet in there, the one of the larger id steps back. All of it reads and writes `agora.engine.routes.Routes`.
+If two people cannot pass each other, the nearer one goes first, and the oncoming one waits before the narrow place, a step aside.
+If two people meet inside, the one with the larger id steps back. This module reads and writes `agora.engine.routes.Routes`.
 """
 
 from __future__ import annotations
@@ -15,38 +15,36 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 
 REACHED = np.float32(0.3)
-"""From the point that one walks to, m."""
+"""Distance to the next point of the path at which it counts as reached, m."""
 
-_DOUBLE = np.float32(2.1)  # radii of clearance below which two cannot pass each other
+_DOUBLE = np.float32(2.1)  # clearance, in radii, below which two people cannot pass each other
 _SHARE = np.float32(0.98)
-_AHEAD = np.float32(2.4)  # m, how far ahead one looks for narrow places
-_STRIDE = np.float32(0.3)  # m, between two readings there
-_CELLS = np.float32(2.0)  # more than what the distance field is wrong by, between the centres of cells
-_ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of it
-_OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
-_LANE = np.float32(1.0)  # m, to the side of one's way
-_FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
-_EQUAL = np.float32(0.01)  # m, by which the distances of two equally near people may differ
-_SQUEEZED = np.float32(0.95)  # share of the radius that a person needs beside a body
-_STANDS = np.float32(0.15)  # m/s, below which a robot stands
-_INSIDE = np.float32(0.8)  # m, from the narrow place, within which somebody is in it
-_IMPATIENCE = np.float32(1.0)  # m per s of being stuck beyond `_LONG`, by which a pedestrian counts as nearer
+_AHEAD = np.float32(2.4)  # m, distance ahead that is searched for narrow places
+_STRIDE = np.float32(0.3)  # m, distance between two readings on the path
+_CELLS = np.float32(2.0)  # more than the error of the distance field between the centres of cells
+_ROOM = np.float32(1.2)  # m, distance from a narrow place that is left to people coming out of it
+_OPPOSED = np.float32(-0.2)  # cosine of the angle between opposed directions
+_LANE = np.float32(1.0)  # m, to the side of the path
+_FAR = np.float32(6.0)  # m, distance at which a person in a narrow place is seen
+_EQUAL = np.float32(0.01)  # m, tolerance for two equally near people
+_SQUEEZED = np.float32(0.95)  # fraction of the radius that a person needs next to a body
+_STANDS = np.float32(0.15)  # m/s, speed below which a robot stands
+_INSIDE = np.float32(0.8)  # m, distance from the narrow place within which a person is in it
+_IMPATIENCE = np.float32(1.0)  # m per second of being stuck beyond `_LONG`, by which a pedestrian counts as nearer
 _LONG = np.float32(3.0)  # s
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def gap(ax, ay, bx, by):
-    """Distance between two points."""
+    """Return the distance between two points."""
     dx, dy = bx - ax, by - ay
     return math.sqrt(dx * dx + dy * dy)
 
 
 @hidden
 def _is_narrow(maps, m, x, y, ux, uy, radius):
-    """Return whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the
-    wall.
-    """
+    """Return whether a person walking to (ux, uy) leaves no room for another next to it: left, right, or away from the wall."""
     double = _DOUBLE * radius
     free, nx, ny = clearance_at(maps, m, x, y)
     if free >= double:
@@ -61,7 +59,7 @@ def _is_narrow(maps, m, x, y, ux, uy, radius):
 
 @hidden
 def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
-    """Note the first place on the way in which two cannot pass each other."""
+    """Record the first place on the path where two people cannot pass each other."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
     t, wide = ZERO, ZERO
@@ -80,7 +78,7 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 @hidden
 def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
-    """Return whether a body at a point, seen along (ux, uy), leaves room for at most one person beside it."""
+    """Return whether a body at a point, seen along (ux, uy), leaves room for at most one person next to it."""
     lanes = 0
     for side in (ONE, -ONE):
         nx, ny = -side * uy, side * ux
@@ -92,7 +90,7 @@ def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
 
 @hidden
 def _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
-    """Note the nearest standing robot on the path that leaves no room for two people to pass, unless a narrow place is nearer."""
+    """Record the nearest standing robot on the path that leaves no room for two people to pass, unless a narrow place is nearer."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
     nearest = gap(x, y, routes.narrow_x[w, i], routes.narrow_y[w, i]) if routes.narrow[w, i] else _AHEAD
@@ -118,8 +116,9 @@ def _is_robot(robots, w, x, y):
 
 @hidden
 def _meets(people, traits, routes, maps, m, w, i, ux, uy):
-    """Return the pedestrian whom pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for; smaller ids go
-    first; or -1.
+    """Return the pedestrian that pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for, or -1.
+
+    Smaller ids go first.
     """
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w]):
@@ -139,9 +138,9 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 
 @hidden
 def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
-    """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
+    """Return whether an oncoming person goes first through the narrow place ahead of pedestrian i, which walks to (ux, uy).
 
-    A pedestrian that has been stuck for some time counts as nearer. People who want to stand do not count if pedestrian i is aware
+    A pedestrian that has been stuck for some time counts as nearer. People that want to stand do not count if pedestrian i is aware
     of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
@@ -178,7 +177,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
 
 @hidden
 def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, progress, routes, m, w, i):
-    """Note whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait before it."""
+    """Record whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
     _narrow_ahead(maps, m, routes, w, i, x, y, radius)
@@ -201,7 +200,7 @@ def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, 
 
 @hidden
 def waiting_place(routes, w, i, x, y):
-    """Return the point where pedestrian i waits: off the narrow place, or off the person met there, and a step aside."""
+    """Return the point where pedestrian i waits: away from the narrow place or from the person met there, and a step aside."""
     bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
     mine = max(math.sqrt(bx * bx + by * by), _TINY)
     back = max(_ROOM - mine, ZERO) / mine

@@ -49,8 +49,8 @@ class Observer:
         rows: number of rows N.
         limits: limits of the robots.
         wiring: as given.
-        bound: channels of the wiring at work, in the order of their needs.
-        now: present time, s, on the clock of `receive_scan`; None where scans are those of the world.
+        bound: channels bound to the batch, in the order of their needs.
+        now: present time, s, on the clock of `receive_scan`; None if scans come from the world.
     """
 
     def __init__(self, world: World, wiring: Wiring, control: float, offers: Mapping[str, Offer] | None = None) -> None:
@@ -79,16 +79,14 @@ class Observer:
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
     def _measuring(self) -> list[Work]:
-        """Return the work of the sensor period: channels that measure, and before them the channels without measurement that they
-        need.
-        """
+        """Return the work of the sensor period: measuring channels, after the non-measuring channels that they need."""
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
         wanted = {one for provider in measuring for one in self.wiring.below(provider)}
         works = [bound.measure or bound.read for provider, bound in self.bound.items() if provider in wanted]
         return [work for work in works if work is not None]
 
     def part(self, kind: type[_Part]) -> _Part | None:
-        """Return the object that does the work of a channel, by its class; None where no such channel is needed."""
+        """Return the object that does the work of a channel, by its class; None if no such channel is needed."""
         return next((bound.part for bound in self.bound.values() if isinstance(bound.part, kind)), None)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:
@@ -97,9 +95,7 @@ class Observer:
         self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
-        pedestrians.
-        """
+        """Return the costs (rows, columns) uint8 that layers add to the whole map, from a robot's knowledge of pedestrians."""
         layered = self.wiring.layered
         assert layered is not None
         for provider in self.wiring.below(layered):
@@ -109,7 +105,7 @@ class Observer:
         return costs
 
     def _time(self) -> Doubles:
-        """The moment (W, R) of each robot, s: of the episode, or ``now``."""
+        """Return the time (W, R) of each robot, s: of the episode, or ``now``."""
         if self.now is not None:
             self._moment[...] = self.now
         else:
@@ -117,7 +113,7 @@ class Observer:
         return self._moment
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Say which robot a row is: an episode begins, and nothing is remembered."""
+        """Set the robot of a row at the start of an episode; the row's state is reset."""
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius
@@ -130,9 +126,7 @@ class Observer:
                 bound.begin(world, robot, model)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
-        time.
-        """
+        """Measure the channels that are due at the sensor period, in all or some worlds; readings stay until the next one."""
         if not self._measures:
             return
         self._gather_now()
@@ -146,11 +140,11 @@ class Observer:
 
     @property
     def scans(self) -> HeldScans | None:
-        """The robots' scans; None where nobody reads them."""
+        """Return the robots' scans; None if no planner reads them."""
         return self.part(HeldScans)
 
     def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
-        """Give a row the ranges (B,) of a scan that was taken elsewhere at ``time``, s; it stays until the next."""
+        """Give a row the ranges (B,) of an external scan taken at ``time``, s; it stays until the next scan."""
         assert self.scans is not None
         self.scans.reading["ranges"][world, robot] = ranges
         self._gather_now()
@@ -159,12 +153,12 @@ class Observer:
             work(world, world + 1)
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the last readings of a robot's recorded channels, by their names."""
+        """Return copies of the last readings of a robot's recorded channels, by name."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
     def _gather_now(self) -> None:
-        """Read where the robots are."""
+        """Read the present poses of the robots."""
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:

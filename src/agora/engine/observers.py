@@ -33,7 +33,7 @@ def recordable(names: Collection[str]) -> tuple[str, ...]:
     """Return names of channels, each once.
 
     Raises:
-        UnknownNameError: another name.
+        UnknownNameError: a name is unknown.
     """
     for name in names:
         if name not in available("channels"):
@@ -48,17 +48,17 @@ def wiring_of(
     sensors: Sequence[Named],
     record: Collection[str] = (),
 ) -> Wiring:
-    """Return the channels of a robot that carries a lidar and other sensors.
+    """Return the channels of a robot with a lidar and other sensors.
 
     Args:
-        needs: the channels that the planner reads.
+        needs: channels that the planner reads.
         conditions: conditions of the episodes.
-        lidar: lidar of the robot, in place of which that of the conditions counts if they have one.
+        lidar: lidar of the robot; the lidar of the conditions, if any, replaces it.
         sensors: other sensors of the robot.
         record: names of channels that are recorded.
 
     Raises:
-        InputError: there is no such channel, or the robot lacks a sensor that it needs.
+        InputError: a channel does not exist, or the robot lacks a sensor that it needs.
     """
     setting = Setting(conditions.lidar or lidar, {one.name: one.part for one in sensors}, conditions.perception, conditions.layers)
     wiring = Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
@@ -69,7 +69,7 @@ def wiring_of(
 
 
 class Observers:
-    """An `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
+    """One `Observer` for all robots with the same channels, which the same sensors imply; usually there is one for all.
 
     Args:
         world: the worlds.
@@ -84,7 +84,7 @@ class Observers:
         kinds: the channels of each observer.
 
     Raises:
-        InputError: a channel that is not there.
+        InputError: a channel does not exist.
     """
 
     def __init__(
@@ -106,14 +106,14 @@ class Observers:
         self._rows = np.tile(np.array(self._number[: world.layout.robots], np.int64), world.layout.worlds)
 
     def _kind(self, lidar: Lidar | None, sensors: tuple[Named, ...]) -> Wiring:
-        """The channels of a robot that carries this."""
+        """Return the channels of a robot with these sensors."""
         if (lidar, sensors) not in self._known:
             self._known[lidar, sensors] = wiring_of(self._needed, self._conditions, lidar, sensors, self.record)
         return self._known[lidar, sensors]
 
     @property
     def one(self) -> Observer:
-        """The observer of the first robot, which is that of all where they have the same sensors."""
+        """Return the observer of the first robot, which is the observer of all robots with the same sensors."""
         return self._each[0]
 
     def number(self, robot: int) -> int:
@@ -121,19 +121,19 @@ class Observers:
         return self._number[robot]
 
     def of(self, robot: int) -> Observer:
-        """The observer of a robot."""
+        """Return the observer of a robot."""
         return self._each[self._number[robot]]
 
     def of_robot(self, robot: int, seen: Sequence[Observation], memory: Memory) -> tuple[Observation, Memory]:
-        """Return the part of the observations, and of the memory after `ask`, that is for robots like this one."""
+        """Return the part of the observations, and of the memory after `ask`, for robots like this one."""
         number = self.number(robot)
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Say which robot a row is: an episode begins.
+        """Set the robot of a row at the start of an episode.
 
         Raises:
-            InputError: it has other sensors than the robots of this number in the batch.
+            InputError: its sensors differ from those of the robots with this number in the batch.
         """
         if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
             raise InputError(f"robot {robot}: {model.name} has other sensors than the batch's other robots of this number")
@@ -142,50 +142,46 @@ class Observers:
 
     @property
     def read_paths(self) -> bool:
-        """True where a robot reads global paths."""
+        """True if a robot reads global paths."""
         return any(self._paths)
 
     @property
     def _paths(self) -> list[HeldPaths]:
-        """The global paths of each observer that has some."""
+        """Return the global paths of each observer that has some."""
         return [held for observer in self._each if (held := observer.part(HeldPaths)) is not None]
 
     def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
-        """Give a robot its global path (K, 2); (0, 2) for none. Where nobody reads paths, nothing changes."""
+        """Give a robot its global path (K, 2); (0, 2) for none. Without a reader of paths, nothing changes."""
         for held in self._paths:
             held.set(world, robot, path)
 
     def path(self, world: int, robot: int) -> Floats:
-        """The global path (K, 2) of a robot, m; (0, 2) for none."""
+        """Return the global path (K, 2) of a robot, m; (0, 2) for none."""
         held = self.of(robot).part(HeldPaths)
         return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
-        pedestrians.
-        """
+        """Return the costs (rows, columns) uint8 that layers add to the whole map, from a robot's knowledge of pedestrians."""
         return self.of(robot).layer_costs(world, robot, place)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
-        time.
-        """
+        """Measure the channels that are due at the sensor period, in all or some worlds; readings stay until the next one."""
         for observer in self._each:
             observer.measure(worlds)
 
     def see_nothing(self) -> None:
-        """Take scans in which nothing is met."""
+        """Set scans in which no beam hits anything."""
         for scans in (observer.scans for observer in self._each):
             if scans is not None and scans.lidar is not None:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Set the present time, s, on the clock of scans that come from elsewhere."""
+        """Set the present time, s, on the clock of external scans."""
         for observer in self._each:
             observer.now = time
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the last readings of a robot's recorded channels, by their names: arrays of its fields."""
+        """Return copies of the last readings of a robot's recorded channels, by name: arrays of its fields."""
         return self.of(robot).recorded(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
@@ -193,12 +189,12 @@ class Observers:
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return the planner's answer to `observe`, and the reasons of failed rows (`agora.planners.adapters.call`).
+        """Return the planner's commands for `observe`, and the reasons of failed rows (`agora.planners.adapters.call`).
 
         Args:
             planner: planner of every robot.
             seen: observations of `observe`.
-            memory: memory of the call before; {} at the start.
+            memory: memory of the previous call; {} at the start.
             active: (N,) rows that count.
         """
         ranges = self.one.everywhere if self._world.threads.several else None

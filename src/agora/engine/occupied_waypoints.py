@@ -1,12 +1,12 @@
-"""Waypoints out of reach: nobody waits for a place on which somebody else stands, or from which walls keep people off.
+"""Waypoints out of reach: nobody waits for a place that another body occupies, or that walls keep people away from.
 
-Where a body stands so near to a waypoint that nobody else comes within its tolerance, whoever is a step away from that body goes on
-to the next one.
+If a body stands so near to a waypoint that nobody else fits within its tolerance, a pedestrian that is one step away from that body
+continues to the next waypoint.
 
-Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
-corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there. A pedestrian that has given up its waypoint (`agora.engine.progress`, `agora.engine.standing_back`) goes on to the
-next one. If its waypoint is its exit, it takes another exit, which lies behind it.
+Most crowd models keep people some distance away from walls. Pedestrians come to rest in front of a waypoint near a wall, in
+particular in a corner, and would wait there forever. A pedestrian that has stood near such a waypoint for a while continues to the
+next one, or leaves there. A pedestrian that has given up its waypoint (`agora.engine.progress`, `agora.engine.standing_back`)
+continues to the next one. If its waypoint is its exit, it takes another exit, which lies behind it.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
-"""m/s, below which somebody stands."""
+"""Speed below which a person stands, m/s."""
 
 ROOM = np.float32(0.2)
-"""m, that people leave between bodies."""
+"""Gap that people leave between bodies, m."""
 
 PATIENCE = np.float32(4.0)
-"""s, for which a pedestrian stands near a waypoint beside a wall before it counts as reached."""
+"""Time for which a pedestrian stands near a waypoint at a wall before the waypoint counts as reached, s."""
 
 _OTHER = np.float32(2.0)  # m, least distance to the other exit that a pedestrian takes
 _EQUAL = np.float32(1e-3)  # m, by which the distances of equally near exits may differ
 _INFINITE = np.float32(np.inf)
 _STEP = np.float32(0.5)  # m
-_NEAR = np.float32(3.0)  # m, at most, from the waypoint
+_NEAR = np.float32(3.0)  # m, largest distance from the waypoint
 
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Return whether a body a step ahead of (x, y) bars the way to (tx, ty); nobody comes nearer to it than ``reach``, m."""
+    """Return whether a body a step ahead of (x, y) blocks the path to (tx, ty); nobody comes nearer to it than ``reach``, m."""
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
 
 
 @lean_inlined
 def _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Return whether somebody whom pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
+    """Return whether a person that pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
     k = waypoints.index[w, i]
     tx, ty, tolerance = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], waypoints.tolerance[w, i]
     x, y, vx, vy, radius, active = people.x[w], people.y[w], people.vx[w], people.vy[w], traits.radius[w], people.active[w]
@@ -66,7 +66,7 @@ def _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i):
 
 @lean_inlined
 def _widest(traits, robot_traits, w):
-    """Radius of the largest body, m."""
+    """Return the radius of the largest body, m."""
     widest = ZERO
     for i in range(traits.count[w]):
         widest = max(widest, traits.radius[w, i])
@@ -77,7 +77,7 @@ def _widest(traits, robot_traits, w):
 
 @hidden
 def _is_kept_off(maps, people, traits, waypoints, w, i):
-    """Return whether pedestrian i, on its way to a waypoint that is nearer to a wall than people walk, stands before it."""
+    """Return whether pedestrian i stands before its waypoint, which is nearer to a wall than people walk."""
     k = waypoints.index[w, i]
     tx, ty, room = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], traits.radius[w, i] + ROOM
     if waypoints.x[w, i] != tx or waypoints.y[w, i] != ty or not traits.speed[w, i] > ZERO:
@@ -117,7 +117,7 @@ def _turn_back(people, traits, waypoints, progress, w, i):
 def pass_occupied(
     dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last
 ):  # fmt: skip
-    """Make the next waypoint current where somebody stands on the current one, or where walls keep a pedestrian off it.
+    """Make the next waypoint current if another body stands on the current one, or if walls keep a pedestrian away from it.
 
     Args:
         dt: physics step, s.
@@ -125,7 +125,7 @@ def pass_occupied(
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         people: pedestrians at the end of the step.
         robots: robots at its beginning.
-        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s.
+        kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s.
         progress: record `agora.engine.progress.Progress`, of which ``stalled`` and ``hopeless`` are written.
     """
     for w in range(first, last):

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Paths:
-    """Gives the robots of a batch their global paths, where somebody reads them.
+    """Gives the robots of a batch their global paths, if a planner reads them.
 
     Args:
         world: the worlds.
         observers: observers, which take the paths, and know the layers on the map.
-        conditions: the global planner, how often it plans, and the layers.
+        conditions: the global planner, its replanning period, and the layers.
         keep: whether the paths of an episode are kept for `given`.
     """
 
@@ -42,21 +42,21 @@ class Paths:
         self._given: dict[tuple[int, int], list[Doubles]] = {}
 
     def begin(self, w: int, start: Start) -> None:
-        """Begin an episode in one world: every robot gets the path to its first goal."""
+        """Start an episode in one world: every robot gets the path to its first goal."""
         self._starts[w], self._looked[w] = start, 0
         for r, robot in enumerate(start.robots):
             self._given[w, r] = []
             self.plan(w, r, robot.pose, robot.goals[0])
 
     def forget(self, w: int) -> None:
-        """Begin to count steps of a world anew."""
+        """Restart the step count of a world."""
         self._looked[w] = 0
 
     def due(self, step: Array) -> Bools:
-        """Return the worlds (W,) whose paths are due to be made anew.
+        """Return the worlds (W,) whose paths are due for replanning.
 
         Args:
-            step: (W,) physics steps since the episodes began; the last call is at an earlier one.
+            step: (W,) physics steps since the episodes began; larger than at the previous call.
         """
         if self._every == 0:
             return np.zeros(len(self._looked), np.bool_)
@@ -70,12 +70,12 @@ class Paths:
         return np.array([robots.x[w, r], robots.y[w, r], robots.heading[w, r]], float)
 
     def replan(self, w: int, r: int) -> None:
-        """Give a robot the path from where it is to its current goal."""
+        """Give a robot the path from its present position to its current goal."""
         goals = self._world.status.goals
         self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, (2,) m or poses (3,); none where there is none."""
+        """Give a robot the path from a place to a goal, (2,) m or poses (3,); an empty path if there is none."""
         if self._needed:
             path = self.find(w, r, here, goal)
             self._observers.set_path(w, r, path)
@@ -85,15 +85,17 @@ class Paths:
                 self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
 
     def given(self, w: int, r: int) -> Doubles | None:
-        """The kept paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None without."""
+        """Return the stored paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None
+        without.
+        """
         return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none."""
+        """Return the path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) if there is none."""
         return self.question(w, r, here, goal)()
 
     def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
-        """The question that `find` asks, which may be asked later, and in another thread."""
+        """Return the request that `find` makes, which can be run later and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
@@ -109,13 +111,13 @@ class Paths:
 def path_for(
     model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
 ) -> Floats | None:
-    """The path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None where there is none.
+    """Return the path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None for no path.
 
-    It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside. A planner that
-    fits the outline itself is asked once.
+    The path is planned for the disc around the robot's outline; if there is none, for the largest disc inside. A planner that
+    handles the outline itself is called once.
 
     Raises:
-        ComponentError: the planner's code is wrong.
+        ComponentError: the planner's code fails.
     """
     request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
     path = _asked(planner, request)
@@ -125,7 +127,7 @@ def path_for(
 
 
 def _asked(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
-    """The path of a global planner, checked.
+    """Return the path of a global planner, after checks.
 
     Raises:
         ComponentError: the planner raised, or returned something other than points (K, 2), poses (K, 3) or None.
@@ -140,5 +142,5 @@ def _asked(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
 
 
 def _pose(place: Array) -> Doubles:
-    """A pose (3,) of a place (2,) or (3,); a heading that is not there is NaN."""
+    """Return a pose (3,) of a place (2,) or (3,); a missing heading is NaN."""
     return np.array([place[0], place[1], place[2] if len(place) > 2 else np.nan])

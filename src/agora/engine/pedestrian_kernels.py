@@ -1,4 +1,6 @@
-"""Generation t to t + dt of the pedestrians: simulated ones from the crowd model's output, replayed ones from their knots."""
+"""Advances pedestrians from generation t to t + dt: simulated ones with the crowd model's output, replayed ones with their
+recording.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
 LARGEST = np.float32(1e6)
-"""Largest acceleration, m/s2, or velocity, m/s, along an axis that a crowd model may answer with."""
+"""Largest absolute component of a crowd model's output, m/s2 for accelerations or m/s for velocities."""
 
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 
 
 @inlined
 def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
-    """A crowd model's answer as a velocity, its speed clipped at ``cap``."""
+    """Return a crowd model's output as a velocity, with its speed clipped at ``cap``."""
     a = vx + ox * dt if acceleration else ox
     b = vy + oy * dt if acceleration else oy
     s = math.sqrt(a * a + b * b + _TINY)
@@ -32,7 +34,7 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
 
 @hidden
 def _integrate(now, after, traits, w, vx, vy, dt):
-    """Semi-implicit Euler with the chosen velocities; pedestrians who want to stand do."""
+    """Integrate the chosen velocities by semi-implicit Euler; pedestrians that want to stand do not move."""
     x, y, speed, cx, cy = now.x[w], now.y[w], traits.speed[w], vx[w], vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
     for i in range(x.size):
@@ -48,15 +50,15 @@ def _integrate(now, after, traits, w, vx, vy, dt):
 
 @lean_kernel
 def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, traits, answers, out_x, out_y, first, last):
-    """Write the velocity at which each pedestrian's own crowd model would have it go at the end of a substep.
+    """Write the velocity that each pedestrian's own crowd model gives it at the end of a substep.
 
     Args:
         dt: physics step, s.
         substep: number of the substep, 1..substeps; all are equal parts of the step.
-        acceleration: (K,) whether a model answers with accelerations.
+        acceleration: (K,) whether a model outputs accelerations.
         factor: (K,) cap of each model's speed, in preferred speeds.
         number: (W, P) number of the model that moves a pedestrian.
-        answers: (K, 2, W, P) answers of the models.
+        answers: (K, 2, W, P) outputs of the models.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -71,12 +73,12 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
 @lean_kernel
 def find_unwalkable(now, number, answers, first, last):
-    """Return ``w * P + i`` of the first pedestrian whose model's answer is not finite or beyond `LARGEST`; -1 if there is none.
+    """Return ``w * P + i`` of the first pedestrian whose model's output is not finite or beyond `LARGEST`; -1 if there is none.
 
     Args:
         now: pedestrians at the beginning of the substep.
         number: (W, P) number of the model that moves a pedestrian.
-        answers: (K, 2, W, P) answers of the models.
+        answers: (K, 2, W, P) outputs of the models.
     """
     slots = number.shape[1]
     for w in range(first, last):
@@ -89,13 +91,13 @@ def find_unwalkable(now, number, answers, first, last):
 
 @lean_kernel
 def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, first, last):
-    """Change the velocities that crowd models chose as the forces from outside say (`agora.world.records.Fed`).
+    """Add the effect of external forces to the velocities that crowd models chose (`agora.world.records.Fed`).
 
     Args:
         dt: physics step, s.
-        substeps: into which it is divided.
-        factor: (K,) each crowd model's cap of the speed, in preferred speeds.
-        number: (W, P) whose cap counts.
+        substeps: number of substeps of the step.
+        factor: (K,) cap of each crowd model's speed, in preferred speeds.
+        number: (W, P) number of the model whose cap counts.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -113,7 +115,7 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
 
 @hidden
 def _keep(now, after, w):
-    """A world that is done stays as it is."""
+    """Copy the state of a finished world unchanged."""
     for i in range(now.x.shape[1]):
         after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
         after.vx[w, i], after.vy[w, i] = now.vx[w, i], now.vy[w, i]
@@ -146,7 +148,7 @@ def next_waypoint(traits, waypoints, clock, w, i, substep):
 
 @hidden
 def _pass_reached(after, traits, waypoints, clock, w, substep):
-    """Make the next waypoint current where one is reached."""
+    """Make the next waypoint current when one is reached."""
     for i in range(traits.count[w]):
         if waypoints.count[w, i] < 2 or not after.active[w, i]:
             continue
@@ -158,7 +160,7 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 @lean_kernel
 def settle(traits, waypoints, minds, clock, first, last):
-    """Reset the wishes of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
+    """Reset the goals and speeds of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -171,7 +173,7 @@ def settle(traits, waypoints, minds, clock, first, last):
 
 @lean_kernel
 def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, replay, clock, vx, vy, first, last):
-    """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
+    """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; finished worlds stay unchanged.
 
     Args:
         dt: physics step, s.

@@ -1,4 +1,4 @@
-"""Progress: whether pedestrians who want to go on make progress, and for how long they have been stuck."""
+"""Progress: whether pedestrians that want to walk on make progress, and for how long they have been stuck."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
 
 STALLED = np.float32(1.5)
-"""s without progress after which a pedestrian looks for a detour."""
+"""Time without progress after which a pedestrian searches for a detour, s."""
 
 WAITS = np.float32(2.5)
-"""s without progress after which others make way."""
+"""Time without progress after which others make way, s."""
 
 AT_PLACE = np.float32(0.6)
-"""m, from its waypoint, at which a pedestrian does not count as kept from going on."""
+"""Distance to its waypoint at which a pedestrian does not count as blocked, m."""
 
 _AWARE = np.float32(6.0)  # s for which a pedestrian that was stuck considers standing bodies
 _GETS_ON = np.float32(0.4)  # m, from its last place, at which a pedestrian has made progress; less if it prefers less than 1 m/s
@@ -35,8 +35,8 @@ class Progress(NamedTuple):
         from_y: (W, P) place from which the pedestrian must move away, y, m.
         stalled: (W, P) time without progress, s.
         aware: (W, P) time for which the pedestrian still considers standing bodies, s.
-        ahead_x: (W, P) direction in which the pedestrian wants to go on, x; noted while ``aware`` is above 0.
-        ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
+        ahead_x: (W, P) direction in which the pedestrian wants to walk on, x; recorded while ``aware`` is above 0.
+        ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; as ``ahead_x``.
         left: (W, P) shortest length of the path to the waypoint so far, m.
         late: (W, P) time since the path last became shorter, s.
         hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`,
@@ -64,7 +64,7 @@ class Progress(NamedTuple):
 
 @hidden
 def note_progress(h, people, traits, progress, w, i, left):
-    """Note the progress of pedestrian i in the last ``h`` seconds.
+    """Record the progress of pedestrian i in the last ``h`` seconds.
 
     Args:
         left: distance from pedestrian i to its waypoint, m.
@@ -88,10 +88,11 @@ def note_progress(h, people, traits, progress, w, i, left):
 
 @hidden
 def note_path(h, progress, w, i, left, excused):
-    """Note the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has long not become shorter.
+    """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for
+    long.
 
     Args:
-        h: time since the last note, s.
+        h: time since the last call, s.
         left: length of the path, m.
         excused: whether the waypoint has changed, or the pedestrian waits before a narrow place.
     """
@@ -105,6 +106,6 @@ def note_path(h, progress, w, i, left, excused):
 
 @hidden
 def note_direction(progress, w, i, dx, dy):
-    """Note that pedestrian i wants to go on along (dx, dy)."""
+    """Record that pedestrian i wants to walk on along (dx, dy)."""
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     progress.ahead_x[w, i], progress.ahead_y[w, i] = dx / length, dy / length

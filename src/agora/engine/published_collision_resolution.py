@@ -1,17 +1,16 @@
 """The older collision resolution, kept for suites whose numbers were published with it (``yields: false``).
 
 All other suites use `agora.engine.collision_resolution`. Both keep pedestrians from stepping into a wall, a robot or a pedestrian
-whom they see, under every crowd model. In this one, one-way crowds stop before doors: a pedestrian steps aside only for one that
-stands or comes the other way.
+that they see, under every crowd model. With this module, one-way crowds get stuck before doors: a pedestrian steps aside only for
+one that stands or comes towards it.
 
-After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
-overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a
-wall the pedestrian alone does. Nothing is added but what parts those who overlap already, slowly. A few rounds over the worst
-contact of each settle who gives up how much; where many press together and that is not enough, those who would still step into
-somebody stand.
+The crowd models choose velocities; this module removes the components that would make bodies overlap at the end of the step. In a
+pair of pedestrians each gives up its share of the closing speed; for a robot or a wall only the pedestrian gives up speed. The only
+velocity that is added slowly parts bodies that already overlap. A few rounds over the worst contact of each pedestrian determine
+how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into somebody stop.
 
-Whom somebody stops who stands or comes the other way steps aside, to the right, so that two who meet do not stand before each other
-for ever; the one of the larger id steps back, too.
+A pedestrian that is stopped by a standing or oncoming one steps aside, to the right, so that two people that meet do not stand in
+front of each other forever; the one with the larger id also steps back.
 """
 
 from __future__ import annotations
@@ -52,13 +51,13 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def _allowed(gap, inverse_h):
-    """Fastest closing speed that keeps a gap open, m/s; negative where it must open."""
+    """Return the largest closing speed that keeps a gap open, m/s; negative if the gap must open."""
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @hidden
 def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
-    """Note the velocities that pedestrians give up for each other."""
+    """Record the velocities that pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -83,9 +82,9 @@ def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
 
 @hidden
 def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Have pedestrian i step aside, where j in direction (nx, ny) keeps it from going on and does not go the same way.
+    """Make pedestrian i step aside if j in direction (nx, ny) blocks it and does not walk in the same direction.
 
-    Returns whether it does.
+    Returns whether it steps aside.
     """
     wx, wy = wish_of(people, traits, goals, w, i)
     ox, oy = wish_of(people, traits, goals, w, j)
@@ -101,7 +100,7 @@ def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 @hidden
 def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
-    """Have everybody step aside who has to; returns whether anybody does."""
+    """Make all blocked pedestrians step aside; return whether any does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
@@ -115,7 +114,7 @@ def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy)
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
+    """Record the velocity that pedestrian i gives up for robot r, which keeps its velocity."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     reach = traits.radius[w, i] + robot_traits.radius[w, r] + MARGIN
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
@@ -127,7 +126,7 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 @lean_inlined
 def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
-    """Rounds over the worst contact of each, and at last the walls."""
+    """Run rounds over the worst contact of each pedestrian, and finally the walls."""
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
@@ -154,7 +153,7 @@ def hold_back(
         dt: physics step, s.
         substeps: number of equal parts of the step.
         sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
+        minds: (W, P) ALL, ROBOTS or NOTHING, with IGNORES_ROBOTS added or not.
         people: pedestrians at the beginning of the substep.
         goals: waypoints that crowd models read.
     """

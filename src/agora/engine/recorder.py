@@ -1,4 +1,4 @@
-"""Keeps samples of running episodes at control rate and contact events at physics rate."""
+"""Records samples of running episodes at control rate and contact events at physics rate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _sample(
 
 
 def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
-    """The contact events of every world since the last call: world, robot, contact."""
+    """Return the contact events of every world since the last call: world, robot, contact."""
     status = world.status
     for w in np.flatnonzero(status.events.count):
         for k in range(min(status.events.count[w], status.events.step.shape[1])):
@@ -62,7 +62,7 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
 
 
 def _stacked(arrays: Sequence[Array]) -> Array:
-    """Return arrays as one; arrays that are shorter than others along an axis, as paths are, repeat their last."""
+    """Return arrays stacked; arrays that are shorter along an axis, such as paths, repeat their last entry."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
     return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
@@ -73,9 +73,9 @@ class Recorder:
 
     Args:
         world: the worlds.
-        length: most samples of an episode.
+        length: largest number of samples of an episode.
         notes: notes of the planner (`agora.interfaces.NOTES`).
-        states: whether social states are kept.
+        states: whether social states are recorded.
     """
 
     def __init__(self, world: World, length: int, notes: Collection[str] = (), states: bool = False) -> None:
@@ -99,13 +99,13 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Forget the records of a world and begin again."""
+        """Delete the records of a world and restart."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]
 
     def sample(self) -> None:
-        """Keep the present state and the contact events since the last call."""
+        """Record the present state and the contact events since the last call."""
         world = self._world
         self._bound[world.now](0, world.layout.worlds)
         if world.doors is not None:
@@ -115,7 +115,7 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def note(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Keep the planner's notes (N,) at the last sample, and the robots' commands, in rows (N,) that are under way."""
+        """Record the planner's notes (N,) at the last sample, and the robots' commands, in active rows (N,)."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
@@ -128,7 +128,7 @@ class Recorder:
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
-        """Keep the last readings of recorded channels of robots in rows (N,) that are under way."""
+        """Record the last readings of recorded channels of robots in active rows (N,)."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
             self._readings[w][r].append(observers.recorded(int(w), int(r)))
 
@@ -143,7 +143,7 @@ class Recorder:
         return tuple(sorted((c for r, c in self._events[world] if r == robot), key=lambda c: (c.time, c.kind, c.party)))
 
     def samples_until(self, world: int, end_step: int) -> tuple[slice, np.ndarray]:
-        """Return which samples belong to a robot that ended at a step, and their times, s; the last one stands for the end."""
+        """Return which samples belong to a robot that ended at a step, and their times, s; the last sample is the end."""
         steps = self.steps[world, : self.cursor[world]]
         count = int(np.searchsorted(steps, end_step)) + 1
         times = np.minimum(steps[:count], end_step) * self._world.dt

@@ -1,12 +1,12 @@
-"""Routes: pedestrians find their way round walls and furniture, through doors, and let each other pass where it is narrow.
+"""Routes: pedestrians find their way around walls and furniture, through doors, and let each other pass in narrow places.
 
-Behaviours and lists of waypoints say where somebody wants to go; crowd models steer straight at a point. Between the two, a route
-puts the point that somebody walks to now in place of the wanted one: a place on the way in sight, moved out along the line of
-sight as far as the rest of the way is long, so that what a model makes of the distance stays right. Where the wanted point is in
-sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second
-everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
+Behaviours and waypoint lists set where a pedestrian wants to go; crowd models steer straight to a point. In between, a route
+replaces the wanted point by the point to walk to now: a visible place on the path, moved outwards along the line of sight by the
+length of the remaining path, so that a model's use of the distance stays correct. If the wanted point is visible, nothing changes.
+Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice per second each pedestrian checks how
+far along the route the path is free. A pedestrian that has been pushed off its route, or has another destination, gets a new route.
 
-Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
+If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
 (`agora.engine.detour`), takes another route, or stands back (`agora.engine.standing_back`).
 """
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from agora.world.threads import Work
     from agora.world.world import World
 
-_LOOK = 0.6  # s between two looks along the route
-_MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
-_AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
+_LOOK = 0.6  # s, time between two checks of the route
+_MOVED = np.float32(0.5)  # m, distance that the wanted point may move before the route is recomputed
+_AMPLE = np.float32(0.2)  # m, clearance beyond the radius that a short cut needs, or the clearance at its ends if smaller
 _SHARE = np.float32(0.98)
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
-_LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
-_DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
+_LEAST = np.float32(0.75)  # clearance, in radii, at which a road is still followed: a pedestrian next to the road slides back
+_DISTANT = np.float32(3.0)  # m, distance to the next point beyond which checks are half as frequent
 _TIRED = np.float32(7.0)  # s without progress after which a pedestrian no longer waits before a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
@@ -53,25 +53,25 @@ class Routes(NamedTuple):
     """The routes of the pedestrians of W worlds.
 
     Attributes:
-        roads: (W, P) number of the roads that somebody uses, -1 for none.
+        roads: (W, P) number of the roads that a pedestrian uses, -1 for none.
         wanted_x: (W, P) point to which the route leads, x, m.
         wanted_y: (W, P) point to which the route leads, y, m.
-        hop: (W, P) the next place of the route; -1 where the wanted point is in sight.
-        last: (W, P) the last place of the route.
-        x: (W, P) point that one walks to, x, m.
-        y: (W, P) point that one walks to, y, m.
-        rest: (W, P) length of the way beyond that point, m.
-        beyond_x: (W, P) direction of the way beyond, x; 0 where it is not known or nothing is left.
-        beyond_y: (W, P) direction of the way beyond, y; 0 as ``beyond_x``.
+        hop: (W, P) next place of the route; -1 if the wanted point is visible.
+        last: (W, P) last place of the route.
+        x: (W, P) point to walk to, x, m.
+        y: (W, P) point to walk to, y, m.
+        rest: (W, P) length of the path beyond that point, m.
+        beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or nothing is left.
+        beyond_y: (W, P) direction of the path beyond that point, y; 0 as ``beyond_x``.
         route_x: (W, P) ``x`` of the route, without the detour round standing bodies, m.
         route_y: (W, P) ``y`` of the route, without the detour round standing bodies, m.
         through_x: (W, P) ``beyond_x`` of the route, without the detour round standing bodies.
         through_y: (W, P) ``beyond_y`` of the route, without the detour round standing bodies.
-        narrow: (W, P) whether there is a narrow place ahead, or one is in it.
+        narrow: (W, P) whether a narrow place is ahead, or the pedestrian is in it.
         narrow_x: (W, P) the narrow place, x, m.
         narrow_y: (W, P) the narrow place, y, m.
-        waits: (W, P) whether one lets others through there.
-        due: (W, P) number of the crowd model's call at which one looks along the route again.
+        waits: (W, P) whether the pedestrian lets others through there.
+        due: (W, P) number of the crowd model's call at which the pedestrian checks its route again.
         fresh: (W, P) whether there is no route yet.
     """
 
@@ -99,7 +99,7 @@ class Routes(NamedTuple):
 
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
-    """Return whether the straight way is at least ``width`` wide, m, or as wide as its ends are."""
+    """Return whether the straight path is at least ``width`` wide, m, or as wide as at its ends."""
     here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
     return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 
@@ -123,7 +123,7 @@ def _walk_to(routes, w, i, x, y, rest):
 
 @hidden
 def _go_on(routes, w, i, dx, dy):
-    """Note in which direction the way goes on behind the point that one walks to."""
+    """Record the direction of the path beyond the point to walk to."""
     length = math.sqrt(dx * dx + dy * dy)
     if length > _TINY:
         routes.beyond_x[w, i], routes.beyond_y[w, i] = dx / length, dy / length
@@ -131,7 +131,7 @@ def _go_on(routes, w, i, dx, dy):
 
 @hidden
 def _straight(routes, w, i, foot_x, foot_y, x, y):
-    """Walk to the wanted point, which is in sight, by the foot of it where it is in an obstacle."""
+    """Walk to the wanted point, which is visible; by way of its nearest free point if it is inside an obstacle."""
     tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
     routes.hop[w, i] = _STRAIGHT
     beyond = gap(foot_x, foot_y, tx, ty)
@@ -143,7 +143,7 @@ def _straight(routes, w, i, foot_x, foot_y, x, y):
 
 @hidden
 def _rest(roads, q, a, b, foot_x, foot_y):
-    """Length of the way from place a by place b to the foot of the wanted point."""
+    """Return the length of the path from place a by place b to the free point nearest to the wanted point."""
     base, n = roads.place_start[q], roads.places[q]
     way = roads.cost[roads.pair_start[q] + np.int64(a) * n + b]
     return way + gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
@@ -158,10 +158,10 @@ def _is_near_end(roads, routes, w, i):
 
 @hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
-    """Choose the cheapest route among the places that both ends see; straight on if there is none.
+    """Choose the cheapest route among the places visible from both ends; a straight line if there is none.
 
-    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight
-    line to the wanted point.
+    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight line
+    to the wanted point.
     """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
@@ -178,7 +178,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
                 break
             way = end + roads.cost[pairs + np.int64(a) * n + b]
             shortest = gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
-            if way + _SHARE * shortest < best + _EQUAL:  # a road costs no less than that
+            if way + _SHARE * shortest < best + _EQUAL:  # a lower bound of the cost of a road
                 way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
                 if way < best + _EQUAL:
                     bx = roads.place_x[base + a] + roads.place_x[base + b] - x - x
@@ -202,7 +202,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
 
 @hidden
 def _follow(roads, maps, m, routes, w, i, x, y, radius):
-    """Look along the route, and walk to the farthest point of it in sight; to another route where nothing of it is."""
+    """Walk to the farthest visible point of the route; to another route if no point of it is visible."""
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     foot_x, foot_y = _foot(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
@@ -262,7 +262,7 @@ def follow(
     """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
 
     Args:
-        look: calls between two looks along a route.
+        look: number of calls between two checks of a route.
         every: physics steps between two calls.
         dt: time between two calls, s; 0 if pedestrians do not walk round standing bodies.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
@@ -276,6 +276,7 @@ def follow(
         progress.stopped[w] = 0
         for i in range(traits.count[w]):
             tx, ty = waypoints.x[w, i], waypoints.y[w, i]
+            # Until a route says otherwise, crowd models read the wanted point itself.
             goal_x[w, i], goal_y[w, i] = tx, ty
             if dt > ZERO:
                 note_progress(dt, people, traits, progress, w, i, gap(tx, ty, people.x[w, i], people.y[w, i]))
@@ -283,6 +284,7 @@ def follow(
             if not people.active[w, i] or not (leads or progress.aware[w, i] > ZERO):
                 continue
             mx, my = tx - routes.wanted_x[w, i], ty - routes.wanted_y[w, i]
+            # A moved waypoint makes the route obsolete.
             if mx * mx + my * my > _MOVED * _MOVED:
                 routes.fresh[w, i] = True
             if dt > ZERO:
@@ -296,6 +298,7 @@ def follow(
             dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
             arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < REACHED * REACHED
             if routes.fresh[w, i] or arrived or call >= routes.due[w, i]:
+                # Checks are spread over the calls by id, so that their cost is even.
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
@@ -308,11 +311,14 @@ def follow(
                 routes.through_x[w, i], routes.through_y[w, i] = routes.beyond_x[w, i], routes.beyond_y[w, i]
                 go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+                # Far from the next point and without a narrow place, half the checks are enough.
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
                     routes.due[w, i] += look
             if routes.waits[w, i]:
                 goal_x[w, i], goal_y[w, i] = waiting_place(routes, w, i, x, y)
             elif routes.rest[w, i] > ZERO:
+                # Move the point outwards by the remaining path, so that models that slow down near their goal do
+                # not slow down here.
                 k = ONE + routes.rest[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
                 goal_x[w, i], goal_y[w, i] = x + dx * k, y + dy * k
             else:
@@ -320,7 +326,7 @@ def follow(
 
 
 def _nobody(shape: tuple[int, int]) -> Routes:
-    """Routes of nobody."""
+    """Return empty routes."""
 
     def whole() -> Ints:
         return np.zeros(shape, np.int32)
@@ -339,7 +345,7 @@ def _nobody(shape: tuple[int, int]) -> Routes:
 
 
 def _roads(start: Start) -> dict[float, Roads | None]:
-    """The roads of an episode's pedestrians, by their radius; None where there is nothing to walk round."""
+    """Return the roads of an episode's pedestrians, by their radius; None if there is nothing to walk around."""
     return {radius: roads_of(start.map, radius_class(radius)) for radius in sorted(set(start.pedestrians.radius.tolist()))}
 
 
@@ -351,16 +357,16 @@ class Routing:
     """The routes of a world's pedestrians.
 
     Args:
-        world: world whose pedestrians are led.
-        starts: every episode that a world may be given.
+        world: world of the pedestrians.
+        starts: every episode that a world may run.
         every: physics steps of the crowd period.
-        drawn: whether the starts are examples only; a world may be given any that `holds`.
+        drawn: whether the starts are only examples; a world may run any start that `holds`.
         rounds: whether pedestrians walk round standing bodies (`agora.engine.detour`).
 
     Attributes:
-        routes: present routes of everybody.
-        progress: progress of everybody; that of worlds without people unless ``rounds``.
-        backs: people who stand back or take another route; nobody unless ``rounds``.
+        routes: present routes of all pedestrians.
+        progress: progress of all pedestrians; empty unless ``rounds``.
+        backs: people that stand back or take another route; none unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 
@@ -382,7 +388,7 @@ class Routing:
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world."""
+        """Start an episode in one world."""
         routes, roads = self.routes, _roads(start)
         different = _different(roads.values())
         number = dict(zip(map(id, different), self._store.use(world, different), strict=True))

@@ -31,12 +31,12 @@ _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL),
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION, _SIMULATOR_FAILED = int(Outcome.ROBOT_COLLISION), int(Outcome.SIMULATOR_FAILED)
-_HALVINGS = 8  # of the part of a step in which outlines begin to meet: 7.5 mm become 0.03 mm
+_HALVINGS = 8  # accuracy, as a fraction of the part in which outlines start to meet: 7.5 mm become 0.03 mm
 
 
 @hidden
 def _event(status, w, r, kind, party, fraction, x, y):
-    """Note a contact event and return its place; when the list is full the last one is overwritten and the count goes on."""
+    """Write a contact event and return its index; when the list is full the last event is overwritten and the count continues."""
     k = min(status.events.count[w], status.events.step.shape[1] - 1)
     status.events.count[w] += 1
     status.events.step[w, k] = status.clock.step[w]
@@ -51,7 +51,7 @@ def _event(status, w, r, kind, party, fraction, x, y):
 
 @hidden
 def _motion(motion, w, k, robots, r, x, y, heading):
-    """Note where robot r and the party of event k are at one end of the step."""
+    """Write the positions of robot r and the other party of event k at one end of the step."""
     motion[w, k, 0], motion[w, k, 1], motion[w, k, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
     motion[w, k, 3], motion[w, k, 4], motion[w, k, 5] = x, y, heading
 
@@ -93,7 +93,8 @@ def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
 
 @hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
-    """Time at which robot r touches pedestrian i, and whether they overlap at the end."""
+    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end."""
+    # A pedestrian that appears in this step has no earlier position: it counts as standing at its new one.
     new = not pedestrians.active[w, i]
     px = next_pedestrians.x[w, i] if new else pedestrians.x[w, i]
     py = next_pedestrians.y[w, i] if new else pedestrians.y[w, i]
@@ -102,12 +103,14 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     dx, dy = ex - ox, ey - oy
     body = people.radius[w, i]
     reach = traits.radius[w, r] + body
+    # The sweep of the discs is exact and cheap; polygons are only tested if the discs touch.
     t = swept_discs(ox, oy, dx, dy, reach)
     if t > ONE or traits.vertices[w, r] == 0:
         return t, ex * ex + ey * ey <= reach * reach
     turn = wrap(after.heading[w, r] - now.heading[w, r])
     parts = substeps(math.sqrt(dx * dx + dy * dy), turn, traits.radius[w, r], body * PART)
     t = NEVER
+    # The polygon turns while it moves, so the motion is sampled finely and the first hit is refined by bisection.
     for k in range(parts + 1):
         share = np.float32(k) / np.float32(parts)
         if _is_at(traits, w, r, ox, oy, now.heading[w, r], turn, dx, dy, body, share):
@@ -124,7 +127,9 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 
 @hidden
 def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
-    """Time at which robot r touches one of the discs ``i <= k < end`` first, that disc, and whether it overlaps any at the end."""
+    """Return the time at which robot r first touches one of the discs ``i <= k < end``, that disc, and whether any overlap at the
+    end.
+    """
     earliest, first, overlaps = NEVER, i, False
     for k in range(i, end):
         if next_pedestrians.active[w, k]:
@@ -137,14 +142,14 @@ def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r,
 
 @hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
-    """Return whether the footprints of robots a and b meet after a share of their motion, in the frame of b's place."""
+    """Return whether the footprints of robots a and b touch after a share of their motion, in the frame of b's position."""
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
     return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
 
 
 @hidden
 def _touch_robot(now, after, traits, w, a, b):
-    """Time at which robots a and b touch, and whether they overlap at the end."""
+    """Return the time at which robots a and b touch, and whether they overlap at the end."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
     ex, ey = after.x[w, a] - after.x[w, b], after.y[w, a] - after.y[w, b]
     dx, dy = ex - ox, ey - oy
@@ -180,14 +185,14 @@ def _place(now, after, w, r, t):
 
 @hidden
 def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
-    """Note that robot r begins to touch pedestrian i at time t of the step."""
+    """Write the event that robot r starts to touch pedestrian i at time t of the step."""
     x, y = _place(now, after, w, r, t)
     k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
     px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
     new = not pedestrians.active[w, i]
     came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
     _motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
-    if new and t <= ZERO:  # who appears at the robot is not run into
+    if new and t <= ZERO:  # a pedestrian that appears at the robot is not a collision by the robot
         _motion(status.events.there, w, k, now, r, px, py, ZERO)
     else:
         _motion(status.events.there, w, k, after, r, px, py, ZERO)
@@ -195,15 +200,15 @@ def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status,
 
 @hidden
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
-    """Write the events of robot r in this step; return the END bits of the parties that it touched first, at equal times
-    pedestrians first.
-    """
+    """Write the events of robot r in this step; return the END bits of the earliest contact, pedestrians first at equal times."""
     bits, earliest = 0, NEVER
     end = 0
+    # A rigid body of several discs is one party: only its first contact is an event.
     while end < people.count[w]:
         i = end
         end = end_of_body(people, w, i)
         t, disc, overlap = _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end)
+        # A lasting contact is one event, written when it begins.
         if t <= ONE and not status.touching.pedestrian[w, r, i]:
             _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, disc, t)
             if t < earliest:
@@ -232,7 +237,7 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
 
 @hidden
 def _judge(after, maps, status, rules, w, r, bits):
-    """Outcome of robot r at t + dt: contact before arrival before time-out."""
+    """Return the outcome of robot r at t + dt: contact before arrival before time-out."""
     ends = bits & rules.ends[0]
     step = status.clock.step[w] + 1
     outcome = RUNNING
@@ -265,7 +270,7 @@ def _judge(after, maps, status, rules, w, r, bits):
 
 @hidden
 def _is_lost(robots, w, r):
-    """Return whether the simulator has lost robot r: a number of its state is none."""
+    """Return whether the simulator has lost robot r: a value of its state is NaN."""
     x, y, heading = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
     vx, vy, omega = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
     return not math.isfinite(x + y + heading + vx + vy + omega + robots.world_vx[w, r] + robots.world_vy[w, r])
@@ -273,7 +278,7 @@ def _is_lost(robots, w, r):
 
 @hidden
 def _hold_lost(now, after, status, rules, w):
-    """Leave robots that the simulator has lost where they were last, and end their episodes."""
+    """Keep robots that the simulator has lost at their last positions, and end their episodes."""
     for r in range(now.x.shape[1]):
         if not _is_lost(after, w, r):
             continue
@@ -286,9 +291,9 @@ def _hold_lost(now, after, status, rules, w):
 
 @lean_kernel
 def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, walls, first, last):
-    """Note the contacts of the robots of worlds ``first <= w < last`` in a step, decide outcomes, and count the step.
+    """Write the contacts of the robots of worlds ``first <= w < last`` in a step, decide outcomes, and count the step.
 
-    ``walls`` (W, R) is when a wall stopped a robot, as a share of the step; `NEVER` where none did.
+    ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` for none.
     """
     robots = now.x.shape[1]
     for w in range(first, last):
@@ -312,8 +317,8 @@ class Rules:
 
     Args:
         world: world whose robots are judged.
-        ends: sum of the END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
-        remove: whether robots that have ended leave the world; else they stay where they are.
+        ends: sum of the END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
+        remove: whether ended robots leave the world; else they stay.
     """
 
     def __init__(self, world: World, ends: int = EVERY_CONTACT, remove: bool = False) -> None:
@@ -325,7 +330,7 @@ class Rules:
 
         Args:
             now: 0 or 1.
-            walls: (W, R) when a wall stopped a robot, as a share of the step.
+            walls: (W, R) time at which a wall stopped a robot, as a fraction of the step.
         """
         w = self._world
         (people, robots), (next_people, after) = w.generation(now), w.generation(1 - now)

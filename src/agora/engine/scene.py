@@ -1,4 +1,4 @@
-"""The crowd as a user-written model sees it: views made once, nothing copied but the walls' distances."""
+"""The crowd as a user-written model sees it: views created once, without copies except the walls' distances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _walls(x, y, maps, distance, direction, first, last):
 
 
 class CrowdReader:
-    """Calls a user-written crowd model on one generation of an world."""
+    """Calls a user-written crowd model with one generation of a world."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class CrowdReader:
         self._dt, self._out = dt, out
 
     def compute(self) -> None:
-        """Write the model's answer to ``out`` (2, W, P).
+        """Write the model's output to ``out`` (2, W, P).
 
         Raises:
-            ComponentError: the model raised, or its answer has another shape or is not finite for an active pedestrian.
+            ComponentError: the model raised, or its output has another shape or is not finite for an active pedestrian.
         """
         people, robots, traits, goals = self._people, self._robots, self._world.traits, self._goals
         self._fill_walls(0, self._world.layout.worlds)
@@ -89,14 +89,16 @@ class CrowdReader:
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
 
     def _speed(self) -> Floats:
-        """(W, P) preferred speeds, m/s; on the way to a last waypoint at which to stay no faster than arrives in a second."""
+        """Return (W, P) preferred speeds, m/s, reduced before a last waypoint with a stay so that arrival takes at least one
+        second.
+        """
         people, goals = self._people, self._goals
         stays = (goals.mode == STAY) & (goals.index >= goals.count - 1)
         way = np.hypot(goals.x - people.x, goals.y - people.y)
         return np.where(stays, np.minimum(self._world.traits.speed, way / _ARRIVAL), self._world.traits.speed)
 
     def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
-        """Distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""
+        """Return distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""
         points = np.asarray(points, np.float32)
         worlds = self._world.layout.worlds
         if points.ndim != 3 or points.shape[0] != worlds or points.shape[2] != 2:

@@ -28,7 +28,7 @@ class SemanticPoints:
     Attributes:
         attribute: a name in `agora.core.semantics.ATTRIBUTES`.
         time: time since the start of the episode, s.
-        location: (K, 2) m, map frame.
+        location: (K, 2) positions, m, map frame.
         evidence: (K,) evidence for the attribute, or its value.
         id: (K,) ids of the pedestrians.
     """
@@ -56,7 +56,7 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
         attribute: name of the attribute.
 
     Raises:
-        UnknownNameError: no such attribute.
+        UnknownNameError: no attribute has this name.
     """
     people, traits = world.pedestrians, world.traits
     evidence = np.zeros((world.layout.worlds, world.slots), np.float32)
@@ -72,12 +72,12 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
 
 
 def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
-    """Return the costs (rows, columns) uint8 that layers put on the whole map of a world now.
+    """Return the present costs (rows, columns) uint8 that layers add to the whole map of a world.
 
     Args:
         world: the worlds.
         number: number of the world.
-        layers: layers in their order.
+        layers: layers in order of application.
         map: map of the world.
     """
     people, w = world.pedestrians, number

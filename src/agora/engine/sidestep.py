@@ -1,13 +1,13 @@
-"""Recorded pedestrians who step aside for a robot, and come back to their recorded places.
+"""Recorded pedestrians that step aside for a robot, and return to their recorded positions.
 
-The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: who is about to be
-touched looks where both will be when they are nearest, and moves away from there. How fast is of our own: so fast that they just
-miss each other. The recorded motion goes on meanwhile, so that what is lost of it is a displacement, which has a bound. Whom no
-robot is about to touch is where the recording says, to the bit.
+The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: a pedestrian about to be
+touched predicts the positions at the closest approach, and moves away from there. The speed is our choice: just fast enough to
+miss. The recorded motion continues meanwhile, so the deviation is a displacement, which has a bound. A pedestrian that no robot is
+about to touch is exactly at its recorded position.
 
-A rigid body steps aside as one, for its disc that a robot would touch first. It does not look at its other discs, and goes on
-turning: a robot in its hollow may be touched. Other pedestrians are not looked at: who steps aside may come near to them. Nobody
-steps into a wall.
+A rigid body steps aside as a whole, for the disc that a robot would touch first. Its other discs are not considered, and it
+continues to turn: a robot in its hollow may be touched. Other pedestrians are not considered: a pedestrian that steps aside may
+come near to them. Nobody steps into a wall.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from agora.core.scalar import ONE, ZERO
 from agora.seeds import uniform_at
 from agora.world.replayed import end_of_body
 
-_USE = 978  # number of the draw, apart from those of waypoints and of the restless
+_USE = 978  # index of the draw, separate from those of waypoints and of `Restless`
 _NEVER = np.float32(1e30)
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _until_touching(dx, dy, wx, wy, reach):
-    """Time until a disc at (dx, dy) that moves at (wx, wy) is within ``reach``, s; never where it does not come nearer."""
+    """Return the time until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``, s; never if it does not approach."""
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
         return _NEVER
@@ -41,7 +41,7 @@ def _until_touching(dx, dy, wx, wy, reach):
 
 @hidden
 def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
-    """The time at which a robot touches a disc at (x, y) first, s, and that robot; ``horizon`` and -1 where none does before."""
+    """Return the time at which a robot first touches a disc at (x, y), s, and that robot; ``horizon`` and -1 for none."""
     soonest, found = horizon, -1
     for r in range(robots.x.shape[1]):
         if robots.active[w, r]:
@@ -54,7 +54,7 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
 
 @hidden
 def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
-    """Velocity added to (vx, vy) with which a disc at (x, y) just misses robot r."""
+    """Return the velocity to add to (vx, vy) so that a disc at (x, y) just misses robot r."""
     dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
     wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
     nearest = -(dx * wx + dy * wy) / (wx * wx + wy * wy)
@@ -69,7 +69,7 @@ def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
 
 @hidden
 def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
-    """Return which of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 for none."""
+    """Return which of ``i <= k < end`` a robot touches first with the added velocity (cx, cy), and that robot; -1 for none."""
     soonest, who, found = horizon, i, -1
     for k in range(i, end):
         vx, vy, reach = after.vx[w, k] + cx, after.vy[w, k] + cy, traits.radius[w, k] + margin
@@ -81,7 +81,7 @@ def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, marg
 
 @hidden
 def _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h):
-    """Velocity (2,) at which discs ``i <= k < end`` change their displacement (sx, sy)."""
+    """Return the velocity (2,) at which discs ``i <= k < end`` change their displacement (sx, sy)."""
     k, r = _threat(people, after, traits, robots, robot_traits, w, i, end, ZERO, ZERO, margin, horizon)
     if r >= 0:
         reach = traits.radius[w, k] + margin
@@ -99,7 +99,7 @@ def _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, marg
 
 @hidden
 def _shorter(sx, sy, most, less):
-    """A displacement (2,) of at most ``most``, m, and that is ``less``, m, shorter."""
+    """Return a displacement (2,) of at most ``most``, m, that is ``less``, m, shorter."""
     far = math.sqrt(sx * sx + sy * sy)
     k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
     return k * sx, k * sy
@@ -107,7 +107,7 @@ def _shorter(sx, sy, most, less):
 
 @hidden
 def _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
-    """The displacement (2,) that follows on (sx, sy); nearer to the recording than that where it would lead into a wall."""
+    """Return the next displacement (2,) after (sx, sy); nearer to the recording if it would lead into a wall."""
     nx, ny = _shorter(sx + cx * h, sy + cy * h, most, ZERO)
     m = maps.index[w]
     for k in range(i, end):
@@ -119,7 +119,7 @@ def _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
 
 @hidden
 def _displace(after, w, i, end, x, y, vx, vy):
-    """Move discs ``i <= k < end`` by (x, y), at (vx, vy) more than recorded."""
+    """Move discs ``i <= k < end`` by (x, y), and add (vx, vy) to their recorded velocity."""
     for k in range(i, end):
         after.x[w, k] += x
         after.y[w, k] += y
@@ -132,7 +132,7 @@ def step_aside(
     dt, parts, horizon, margin, fastest, back, most, share, people, after, traits, replay, robots, robot_traits, maps, clock,
     first, last
 ):  # fmt: skip
-    """Displace recorded pedestrians who are where their recording says at the end of a substep.
+    """Displace recorded pedestrians from their recorded positions at the end of a substep.
 
     Args:
         dt: physics step, s.

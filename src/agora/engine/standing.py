@@ -1,4 +1,4 @@
-"""The reasons of robots that stand although their planner gives none: what is known about them is noted after 5 s."""
+"""The reasons of robots that stand although their planner gives none: after 5 s the known circumstances are recorded."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ STANDS_FOR = 5.0
 """Time after which a robot that has not moved needs a reason, s."""
 
 MOVES = 0.1
-"""Distance from its place beyond which a robot has moved, m."""
+"""Distance from its position beyond which a robot has moved, m."""
 
 BESIDE, AT_WALL = 1.0, 0.3
-"""Gaps to somebody, and to a wall, up to which they are named, m."""
+"""Largest gaps to a person or robot, and to a wall, at which they are named as the reason, m."""
 
 
 class Standing:
-    """Watches for how long robots have stayed within 0.1 m.
+    """Measures for how long robots have stayed within 0.1 m.
 
     Args:
         world: the worlds.
@@ -41,12 +41,12 @@ class Standing:
         self._maps: list[Map | None] = [None] * worlds
 
     def begin(self, world: int, place: Map, lost: Bools | None = None) -> None:
-        """Forget the robots of a world: an episode begins.
+        """Reset the robots of a world at the start of an episode.
 
         Args:
             world: number of the world.
             place: its map.
-            lost: (R,) robots for which there is no way to their goals; None if that is not known.
+            lost: (R,) robots without a path to their goals; None if that is not known.
         """
         count = self._world.layout.robots
         rows = slice(world * count, (world + 1) * count)
@@ -54,7 +54,7 @@ class Standing:
         self._lost[rows] = False if lost is None else lost
 
     def note(self, answer: Answer, active: Bools) -> None:
-        """Note a reason for rows (N,) that are under way, have stood for 5 s, and whose planner noted none.
+        """Record a reason for active rows (N,) that have stood for 5 s and whose planner gave no reason.
 
         A robot within the tolerance of its goal may still have to turn to the goal's heading, and needs no reason.
         """
@@ -69,7 +69,7 @@ class Standing:
             reasons[row] = self._reason(row, here[row], answer.twists[row])
 
     def _reason(self, row: int, here: Doubles, twist: Floats) -> Reason:
-        """Return what is known about a robot that stands at a place (2,) and is given a twist (3,)."""
+        """Return the known circumstances of a robot that stands at a place (2,) and receives a twist (3,)."""
         w, r = divmod(row, self._world.layout.robots)
         if self._lost[row]:
             return Reason.NO_PATH

@@ -29,7 +29,7 @@ from agora.maps.roads import SEEN
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
-"""s without progress after which a pedestrian takes another route or stands back."""
+"""Time without progress after which a pedestrian takes another route or stands back, s."""
 
 _LATE = np.float32(6.0)  # s without a shorter path after which it does so, too
 

@@ -1,4 +1,4 @@
-"""Episodes without their robots: the ways that everybody would have walked."""
+"""Episodes without their robots: the paths that pedestrians would have walked."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def undisturbed(
     before: Callable[[], None] = lambda: None,
     after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
-    """Return the positions of the pedestrians of each start in a world without robots: (T, P, 2), m, at the samples of its
-    recording.
+    """Return the pedestrians' positions of each start in a world without robots: (T, P, 2), m, at the samples of its recording.
 
-    All else is as with robots: who is there, where everybody wants to go, and every random stream. A pedestrian whom no robot has
-    influenced, not even through others, is at the same place to the bit.
+    All else is as with robots: the pedestrians, their goals, and every random stream. A pedestrian that no robot has influenced,
+    not even through others, has exactly the same position.
 
     Args:
         starts: the episodes.
-        conditions: conditions that the episodes have in common.
-        ends: end of each episode with its robots, s. Samples are at control rate, the last one at the end, which may come between.
+        conditions: common conditions of the episodes.
+        ends: end of each episode with its robots, s. Samples are at control rate; the last one is at the end, which may lie
+            between.
         threads: number of threads that share the worlds.
-        slots: pedestrian slots a world; the least where 0.
+        slots: pedestrian slots per world; 0 for the minimum.
         before: called before each step of the world (a watchdog's heartbeat).
         after: called after each step of the world.
     """

@@ -1,14 +1,14 @@
-"""People who walk unsteadily: the speed and the direction that they want fluctuate, and change no faster than recorded people's.
+"""People that walk unsteadily: their preferred speed and direction fluctuate, no faster than those of recorded people.
 
-Both deviations, of the speed as a share of it and of the direction as an angle, are processes of L. S. Ornstein and G. E. Uhlenbeck
-(Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed of their way by 12 to 16 %
-(standard deviation, eth and hotel), and from the direction to its end by 0.14 to 0.17 rad; both are forgotten within 1 to 4 s. In
-the other scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
+The deviation of the speed (as a fraction) and of the direction (an angle) are processes of L. S. Ornstein and G. E. Uhlenbeck
+(Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed of their path by 12 to 16 %
+(standard deviation, eth and hotel), and from the direction to its end by 0.14 to 0.17 rad; both decay within 1 to 4 s. In the other
+scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
 
-A pedestrian that is walking when the episode begins, or when it comes in, begins with the deviation that its velocity shows; a
-pedestrian that stands still begins with a drawn deviation. Members of a walking group share their fluctuations; otherwise the
-group would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does.
-Near the point to which a pedestrian walks, its direction deviates less and less, so that everybody gets there.
+A pedestrian that is walking when the episode begins, or when it enters, starts with the deviation of its initial velocity; a
+pedestrian that stands still starts with a drawn deviation. Members of a walking group share their fluctuations; otherwise the group
+would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does. Near the
+point to which a pedestrian walks, its direction deviates less and less, so that everybody arrives.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from agora.core.scalar import ONE, atan2, sincos
 from agora.core.state import Bools, Floats
 from agora.seeds import uniform_at
 
-_USE = 979  # number of the draws: 979 and 980 of who walks alone, 981 and 982 of a group
-_WIDTH = np.float32(math.sqrt(12.0))  # of the uniform distribution whose standard deviation is 1
-_BEGUN = np.float32(0.01)  # m/s, above which somebody is on the way, however slowly
-_FACES = np.float32(0.2)  # m/s, above which a velocity says in which direction
+_USE = 979  # indices of the draws: 979 and 980 of a lone pedestrian, 981 and 982 of a group
+_WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
+_BEGUN = np.float32(0.01)  # m/s, speed above which a pedestrian is on the way, however slowly
+_FACES = np.float32(0.2)  # m/s, speed above which a velocity defines a direction
 _LEAST, _MOST = np.float32(-0.9), np.float32(1.0)  # deviations of the speed
-_ASIDE = np.float32(1.2)  # rad, at most
-_NEAR = np.float32(2.0)  # m, to the point that somebody walks to
+_ASIDE = np.float32(1.2)  # rad, largest deviation
+_NEAR = np.float32(2.0)  # m, to the point to which a pedestrian walks
 _TINY = np.float32(1e-12)
 
 
 class Deviations(NamedTuple):
-    """The deviations of the pedestrians of W worlds from the speed and the direction that they want.
+    """The deviations of the pedestrians of W worlds from their preferred speed and direction.
 
     Attributes:
-        known: (W, P) whether somebody has deviations yet.
-        pace: (W, P) deviation of the speed, a share of it.
+        known: (W, P) whether the pedestrian has deviations yet.
+        pace: (W, P) deviation of the speed, a fraction of it.
         direction: (W, P) deviation of the direction, rad, to the left.
     """
 
@@ -51,7 +51,7 @@ class Process(NamedTuple):
     """The random process of a deviation from one decision to the next.
 
     Attributes:
-        kept: share of the deviation that stays.
+        kept: fraction of the deviation that stays.
         fresh: standard deviation of the random part that is added.
         whole: standard deviation of the deviation itself.
     """
@@ -62,14 +62,14 @@ class Process(NamedTuple):
 
     @staticmethod
     def of(deviation: float, time: float, period: float) -> Process:
-        """Return the process with a standard deviation and a correlation time, s, looked at every ``period`` s."""
+        """Return the process with a standard deviation and a correlation time, s, sampled every ``period`` s."""
         kept = math.exp(-period / time)
         return Process(*map(np.float32, (kept, deviation * math.sqrt(1.0 - kept * kept), deviation)))
 
 
 @lean_inlined
 def _drawn(key, traits, clock, w, i, use):
-    """A number of mean 0 and standard deviation 1, the same for all members of a walking group."""
+    """Return a number of mean 0 and standard deviation 1, the same for all members of a walking group."""
     group = traits.group[w, i]
     who, use = (group, use + 2) if group >= 0 else (traits.id[w, i], use)
     return _WIDTH * (np.float32(uniform_at(key, who, clock.step[w], use)) - np.float32(0.5))
@@ -77,7 +77,7 @@ def _drawn(key, traits, clock, w, i, use):
 
 @lean_kernel
 def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off, goal_x, goal_y, first, last):
-    """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer for, m.
+    """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer to, m.
 
     Args:
         pace: `Process` of the speed.

@@ -13,7 +13,7 @@ from agora.interfaces.channel import FromSetting, channels_of
 from agora.registry import make
 
 ByName = tuple[tuple[str, Provider], ...]
-"""Channels by the names under which somebody reads them."""
+"""Channels under the names by which planners and other channels read them."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Wiring:
 
     Attributes:
         shown: channels that the planner reads.
-        recorded: channels that are measured for a recording; planners are not told of them.
-        layers: layers of costs about pedestrians.
+        recorded: channels that are measured for a recording; planners do not see them.
+        layers: layers of costs around pedestrians.
         layered: attributes that the layers read; None without layers.
         order: every channel that is bound, after those that it needs, with its own needs.
     """
@@ -38,8 +38,8 @@ class Wiring:
     def of(needs: Collection[str | Channel], setting: Setting | None = None, record: Collection[str] = ()) -> Wiring:
         """Find the channels that a planner needs, those that are recorded, and all that these need.
 
-        A channel that ``needs`` hold with parameters is that one, wherever it is only named; else it is the robot's own, else the
-        registered one.
+        If ``needs`` contains a channel with parameters, this channel is used wherever its name occurs; otherwise the robot's own
+        channel, or else the registered one.
 
         Args:
             needs: needs of the planner.
@@ -47,7 +47,7 @@ class Wiring:
             record: names of channels to record.
 
         Raises:
-            InputError: there is no such channel, or channels need each other in a circle.
+            InputError: a channel does not exist, or channels need each other in a circle.
         """
         finder = _Finder(channels_of(needs), setting or Setting())
         shown = tuple((name, finder.add(name)) for name in finder.given)
@@ -60,11 +60,11 @@ class Wiring:
 
     @property
     def tells_of_people(self) -> bool:
-        """True where somebody reads the channel of pedestrians, which the level of perception makes."""
+        """True if any part reads the channel of pedestrians, which depends on the level of perception."""
         return any(name == "pedestrians" for _, needs in [(None, self.shown), *self.order] for name, _ in needs)
 
     def below(self, provider: Provider) -> Iterator[Provider]:
-        """A channel, after all that it needs."""
+        """Return a channel, after all that it needs."""
         needs = dict(self.order)
         wanted, todo = {provider}, [provider]
         while todo:
@@ -105,7 +105,7 @@ class _Finder:
         return provider
 
     def _find(self, need: str | Channel) -> Provider:
-        """The channel of a name, or with the parameters that are given."""
+        """Return the channel with a name, or with the given parameters."""
         name, held = (need, None) if isinstance(need, str) else (need.channel, need)
         if held is None:
             held = self.given.get(name) or self.setting.own.get(name)

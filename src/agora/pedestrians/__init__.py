@@ -1,4 +1,4 @@
-"""Simulated pedestrians: crowd models (`models`) move them, behaviours (`behaviours`) decide where they want to go and how fast.
+"""Simulated pedestrians: crowd models (`models`) move them, and behaviours (`behaviours`) set their goals and speeds.
 
-`shared` holds what several of them are made of; `function` makes a crowd model of one function over arrays.
+`shared` holds parts that several models and behaviours use. `function` turns a function over arrays into a crowd model.
 """

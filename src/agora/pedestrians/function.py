@@ -1,4 +1,4 @@
-"""A crowd model made of one function over arrays."""
+"""Crowd models made from one function over arrays."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["crowd_model"]
 def crowd_model(
     output: Literal["acceleration", "velocity"], *, max_speed_factor: float = 1.0, max_step: float = math.inf
 ) -> Callable[[Callable[..., Floats]], type]:
-    """Return a decorator that makes a crowd model of a function of the scene; its other arguments become parameters.
+    """Return a decorator that turns a function of the scene into a crowd model; the function's other arguments become parameters.
 
-    The result is a frozen dataclass with the function's name: an entry point may name it, suites may set its parameters.
+    The result is a frozen dataclass with the function's name: an entry point can name it, and suites can set its parameters.
 
     Args:
         output: kind of the function's result, (W, P, 2): accelerations, m/s2, or velocities, m/s.

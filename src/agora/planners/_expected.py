@@ -1,4 +1,4 @@
-"""The people and robots around a planner, and where they are expected to be."""
+"""The people and robots around a planner, and their predicted positions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agora.world.tracks import onward
 
 
 class Discs(NamedTuple):
-    """The pedestrians, and after them the other robots, that N robots know of.
+    """The pedestrians, followed by the other robots, that N robots know.
 
     Attributes:
-        position: (N, M, 2) places of now, m.
-        velocity: (N, M, 2) velocities of now, m/s.
-        radius: (N, M) m.
-        present: (N, M) whether the slot holds something.
-        expected: (N, M, T, 2) expected places at T moments, m.
+        position: (N, M, 2) present positions, m.
+        velocity: (N, M, 2) present velocities, m/s.
+        radius: (N, M) radii, m.
+        present: (N, M) whether the slot is in use.
+        expected: (N, M, T, 2) predicted positions at T moments, m.
     """
 
     position: Floats
@@ -33,23 +33,23 @@ class Discs(NamedTuple):
 
 
 def needs_of(predictor: Predictor, own: Collection[str | Channel]) -> tuple[str | Channel, ...]:
-    """Return the channels that a planner and its predictor read; one that both read has the planner's parameters."""
+    """Return the channels that a planner and its predictor read; a channel of both has the planner's parameters."""
     names = {one if isinstance(one, str) else one.channel for one in own}
     return (*own, *(name if one is None else one for name, one in predictor.declares.channels.items() if name not in names))
 
 
 def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Floats, Memory]:
-    """Return the places (N, Q, T, 2) m where a predictor expects the pedestrians of N robots, and what the predictor remembers.
+    """Return the predicted positions (N, Q, T, 2), m, of the pedestrians of N robots, and the memory of the predictor.
 
     Args:
-        predictor: predictor to ask.
-        o: observation of N rows; ``pedestrians`` is there.
+        predictor: predictor to call.
+        o: observation of N rows with ``pedestrians``.
         steps: number T of moments.
-        dt: time from one moment to the next, s.
+        dt: time between two moments, s.
         memory: memory of the predictor; {} at the start.
 
     Raises:
-        ComponentError: the predictor returned something other than a `Prediction` of finite places of this shape.
+        ComponentError: the predictor returned something other than a `Prediction` of finite positions of this shape.
     """
     who, people = f"predictor {type(predictor).__name__}", o.pedestrians
     assert people is not None
@@ -61,13 +61,13 @@ def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, m
 
 
 def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Discs, Memory]:
-    """Return those about each robot; pedestrians go where the predictor says, robots on at their velocity.
+    """Return the discs around each robot; pedestrians move as predicted, and robots keep their velocity.
 
     Args:
-        predictor: foretells the pedestrians' ways.
+        predictor: predictor of the pedestrians.
         o: observation of N rows.
         steps: number T of moments.
-        dt: time from one moment to the next, s; the first is ``dt`` after the observation.
+        dt: time between two moments, s; the first is ``dt`` after the observation.
         memory: memory of the predictor; {} at the start.
 
     Returns:
@@ -89,6 +89,6 @@ def _arrays(tracks: Tracks) -> tuple[Floats, Floats, Floats, Bools]:
 
 
 def _nobody(rows: int) -> Tracks:
-    """Tracks without a slot."""
+    """Return tracks without a slot."""
     places, numbers, flags = np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.bool_)
     return Tracks(places, places, np.zeros((rows, 0), np.float32), flags, numbers, numbers)

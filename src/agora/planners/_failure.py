@@ -1,4 +1,4 @@
-"""The report on a planner's call that failed: the error, the line of the planner's code, and a channel that it did not declare."""
+"""The report on a failed call of a planner: the error, the line of the planner's code, and an undeclared channel."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from agora.registry import available
 
 
 def failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
-    """Say in one line why a planner's call failed.
+    """Describe in one line why a planner's call failed.
 
     Args:
         error: exception that was raised, in the file that calls this or in code called from there.
         declares: properties of the planner.
-        observation: observation that it was given.
+        observation: observation that the planner received.
 
     Returns:
-        The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it
-        is an error that Agora raises on purpose, whose words say enough; and, if that may be the reason, the channel that the code
-        reads without declaring it, or the name that is nearest to one that there is not.
+        The error; the file, the line and the text of the planner's code that raised it, or that called the code that raised it,
+        except
+        for an error that Agora raises on purpose, whose message suffices; and, as a possible reason, the channel that the code
+        reads without declaring it, or the nearest valid name to an unknown one.
     """
     said, here = in_words(error), sys._getframe(1).f_code.co_filename
     raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
@@ -38,7 +39,7 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
 
 
 def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
-    """Channels that the code read and that the planner does not declare, and the nearest name where there is none of that name."""
+    """Return the channels that the code reads but the planner does not declare, and the nearest valid name for an unknown one."""
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, AttributeError) and error.obj is not None and error.name:
         close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
@@ -60,7 +61,7 @@ def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Dec
 
 
 def _unknown(key: str, observation: Observation) -> str:
-    """Say what is nearest to the name of a sensor, or of a part of its reading, that there is not; empty where there is one."""
+    """Return the nearest name to an unknown sensor, or part of its reading; empty if the name exists."""
     channels = {*available("channels"), *observation.sensors}
     parts = {name for reading in observation.sensors.values() for name in reading}
     if key in channels | parts:

@@ -1,13 +1,13 @@
-"""The last turn, to the goal's heading, that the library adds to planners which only drive to a place.
+"""The final turn to the goal's heading, which the library adds to planners that only drive to a position.
 
-A planner that plans poses declares ``turns_at_goal``, and nothing is done for it. For any other the turn takes over where the task
-asks for a heading and the robot, if it braked now, would come to a stand within the tolerance of the goal: it brakes, then turns in
-place, on the shorter side. `dwa` and `trajectory_rollout` have a turn of their own, which begins at their own tolerance; that may
-be nearer than the task asks for, and than they come.
+A planner that plans poses declares ``turns_at_goal``, and the library adds nothing. For any other planner the turn starts if the
+task requires a heading and the robot, if it braked now, would stop within the tolerance of the goal: it brakes, then turns in
+place, in the shorter direction. `dwa` and `trajectory_rollout` have their own turn, which starts at their own tolerance; that may
+be smaller than the task's, and than the distance they reach.
 
-A robot that is no disc asks the local costmap first, if its planner reads one: it turns on the side where its outline is free all
-the way, and where neither is, the planner goes on. Car-like robots cannot turn in place: they keep the heading that their planner
-brings them with, and only one that plans poses (`teb`) brings them with the right one.
+A robot that is not a disc checks the local costmap first, if its planner reads one: it turns to the side where its outline stays
+free, and if neither side is free, the planner continues. Car-like robots cannot turn in place: they keep the heading of their
+arrival, and only a planner that plans poses (`teb`) gives them the right one.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _ONCE = TWO * PI
 
 
 def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple[Floats, Bools]:
-    """Return the twists (N, 3) with the last turn in them, and the rows (N,) that make it; float32.
+    """Return the twists (N, 3) including the final turn, and the rows (N,) that make it; float32.
 
     Args:
         observation: observation of N rows.
         twists: (N, 3) twists of the planner.
-        rows: (N,) rows that count.
+        rows: (N,) active rows.
     """
     o, turning = observation, np.zeros(len(twists), np.bool_)
     if o.heading_tolerance is None or o.goal_tolerance is None or not (rows & (o.heading_tolerance < PI)).any():
@@ -54,7 +54,7 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
 
 @hidden
 def _free(window, n, x, y, heading, angle, corners):
-    """Return whether the outline of a robot is free on its turn by an angle."""
+    """Return whether the outline of a robot stays free during a turn by an angle."""
     cost, origin, resolution = window
     steps = np.int64(np.ceil(abs(angle) / _STEP))
     for k in range(1, steps + 1):
@@ -67,7 +67,7 @@ def _free(window, n, x, y, heading, angle, corners):
 
 @lean_kernel
 def _turn(given, dt, window, rows, twists, turning, first, last):
-    """Write the twists of the rows ``first <= n < last`` that turn, and which they are."""
+    """Write the twists of the rows ``first <= n < last`` that turn, and which rows these are."""
     pose, twist, goal, tolerance, heading_tolerance, max_omega, max_ax, max_ay, max_alpha, turning_radius, corners = given
     for n in range(first, last):
         left = wrap(goal[n, 2] - pose[n, 2])

@@ -1,4 +1,4 @@
-"""Limits that a planner may set below the robot's: None in its fields, and the robot's alone count."""
+"""Limits that a planner may set below the robot's; None in its fields means that only the robot's limit applies."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import numpy as np
 
 
 def own(limit: float | None) -> np.float32:
-    """A planner's own limit as kernels read it, which take the smaller of it and the robot's; infinite where it sets none."""
+    """Return a planner's own limit for kernels, which take the smaller of it and the robot's; infinite if it is not set."""
     return np.float32(math.inf if limit is None else limit)

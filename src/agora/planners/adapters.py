@@ -1,6 +1,7 @@
-"""Adapters through which planners of both forms are called alike: for N rows, of which only those that go wrong fail.
+"""Adapters that call planners of both forms in the same way: for N rows, of which only the failing ones stop.
 
-A row's memory under `Planner` is None or a tuple of arrays; for a batch it is kept as ``{"started": (N,), "0": (N, ...), ...}``.
+The memory of a row under `Planner` is None or a tuple of arrays; for a batch it is stored as ``{"started": (N,), "0": (N, ...),
+...}``.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from agora.planners._final_turn import turn_at_goal
 from agora.planners.memory import each, joined, parts, put, rows_of
 
 Ranges = Callable[[Callable[[int, int], None]], None]
-"""Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
+"""Calls a function for ranges of rows ``first <= n < last`` that together cover all rows, on several threads."""
 
 ASKED_AGAIN = "asked_again"
-"""Note of `call`: (N,) whether a row was asked again by itself, because the call for all rows failed; missing if it did not."""
+"""Note of `call`: (N,) whether a row was called again by itself because the call for all rows failed; missing if none was."""
 
 _STARTED = "started"
-_LONGEST = 100  # characters of a value in a message
+_LONGEST = 100  # largest number of characters of a value in a message
 
 
 def one(observation: Observation, row: int) -> Observation:
@@ -57,17 +58,17 @@ def call(
     """Return the answer of a planner of either form, and the reasons of failed rows.
 
     A batched call for several rows that raises, or whose arrays have the wrong shape, is repeated row by row, which is noted
-    (`ASKED_AGAIN`). Rows that fail or are not active stand still. Any exception of a planner is its failure, also ``SystemExit``
-    and ``KeyboardInterrupt``; a crash of the process is not caught, and Ctrl-C is the user's (`agora.core.untrusted_calls`). Rows
-    without a path stand still if the planner needs one. Rows at a goal with a heading turn to it
-    (`agora.planners._final_turn`), unless their planner does so itself. Reasons are noted in any case.
+    (`ASKED_AGAIN`). Rows that fail or are inactive stand still. Any exception of a planner is its failure, including ``SystemExit``
+    and ``KeyboardInterrupt``; a crash of the process is not caught, and Ctrl-C belongs to the user (`agora.core.untrusted_calls`).
+    Rows without a path stand still if the planner needs one. Rows at a goal with a heading turn to it
+    (`agora.planners._final_turn`), unless their planner does so itself. Reasons are always noted.
 
     Args:
         planner: planner of either form.
         observation: observation of N rows.
-        memory: memory of the call before; {} at the start.
-        active: (N,) rows that count.
-        ranges: has a ``concurrent`` planner asked for ranges of rows, by several threads; None for all rows at once.
+        memory: memory of the previous call; {} at the start.
+        active: (N,) active rows.
+        ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None for all rows at once.
     """
     declares, observation = planner.declares, told(observation)
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
@@ -86,7 +87,7 @@ def declaration_of(planner: Any) -> Declaration:
     """Return the declared properties of a planner or an interplanner.
 
     Raises:
-        InputError: it says nothing, or its own code raises.
+        InputError: it has no declaration, or its own code raises.
     """
     try:
         said = planner.declares if hasattr(type(planner), "declares") else getattr(planner, "declares", None)
@@ -101,18 +102,18 @@ def declaration_of(planner: Any) -> Declaration:
 
 
 def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
-    """Return the notes of a planner's rows: those that it declares, and reasons in any case."""
+    """Return the notes of a planner's rows: the declared ones, and always reasons."""
     return frozenset(planner.declares.notes) | {"reason"}
 
 
 def note_contact(answer: Answer, touching: Bools) -> None:
-    """Note ``START_IN_CONTACT`` of the rows (N,) that touch something at their first call and whose planner noted nothing."""
+    """Note ``START_IN_CONTACT`` for the rows (N,) that touch something at their first call and whose planner noted nothing."""
     noted = answer.notes["reason"]
     noted[touching & (noted == Reason.NONE)] = Reason.START_IN_CONTACT
 
 
 def _lost(declares: Declaration, observation: Observation) -> Bools:
-    """The rows (N,) that have no path, where the planner needs one."""
+    """Return the rows (N,) that have no path although the planner needs one."""
     count = observation.path_count
     return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in declares.channels else np.asarray(count <= 0)
 
@@ -144,7 +145,7 @@ def _call(
 
 @dataclass(frozen=True)
 class Unmade:
-    """Stands in for a planner at a call that must not be made: every row fails.
+    """Replaces a planner at a call that must not be made: every row fails.
 
     Attributes:
         declares: properties of the planner.
@@ -168,14 +169,14 @@ class Lifted:
     """A planner for one robot as a planner for a batch.
 
     Attributes:
-        planner: planner that is called once a row.
+        planner: planner that is called once per row.
     """
 
     planner: Planner
 
     @property
     def declares(self) -> Declaration:
-        """The properties of the planner."""
+        """Return the properties of the planner."""
         return self.planner.declares
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
@@ -191,12 +192,12 @@ class Lifted:
 
 
 def rows(planner: Planner | BatchPlanner) -> BatchPlanner:
-    """Return a planner of either form as one for a batch."""
+    """Return a planner of either form as a batch planner."""
     return Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner
 
 
 def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> Answer:
-    """Return the answer of a batch planner that is asked for ranges of rows."""
+    """Return the answer of a batch planner that is called for ranges of rows."""
     answers: dict[int, Answer] = {}
 
     def ask(first: int, last: int) -> None:
@@ -211,7 +212,7 @@ def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, r
 
 
 def _take(record: Any, index: Any) -> Any:
-    """Return a record with ``index`` taken of every array with rows; floats, None and values that rows share stay."""
+    """Return a record with ``index`` applied to every array with rows; floats, None and values shared by rows stay."""
     taken = {}
     for one_field in dataclasses.fields(record):
         value = getattr(record, one_field.name)
@@ -226,7 +227,7 @@ def _take(record: Any, index: Any) -> Any:
 
 
 def _rows(array: Array, index: Any) -> Any:
-    """Rows of an array, read-only; of one row of an array (N,) a number."""
+    """Return rows of an array, read-only; for one row of an array (N,) a number."""
     rows = array[index]
     return read_only(rows) if isinstance(rows, np.ndarray) else rows
 
@@ -240,7 +241,7 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
         declares: properties of the planner, with its notes.
 
     Raises:
-        PlannerError: a shape or a type is not as it must be, or a note is missing.
+        PlannerError: a shape or a type is wrong, or a note is missing.
     """
     if not isinstance(answer, Answer):
         raise PlannerError(f"act returns an Answer, not {type(answer).__name__}")
@@ -265,7 +266,7 @@ def _real(twists: Any) -> Floats:
     """Return twists as float32, a copy.
 
     Raises:
-        PlannerError: they are text, complex numbers or times, which NumPy would take for numbers.
+        PlannerError: they are text, complex numbers or times, which NumPy would convert to numbers.
     """
     given = np.asarray(twists)
     for kind, words in (("US", "text"), ("c", "complex numbers"), ("mM", "times"), ("V", "records")):
@@ -278,7 +279,7 @@ def _real(twists: Any) -> Floats:
 def _batch_by_row(
     planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Answer, dict[int, str]]:
-    """A batch planner called for one row at a time, as a batch of one."""
+    """Call a batch planner for one row at a time, as a batch of one."""
     count, failures = len(active), dict[int, str]()
     standing = _standing(count, declares, memory)
     twists, after, notes = standing.twists, standing.memory, {**standing.notes}
@@ -302,13 +303,13 @@ def _batch_by_row(
 
 
 def _standing(count: int, declares: Declaration, memory: Memory) -> Answer:
-    """The answer of a batch planner whose rows all stand, and remember what they did before."""
+    """Return the answer of a batch planner whose rows all stand and keep their memory."""
     notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
     return Answer(np.zeros((count, 3), np.float32), each(np.copy, memory), notes)
 
 
 def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-    """A plain planner called for every active row."""
+    """Call a plain planner for every active row."""
     count = len(active)
     twists, failures = np.zeros((count, 3), np.float32), {}
     after = {name: array.copy() for name, array in memory.items()}
@@ -330,7 +331,7 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
 
 
 def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
-    """The twist (3,) and the memory that `Planner.plan` returned."""
+    """Return the twist (3,) and the memory from the result of `Planner.plan`."""
     if not isinstance(said, tuple | list) or len(said) != 2:
         raise PlannerError(f"plan returned {_brief(said)}; expected ((vx, vy, omega), memory)")
     answer, kept = said
@@ -341,7 +342,7 @@ def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
 
 
 def _brief(value: Any) -> str:
-    """A value in a message: its text, cut where it is long."""
+    """Return the text of a value for a message, truncated if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 

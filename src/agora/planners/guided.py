@@ -1,4 +1,4 @@
-"""An interplanner in front of a local planner: together they are a local planner."""
+"""An interplanner in front of a local planner: the combination is a local planner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class GuidedPlanner:
 
     Attributes:
         planner: the local planner.
-        interplanner: interplanner that makes its path.
+        interplanner: interplanner that computes its path.
     """
 
     planner: Annotated[Named, Plug("planners")]
@@ -31,7 +31,7 @@ class GuidedPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """The properties of the local planner, with the channels that the interplanner reads and the notes of both.
+        """Return the properties of the local planner, with the channels that the interplanner reads and the notes of both.
 
         A channel that both read has the local planner's parameters.
         """
@@ -82,7 +82,7 @@ def _checked(who: str, given: Guidance, rows: int) -> Guidance:
     """Return a guidance for N rows with arrays of the right type.
 
     Raises:
-        ComponentError: an array has another shape, or holds an impossible number.
+        ComponentError: an array has another shape, or contains an invalid number.
     """
 
     def array(what: str, *axes: int | None, low: float = -LARGEST, high: float = LARGEST, kind: type = np.float32) -> Array:
@@ -118,7 +118,7 @@ def _check_tracks(who: str, told: Tracks, rows: int) -> None:
 
 
 def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
-    """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, limits that slow it down."""
+    """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, reduced limits."""
     o, g = observation, guidance
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
     limits = _slowed(o.limits, g.speed, top_speed)
@@ -126,7 +126,7 @@ def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Ob
 
 
 def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:
-    """Limits of rows that may only be ``speed`` (N,) times as fast as the local planner's ``top`` m/s."""
+    """Return the limits of rows that may only drive at ``speed`` (N,) times the local planner's ``top`` m/s."""
     slow = speed < 1.0
     if not slow.any():
         return limits

@@ -1,4 +1,4 @@
-"""Operations on whole memories: arrays by name, among them the memories of planners inside planners."""
+"""Operations on whole memories: arrays by name, including the memories of nested planners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.interfaces import SEEN, Memory
 
 
 def each(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
-    """Return a memory whose arrays are ``do(array, *arrays)`` of those of the same name in all memories."""
+    """Return a memory whose arrays are ``do(array, *arrays)`` of the arrays with the same name in all memories."""
     return {
         name: each(do, part, *(other[name] for other in others))
         if isinstance(part, dict)
@@ -22,7 +22,7 @@ def each(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
 
 
 def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the arrays of a memory, or the values in their place, by names with dots."""
+    """Yield the arrays of a memory, or their replacements, by dotted names."""
     for name, part in memory.items():
         if isinstance(part, dict):
             yield from parts(part, f"{inside}{name}.")
@@ -31,17 +31,17 @@ def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def rows_of(memory: Memory, rows: slice | Ints) -> Memory:
-    """Return some rows, views where they are a slice."""
+    """Return some rows, as views for a slice."""
     return each(lambda array: array[rows], memory)
 
 
 def joined(memories: Sequence[Memory]) -> Memory:
-    """Return the rows of several memories one after the other."""
+    """Return the rows of several memories, concatenated."""
     return each(lambda *arrays: np.concatenate(arrays), *memories)
 
 
 def reset(memory: Memory, rows: Bools) -> Memory:
-    """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which for a plain planner means None."""
+    """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which means None for a plain planner."""
 
     def zeroed(array: Array) -> Array:
         after = array.copy()
@@ -52,7 +52,7 @@ def reset(memory: Memory, rows: Bools) -> Memory:
 
 
 def without_seen(memory: Memory, rows: Bools) -> Memory:
-    """Return a memory in which ``rows`` (N,) have forgotten the seen obstacles of their robots: the parts called `SEEN`."""
+    """Return a memory in which ``rows`` (N,) have lost the seen obstacles of their robots: the parts named `SEEN`."""
     return {
         name: part if not isinstance(part, dict) else reset(part, rows) if name == SEEN else without_seen(part, rows)
         for name, part in memory.items()

@@ -1,4 +1,4 @@
-"""Planners by name: a registered one, or a preset of one in ``configs/planners``, with parameters changed and an interplanner."""
+"""Planners by name: a registered one, or a preset in ``configs/planners``, with changed parameters and an interplanner."""
 
 from __future__ import annotations
 
@@ -30,34 +30,33 @@ __all__ = [
 ]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
-"""Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
+"""Separates a planner and its interplanner; the plus in 1e+3 is not followed by a letter."""
 
 GUIDED = "guided"
-"""The name of a planner with an interplanner in front of it, which is not registered."""
+"""The name of a planner with an interplanner; it is not registered."""
 
 _CALLED = re.compile(r"(\w+)\((.*)\)")
 
 
 def preset_names() -> list[str]:
-    """Names of the presets that come with Agora."""
+    """Return the names of the presets that come with Agora."""
     return names_in("planners")
 
 
 def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[str, Named]:
     """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
-    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML).
-    With bypass the planner is as without an interplanner. The label is the text, with ``|`` for ``/``, which separates the parts of
-    an episode's key.
+    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML). With bypass the planner is
+    the same as without an interplanner. The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
 
     Args:
-        text: text of the planner, as above.
-        interplanner: interplanner for a text that names none.
-        agent: policy of a planner that drives with a file of weights, where the text names none; other planners ignore it.
+        text: text of the planner, as described.
+        interplanner: interplanner for a text without one.
+        agent: policy of a planner that needs a file of weights, if the text has none; other planners ignore it.
 
     Raises:
-        UnknownNameError: no such planner, preset or interplanner.
-        InputError: a parameter that one does not have or refuses, or an extra that one requires and that is not here.
+        UnknownNameError: no planner, preset or interplanner has this name.
+        InputError: a parameter is unknown or invalid, or a required extra is not installed.
     """
     if interplanner not in ("", "bypass") and _PLUS.search(text) is None:
         text = f"{text}+{interplanner}"
@@ -77,17 +76,17 @@ def names_interplanner(text: str) -> bool:
 
 
 def takes_policy(text: str) -> bool:
-    """Return whether a planner drives with a file of weights that its text does not name.
+    """Return whether a planner needs a file of weights that its text does not name.
 
     Raises:
-        InputError: there is no such planner.
+        InputError: no planner has this name.
     """
     values = _values(_PLUS.split(text, maxsplit=1)[0])
     return "file" not in values and "file" in {field.name for field in fields(load_component("planners", values["name"]))}
 
 
 def with_policy(text: str, policy: str) -> str:
-    """Return the text of a planner of which `takes_policy` holds, with a policy: a name or a file."""
+    """Return the text of a planner for which `takes_policy` is true, with a policy: a name or a file."""
     own, *front = _PLUS.split(text, maxsplit=1)
     name, rest = _split(own)
     return "+".join([f"{name}:{','.join(filter(None, (f'file={json.dumps(policy)}', rest)))}", *front])
@@ -115,7 +114,7 @@ def in_order(text: str) -> str:
 
 
 def _swept(text: str) -> list[str]:
-    """The texts of one component, one for each value of the parameter that has several."""
+    """Return the texts of one component, one for each value of the parameter with several values."""
     name, rest = _split(text)
     texts: list[list[str]] = []
     for part in split(rest):
@@ -131,14 +130,14 @@ def _swept(text: str) -> list[str]:
 
 
 def planner_of(values: Mapping[str, Any], where: str) -> Named:
-    """Return the planner that `agora.config.plain` has written, with the interplanner in front of it where there is one.
+    """Return the planner of data written by `agora.config.plain`, with its interplanner, if any.
 
     Args:
         values: name and parameters, plain data.
-        where: names the data in messages.
+        where: description of the data in messages.
 
     Raises:
-        InputError: there is no such planner here, or it has other parameters.
+        InputError: the planner is unknown, or has other parameters.
     """
     if values.get("name") != GUIDED:
         return build_component("planners", values, where)
@@ -146,7 +145,7 @@ def planner_of(values: Mapping[str, Any], where: str) -> Named:
 
 
 def runnable() -> tuple[list[str], dict[str, str]]:
-    """Return the names of the registered planners that can run here, and of each other one why it cannot."""
+    """Return the names of the registered planners that can run here, and for each other planner the reason why it cannot."""
     here, reasons = [], {}
     for name in available("planners"):
         try:
@@ -161,7 +160,7 @@ def runnable() -> tuple[list[str], dict[str, str]]:
 
 
 def _missing(name: str) -> str:
-    """Say which parameters or extras a registered planner needs that are not here; empty where it needs none."""
+    """Return the missing parameters or extras of a registered planner; empty if none is missing."""
     if needed := required("planners", name):
         return f"it has no default for {' and '.join(needed)}; name it with --planner {name}:{needed[0]}=..."
     return lacking(_local(name, "").part.declares.requires)
@@ -171,8 +170,8 @@ def named_interplanner(text: str) -> Named:
     """Return the interplanner of ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)``.
 
     Raises:
-        UnknownNameError: no such interplanner.
-        InputError: a parameter that it does not have or refuses.
+        UnknownNameError: no interplanner has this name.
+        InputError: a parameter is unknown or invalid.
     """
     name, rest = _split(text)
     where = f"interplanner {text!r}"
@@ -195,7 +194,7 @@ def _local(text: str, agent: str) -> Named:
 
 
 def _values(text: str) -> dict[str, Any]:
-    """Name and parameters of a planner; where one of these is a planner that is given as a text, its name and parameters."""
+    """Return name and parameters of a planner; a parameter that is a planner given as text becomes its name and parameters."""
     name, rest = _split(text)
     values: dict[str, Any] = {"name": name}
     if name not in available("planners"):
@@ -207,7 +206,7 @@ def _values(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Name and parameters of one component."""
+    """Return name and parameters of one component."""
     if match := _CALLED.fullmatch(text):
         return match[1], match[2]
     name, _, rest = text.partition(":")

@@ -1,17 +1,16 @@
-"""The recovery behaviours of move_base around a local planner: without a command it waits, turns in place, and at last gives up.
+"""The recovery behaviours of move_base around a local planner: without a command the robot waits, turns in place, and gives up.
 
 Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
 2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``), the turn
-is rotate_recovery's (``RotateRecovery::runBehavior``), whose parameter names and defaults are kept. Upstream four behaviours are
-tried one after the other: costmaps are cleared outside a square of 3 m, the robot turns, they are cleared outside one of four
-radii, it turns.
+is rotate_recovery's (``RotateRecovery::runBehavior``), with its parameter names and defaults. Upstream tries four behaviours in
+sequence: costmaps are cleared outside a square of 3 m, the robot turns, they are cleared outside one of four radii, it turns.
 
-Where it differs:
-- Costmaps are not cleared: that is the scan's. Upstream clears the layers called ``obstacles``, and nothing where they are called
-  otherwise, as in BARN's configuration; then the two turns are all there is. Here they follow each other.
-- The path is not this planner's: nothing waits ``planner_patience`` for one, a robot without a path is one without a command.
-- A robot that cannot turn on the spot has no behaviour left. A turn does not exceed the robot's limits.
-- Who is called again after giving up stands, until it gets another goal.
+Differences from the source:
+- Costmaps are not cleared, because the scan does so. Upstream clears the layers named ``obstacles``, and none if they have other
+  names, as in BARN's configuration; then only the two turns remain. Here they follow each other.
+- The path does not belong to this planner: there is no ``planner_patience``, and a robot without a path is one without a command.
+- A robot that cannot turn on the spot has no remaining behaviour. A turn does not exceed the robot's limits.
+- A robot that is called again after giving up stands until it gets another goal.
 """
 
 from __future__ import annotations
@@ -45,21 +44,21 @@ _NO_COMMAND = (Reason.NO_PATH, Reason.BLOCKED, Reason.START_IN_CONTACT, Reason.N
 
 @dataclass(frozen=True)
 class Recovering:
-    """A local planner with move_base's patience: where it finds no command for long, the robot turns round, twice, and gives up.
+    """A local planner with move_base's patience: after a long time without a command the robot turns around twice, then gives up.
 
-    A command is whatever the local planner does not call `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or `NOT_CONVERGED`; backing up is
-    one. The first command lets it try all turns again.
+    A command is any result that the local planner does not call `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or `NOT_CONVERGED`;
+    backing up is one. The first command restores all turns.
 
     Attributes:
         planner: the local planner, which must note why the robot stands; on the command line and in presets it may be a preset.
         controller_patience: time without a command before it recovers, s.
-        oscillation_timeout: time within ``oscillation_distance`` before it recovers, s; 0 for ever.
+        oscillation_timeout: time within ``oscillation_distance`` before it recovers, s; 0 for never.
         oscillation_distance: distance that counts as motion, m.
-        rotations: number of turns to try before giving up.
-        acc_lim_theta: acceleration of a turn, rad/s2; the robot's where None.
-        max_vel_theta: largest turning rate, rad/s; the robot's where None.
+        rotations: number of turns before giving up.
+        acc_lim_theta: acceleration of a turn, rad/s2; None for the robot's.
+        max_vel_theta: largest turning rate, rad/s; None for the robot's.
         min_in_place_vel_theta: slowest turning rate, rad/s.
-        yaw_goal_tolerance: deviation from half a turn, and then from a whole one, that is near enough, rad.
+        yaw_goal_tolerance: accepted deviation from half a turn, and then from a whole one, rad.
         sim_granularity: angle between two headings at which the footprint must be free before the robot turns on, rad.
     """
 
@@ -94,7 +93,7 @@ class Recovering:
 
     @property
     def _window(self) -> Window:
-        """The local costmap of the local planner."""
+        """Return the local costmap of the local planner."""
         own = self.planner.part.declares.channels.get("costmap")
         return own if isinstance(own, Window) else Window()
 
@@ -113,7 +112,7 @@ class Recovering:
         return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Parameters:
-        """The kernel's parameters."""
+        """Return the kernel's parameters."""
         f = np.float32
         return Parameters(
             period=f(dt),
@@ -147,18 +146,18 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
+    """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        goal: (N, 3) goal that the robot is on its way to.
+        goal: (N, 3) present goal of the robot.
         waited: (N,) periods since its last command.
         stuck: (N,) periods since it was at ``place``, or turned round there.
         place: (N, 2) place from which motion is measured, m.
-        tried: (N,) turns since then or, where finding no command was the reason, since its last command.
-        oscillated: (N,) whether the reason was that it stayed in one place.
-        clearing: (N,) whether the next period begins a turn, or gives up.
-        turning: (N,) whether it turns.
-        begun: (N,) heading at which the turn began, rad.
+        tried: (N,) number of turns since then or, if the reason was a missing command, since its last command.
+        oscillated: (N,) whether the reason was that the robot stayed in one place.
+        clearing: (N,) whether the next period starts a turn, or gives up.
+        turning: (N,) whether the robot turns.
+        begun: (N,) heading at which the turn started, rad.
         half: (N,) whether half of the turn is done.
         gave_up: (N,) whether it has given up.
     """
@@ -177,7 +176,7 @@ class Recall(NamedTuple):
 
     @staticmethod
     def fresh(rows: int) -> Recall:
-        """The start of an episode, for N rows."""
+        """Return the memory at the start of an episode, for N rows."""
         f, i, b = np.float32, np.int32, np.bool_
         return Recall(
             goal=np.zeros((rows, 3), f),
@@ -196,7 +195,7 @@ class Recall(NamedTuple):
 
 @spliced
 def _begin(recall, n, pose, goal):
-    """Forget everything: the robot is on its way to another goal."""
+    """Reset the memory: the robot has another goal."""
     recall.goal[n, 0], recall.goal[n, 1], recall.goal[n, 2] = goal[0], goal[1], goal[2]
     recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
     recall.waited[n], recall.stuck[n], recall.tried[n] = 0, 0, 0
@@ -205,7 +204,7 @@ def _begin(recall, n, pose, goal):
 
 @spliced
 def _notice_motion(p, recall, n, pose):
-    """Note whether the robot has left the place that it was at."""
+    """Record whether the robot has left its place."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
     if dx * dx + dy * dy >= p.distance * p.distance:
         recall.stuck[n] = 0
@@ -227,7 +226,7 @@ def _free(p, scene, n, left):
 
 @spliced
 def _turn(p, scene, n, recall):
-    """The turning rate of one period of a turn; 0 ends it, because something is in the way."""
+    """Return the turning rate of one period of a turn; 0 ends the turn, because an obstacle is in the way."""
     heading = scene.pose[n, 2]
     if recall.half[n]:
         left = abs(wrap(recall.begun[n] - heading))
@@ -245,7 +244,7 @@ def _turn(p, scene, n, recall):
 
 @spliced
 def _recover(p, scene, n, recall):
-    """Turn on, or begin the next turn, or give up; return the turning rate."""
+    """Turn on, or start the next turn, or give up; return the turning rate."""
     if recall.clearing[n]:
         recall.clearing[n] = False
         if recall.tried[n] >= p.rotations:
@@ -283,12 +282,12 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
         p: `Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         recall: `Recall`, changed in place.
-        no_command: (N,) whether the local planner has none.
+        no_command: (N,) whether the local planner has no command.
         twists: (N, 3) the local planner's, changed in place.
         reasons: (N,) likewise.
-        asked: out, (N,) whether the local planner was asked at all: False in those rows.
+        asked: out, (N,) whether the local planner's result is used: False in those rows.
         first: first row.
-        last: row behind the last.
+        last: one after the last row.
     """
     for n in range(first, last):
         pose, goal = scene.pose[n], scene.goal[n]

@@ -1,6 +1,6 @@
-"""A program in any language as a planner: it listens at an address, and is asked for all rows of a call in one message.
+"""A program in any language as a planner: it listens at an address, and receives all rows of a call in one message.
 
-The bytes are those of wire formats (`agora.wire.message`), of the records `Hello`, `Question` and `agora.interfaces.Answer`.
+The bytes follow the wire format (`agora.wire.message`) of the records `Hello`, `Question` and `agora.interfaces.Answer`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from agora.wire.question import Hello, Question
 
 @dataclass(frozen=True)
 class Remote:
-    """Drive as a program says that runs already, in any language, on this machine or another one.
+    """Drives with a running program, in any language, on this machine or another one.
 
-    The program keeps nothing of a row between calls but what it returns as memory, so batches and workers do not matter. A call
-    fails where nobody listens, the connection is closed, the answer makes no sense, or comes after the program's deadline.
+    The program keeps no state of a row between calls except the memory that it returns, so batches and workers do not matter. A
+    call fails if no program listens, the connection is closed, the answer is invalid, or it arrives after the program's deadline.
 
     Attributes:
-        address: at which the program listens: HOST:PORT, or the path of a Unix socket, which has a "/".
+        address: address of the program: HOST:PORT, or the path of a Unix socket, which contains a "/".
     """
 
     address: str
@@ -37,10 +37,10 @@ class Remote:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Declaration of the program's hello.
+        """Return the declaration in the program's hello.
 
         Raises:
-            InputError: nobody listens, or the hello is none.
+            InputError: no program listens, or the hello is invalid.
         """
         hello = self._hello
         try:
@@ -58,7 +58,7 @@ class Remote:
         """Return the program's answer.
 
         Raises:
-            PlannerError: there is none.
+            PlannerError: there is no answer.
         """
         return self._line.ask(Question(observation, memory), self._hello)
 
@@ -74,10 +74,10 @@ class Remote:
             raise InputError(str(error)) from error
 
     def _channel(self, needed: str | dict[str, Any]) -> str | Channel:
-        """A channel that the program needs, by its name alone or with parameters."""
+        """Return a channel that the program needs, by name or with parameters."""
         if isinstance(needed, str):
             load("channels", needed)
             return needed
         part = build_component("channels", needed, f"hello of {self.address}: needs").part
-        channel: Channel = getattr(part, "window", part)  # of rasters, planners hold the window alone
+        channel: Channel = getattr(part, "window", part)  # planners hold only the window of rasters
         return channel

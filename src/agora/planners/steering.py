@@ -1,4 +1,4 @@
-"""Steering: the twist of a robot towards a point, or for a velocity; shared by planners that answer with points or velocities."""
+"""Steering: the twist of a robot towards a point, or for a velocity; shared by planners that return points or velocities."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ _EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
-_MARGIN = np.float32(1e-3)  # m; along a wall, a direction that is rounded leads that much nearer to it
-_BRAKES = np.float32(math.sqrt(0.5))  # least share of the acceleration that brakes during a turn by up to 90 degrees
+_MARGIN = np.float32(1e-3)  # m; along a wall, a rounded direction leads this much nearer to it
+_BRAKES = np.float32(math.sqrt(0.5))  # smallest fraction of the acceleration that brakes during a turn by up to 90 degrees
 CORNER = np.float32(math.sqrt(2.0))
-"""How far the corner of a cell is from its middle, in half cells."""
+"""Distance of the corner of a cell from its centre, in half cells."""
 _LETHAL = np.uint8(LETHAL)
 
 
 @lean
 def stopping_speed(distance, deceleration, dt):
-    """Return the speed from which braking by ``deceleration * dt`` a step ends exactly after ``distance``, in the least number of
-    steps.
+    """Return the speed from which braking by ``deceleration * dt`` per step stops exactly after ``distance``, in the fewest steps.
 
-    With n steps left: distance = n v dt - deceleration dt^2 n (n - 1) / 2, and no step brakes harder than it may.
+    With n steps left: distance = n v dt - deceleration dt^2 n (n - 1) / 2, and no step brakes harder than allowed.
 
     Args:
-        distance: distance that is left, m (or rad); below 0 as 0.
+        distance: remaining distance, m (or rad); a negative one counts as 0.
         deceleration: deceleration, m/s2 (or rad/s2).
         dt: control period, s.
     """
@@ -44,10 +43,10 @@ def stopping_speed(distance, deceleration, dt):
 
 @lean
 def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, turning_radius, dt):
-    """The twist (vx, vy, omega) towards the point (x, y) of the robot's frame, at most at ``speed`` and within the limits.
+    """Return the twist (vx, vy, omega) towards the point (x, y) of the robot's frame, at most at ``speed`` and within the limits.
 
-    Holonomic robots move straight to it and turn to face it; the others drive the arc through it (curvature 2 y / d^2), turning in
-    place first where it lies behind them; car-like ones turn no tighter than their turning radius.
+    Holonomic robots move straight to it and turn to face it; other robots drive the arc through it (curvature 2 y / d^2), after
+    turning in place if it lies behind them; car-like robots respect their turning radius.
     """
     distance = math.sqrt(x * x + y * y) + _TINY
     bearing = atan2(y, x)
@@ -69,10 +68,10 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
 
 @hidden
 def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach, least):
-    """Return the distance that a disc at (x, y) gets in the direction (cosine, sine) before it touches a cell of ``least`` cost or
-    more, m.
+    """Return the distance, m, that a disc at (x, y) can move along (cosine, sine) before it touches a cell of ``least`` cost or
+    more.
 
-    ``reach`` at most; unknown cells cost 255. A cell is the disc about its corners.
+    ``reach`` at most; unknown cells cost 255. A cell is represented by the disc through its corners.
     """
     gap = CORNER * HALF * resolution
     wide, room = radius + gap, reach
@@ -91,7 +90,7 @@ def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius,
 
 @hidden
 def _nearest(cost, origin_x, origin_y, resolution, x, y, reach):
-    """Return the distance from (x, y) to the middle of the nearest lethal cell, m; ``reach`` at most."""
+    """Return the distance from (x, y) to the centre of the nearest lethal cell, m; ``reach`` at most."""
     inverse, least = ONE / resolution, reach * reach
     u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, reach * inverse
     for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
@@ -104,9 +103,9 @@ def _nearest(cost, origin_x, origin_y, resolution, x, y, reach):
 
 @hidden
 def _way(seen, cosine, sine, radius, reach):
-    """Return the distance that a disc gets in a direction before it touches a wall, m; ``reach`` at most.
+    """Return the distance that a disc can move in a direction before it touches a wall, m; ``reach`` at most.
 
-    A disc that touches a wall may go along it: it only may come no nearer.
+    A disc that touches a wall may move along it, but not nearer to it.
     """
     gap = CORNER * HALF * seen[3]
     free = _nearest(*seen, radius + gap + _MARGIN) - gap - _MARGIN
@@ -115,9 +114,10 @@ def _way(seen, cosine, sine, radius, reach):
 
 @hidden
 def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
-    """Return the largest speed in the direction of a velocity (vx, vy) of the robot's frame from which it stops before a wall.
+    """Return the largest speed in the direction of a velocity (vx, vy) of the robot's frame from which the robot stops before a
+    wall.
 
-    The speed itself if no wall is near enough, and no less than it can stop from within a period.
+    It is the speed itself if no wall is near enough, and at least the speed from which the robot stops within a period.
     """
     speed = math.sqrt(vx * vx + vy * vy)
     if seen[0].shape[1] == 0 or speed <= brake * dt:
@@ -132,9 +132,9 @@ def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
 def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     """Return the twist of a robot that moves sideways: the velocity (forward, left), as fast as its limits and the walls allow.
 
-    A robot that is slower in that direction than ahead turns to it. It drives no faster than lets it stop within its window.
+    A robot that is slower in that direction than ahead turns to it. Its speed lets it stop within its window.
 
-    A robot that has to brake before a wall goes over to the velocity on a straight line. If each axis changed by as much as it can,
+    A robot that has to brake before a wall changes its velocity along a straight line. If each axis changed by as much as it can,
     the robot might only turn.
     """
     forward, left, error = velocity
@@ -162,9 +162,9 @@ def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
 
 @hidden
 def _turn_car(error, turn, speed, sine, cosine, seen, radius, limits, vx, dt):
-    """The speed and the turning rate of a car that turns to a velocity, with as much room as the walls leave it.
+    """Return the speed and the turning rate of a car that turns to a velocity, with as much room as the walls leave.
 
-    A car that has no room to turn by ``error`` backs up, steered the other way, until it has its turning radius of room ahead.
+    A car without room to turn by ``error`` backs up, steered the other way, until it has its turning radius of room ahead.
     """
     min_vx, max_ax, turning_radius = limits
     need = turning_radius if vx < ZERO else ZERO
@@ -220,27 +220,27 @@ def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out
 
 
 def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | None) -> Floats:
-    """Turn wanted velocities into twists within the limits of the robots.
+    """Convert wanted velocities into twists within the limits of the robots.
 
-    A holonomic robot moves at once in the wanted direction; a velocity beyond its limits is scaled down as a whole, so that it does
-    not point off the path. It turns only to a direction in which it is slower than ahead.
+    A holonomic robot moves directly in the wanted direction; a velocity beyond its limits is scaled down as a whole, so that its
+    direction does not change. It only turns to a direction in which it is slower than ahead.
 
-    Any other robot (and a holonomic one that cannot reverse) turns with omega = gain * err, where err is the angle from its heading
-    to the wanted velocity. It turns no faster than it can stop turning after err, drives with |v| max(0, cos err), and stands below
-    1 mm/s.
+    Any other robot (including a holonomic one that cannot reverse) turns with omega = gain * err, where err is the angle from its
+    heading to the wanted velocity. It turns no faster than it can stop turning after err, drives with |v| max(0, cos err), and
+    stands below 1 mm/s.
 
-    A robot with a turning radius does not turn in place: it drives with at least 0.3 |v| and as tight a curve as it can; where the
-    wanted velocity grows from the robot's own, as in force models, that can leave it all but standing. One that somebody or a wall
-    touches, and that wants to go back, goes straight back, as far as there is room.
+    A robot with a turning radius does not turn in place: it drives with at least 0.3 |v| and as tight a curve as it can; if the
+    wanted velocity grows from the robot's own, as in force models, this can nearly stop the robot. A robot in contact with a person
+    or a wall that wants to go back drives straight back, as far as there is room.
 
-    If the planner has a local costmap, a robot goes no faster than lets it stop before a wall ahead of it, because it moves in
-    another direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the
-    other way, until it has its turning radius of room ahead.
+    If the planner has a local costmap, the speed lets a robot stop before a wall ahead, because the robot moves in another
+    direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the other
+    way, until it has its turning radius of room ahead.
 
     Args:
-        velocity: (N, 2) m/s, map frame.
-        observation: pose, radius, limits and dt of the N robots, and what is about them.
-        gain: 1/s; at most 1 / dt is used, so that the heading does not swing over. None for 1 / dt: as fast as the robot can.
+        velocity: (N, 2) velocities, m/s, map frame.
+        observation: pose, radius, limits, dt and surroundings of the N robots.
+        gain: turning gain, 1/s; at most 1 / dt is used, so that the heading does not overshoot. None for 1 / dt, the fastest.
 
     Returns:
         Twists (N, 3).
@@ -257,7 +257,7 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
 
 
 def _touched(o: Observation) -> Bools:
-    """Return which robots (N,) with a turning radius touch somebody or a lethal cell of the costmap."""
+    """Return which robots (N,) with a turning radius touch another body or a lethal cell of the costmap."""
     cars, touched = o.limits.turning_radius > 0, np.zeros(len(o.pose), np.bool_)
     for seen in (o.pedestrians, o.robots) if cars.any() else ():
         if seen is not None:

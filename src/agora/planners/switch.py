@@ -1,4 +1,4 @@
-"""A choice among planners: at every call another may drive a robot."""
+"""A choice among planners: at every call another planner may drive a robot."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["Switch"]
 
 @dataclass(frozen=True)
 class Switch:
-    """Planners side by side; the setting ``planner`` is the number of the one that drives.
+    """Several planners; the setting ``planner`` is the number of the one that drives.
 
-    A planner that takes over begins as at the start of an episode: what it remembers of its last turn is forgotten.
+    A planner that takes over starts as at the start of an episode: its memory is reset.
 
     Attributes:
         planners: the planners, as texts.
 
     Raises:
-        InputError: there is no such planner, or two of them look at one channel in two ways, such as costmaps of two sizes.
+        InputError: a planner is unknown, or two of them need one channel with different parameters, such as costmaps of two sizes.
     """
 
     planners: tuple[str, ...]
@@ -43,7 +43,7 @@ class Switch:
 
     @cached_property
     def declares(self) -> Declaration:
-        """All that the planners need, and the largest of their top speeds."""
+        """Return the needs of all planners, and the largest of their top speeds."""
         asked: dict[str, tuple[str, str | Channel]] = {}
         for text, part in zip(self.planners, self._parts, strict=True):
             own = part.declares
@@ -60,11 +60,13 @@ class Switch:
         )
 
     def named_parts(self) -> list[Named]:
-        """The planners."""
+        """Return the planners."""
         return [named_planner(text)[1] for text in self.planners]
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return the twists (N, 3) of the planners that drive, and the memory: who drove last, from 1, and each planner's own."""
+        """Return the twists (N, 3) of the driving planners, and the memory: number of the last driver, from 1, and each planner's
+        own memory.
+        """
         drives = settings["planner"].astype(np.int64)
         count = len(drives)
         before: Array = memory.get("drove", np.zeros(count, np.int64))

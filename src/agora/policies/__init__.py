@@ -1,1 +1,1 @@
-"""Policies: encodings of observations, networks, and files; needs neither PyTorch nor Gymnasium."""
+"""Policies: encodings of observations, networks, and files. This package needs neither PyTorch nor Gymnasium to run a policy."""

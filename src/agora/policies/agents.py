@@ -1,7 +1,7 @@
-"""GA3C-CADRL's encoding: the joint state of a robot among others, and actions that are a speed and a change of heading.
+"""GA3C-CADRL's encoding: the joint state of a robot among other agents; an action is a speed and a change of heading.
 
-M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning",
-IROS 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance).
+M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
+2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ TURN = math.pi / 6.0
 
 @dataclass(frozen=True)
 class Agents(JointState):
-    """A `JointState` of others, people and robots alike, and actions that are a speed and a change of heading.
+    """A `JointState` of other agents (people and robots alike); an action is a speed and a change of heading.
 
-    An action is (speed, turn): the speed in preferred speeds, cut to [0, 1], and the change of heading in units of 30 degrees, cut
-    to [-1, 1], positive to the left. The robot drives forwards at the speed and turns evenly over ``period``. In the published
-    dynamics (``UnicycleDynamics``) it turns at once and then drives straight on: the heading after a step is the same, and the way
-    of the step differs in direction by half of the turn. A robot that turns too slowly makes a smaller turn.
+    An action is (speed, turn): the speed in preferred speeds, clipped to [0, 1], and the change of heading in units of 30 degrees,
+    clipped to [-1, 1], positive to the left. The robot drives forwards at the speed and turns evenly over ``period``. In the
+    published dynamics (``UnicycleDynamics``) it turns at once and then drives straight on: the heading after a step is the same,
+    and the direction of the displacement differs by half of the turn. A robot that turns too slowly makes a smaller turn.
 
     Attributes:
-        people: how many of the nearest others.
-        reach: others farther away are not seen, m; the published code sees everybody.
-        goal_range: a farther goal counts as this far, m.
+        people: number of nearest others.
+        reach: distance beyond which others are not seen, m; the published code sees everybody.
+        goal_range: distance to which a farther goal is clipped, m.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
+        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
         period: time of a change of heading, s: the control period of the training.
     """
 
@@ -57,7 +57,7 @@ class Agents(JointState):
             raise InputError(f"agents: period must be above 0 s, got {self.period}")
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` drives those, too.
+        """Reject robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` also drives such robots.
 
         Raises:
             InputError: the robot turns too slowly, or not in place.
@@ -77,12 +77,12 @@ class Agents(JointState):
         return within(np.stack([speed, np.zeros_like(speed), turn], 1), limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, 2) nearest to twists (N, 3); a velocity sideways is left out."""
+        """Return the actions (N, 2) nearest to twists (N, 3); sideways velocities are ignored."""
         speed = twists[:, 0] / (self.scale(limits) * F(self.trained_speed))
         turn = twists[:, 2] * F(self.period / TURN)
         return np.stack([np.clip(speed, ZERO, ONE), np.clip(turn, -ONE, ONE)], 1).astype(np.float32)
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values."""
+        """Return the parts, units and frame of the values."""
         actions = "a speed in preferred speeds, and a change of heading in units of 30 degrees, positive to the left"
         return {**super().notes(), "actions": actions}

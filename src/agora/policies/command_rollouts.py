@@ -1,7 +1,7 @@
-"""The consequences of commands: each is held for a moment, and then the robot goes along its path, goes on, or brakes; float32.
+"""The consequences of commands: each is held for a moment, then the robot follows its path, continues, or brakes; float32.
 
-The commands of a robot are rolled out side by side, one a lane, in the robot's frame. Walls are points of the scan, and of
-the map where the lidar does not look; people and other robots are discs that go on as they do.
+The commands of a robot are rolled out together, one per lane, in the robot's frame. Walls are points of the scan, and of the map in
+directions that the lidar does not cover; people and other robots are discs at constant velocity.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from agora.policies.command_scene import HIDDEN, POINTS, SECTORS, SPACING, Near,
 STEP = F(0.2)
 """Time between the poses of a roll-out, s."""
 HELD, ENDS = 4, 15
-"""Poses for which a command is held, and of the whole."""
+"""Number of poses for which a command is held, and of the whole roll-out."""
 FEATURES = 33
-"""Values of a command."""
+"""Number of values per command."""
 NEAREST = 6
-"""Nearest people who are shown as they are."""
+"""Number of nearest people whose states are part of the observation."""
 ROBOT = 10
-"""Values of the robot itself and of the lengths of its way."""
+"""Number of values of the robot itself and of the lengths of its path."""
 CONTEXT = ROBOT + 8 + 6 * NEAREST + SECTORS
-"""Values that are not of one command."""
+"""Number of values that all commands share."""
 SIDED = (6, 7, *range(ROBOT + 1, ROBOT + 8, 2), *(ROBOT + 8 + 6 * j + k for j in range(NEAREST) for k in (1, 3)))
 SIDED_FEATURES = (2, 3, 5, 29)
-"""Values of these, and of a command, that change their sign where left and right are swapped."""
+"""Indices of the shared values, and of a command's values, that change sign when left and right are swapped."""
 
 _FAR, _TINY, _FIFTH = F(1e9), F(1e-6), F(0.2)
-_BRAKES, _BRAKING = 9, F(0.1)  # poses in which a robot brakes, s apart
-_WIDE, _ROOM = F(1.5), F(0.3)  # clearances to people that read 1 and the least one, m
+_BRAKES, _BRAKING = 9, F(0.1)  # number of poses, `STEP` s apart, in which a robot brakes
+_WIDE, _ROOM = F(1.5), F(0.3)  # clearance to people that reads 1, and the smallest clearance, m
 _LESS = F(0.01)  # m
 _HOLD, _FOLLOW, _GO_ON, _STOP = 0, 1, 2, 3
-_AHEAD = (2, 4, 8, 15)  # points of the path that are shown
+_AHEAD = (2, 4, 8, 15)  # indices of the points of the path in the observation
 
 
 class Choices(NamedTuple):
-    """Twists (N, K, 3) of commands, and which of them a robot can drive at all, (N, K)."""
+    """Twists (N, K, 3) of commands, and whether the robot can drive each of them, (N, K)."""
 
     twist: Floats
     possible: Bools
@@ -63,17 +63,17 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Attributes:
-        now: roll-outs under way.
-        held: where they were when the command was no longer held.
-        wall: (K,) least squared distance to walls, m2.
-        gap: (K,) least clearance to others, m.
-        between: (K,) least clearance to the lines between members of groups, m.
-        least: (K,) least squared distance to the path, m2.
-        at: (K,) point of the path that is nearest.
+        now: present state of the roll-outs.
+        held: state of the roll-outs at the end of the held command.
+        wall: (K,) smallest squared distance to walls, m2.
+        gap: (K,) smallest clearance to others, m.
+        between: (K,) smallest clearance to the lines between members of groups, m.
+        least: (K,) smallest squared distance to the path, m2.
+        at: (K,) nearest point of the path.
         turn: (K,) turning rates along the path, rad/s.
         near: the nearest others.
         walls: (2, S + HIDDEN) points of walls.
-        nearest: (3, HIDDEN) of the map's walls.
+        nearest: (3, HIDDEN) points of the map's walls.
         path: (2, POINTS) points of the path.
     """
 
@@ -106,7 +106,7 @@ def scratch_of(commands: int, people: int, sectors: int) -> Scratch:
 
 @lean_inlined
 def _advance(dt, changes, wanted, turn, along, stops, now):
-    """Move all roll-outs on by ``dt`` s towards the twists that they want (K, 3); turning rates are ``turn`` where ``along``."""
+    """Advance all roll-outs by ``dt`` s towards the wanted twists (K, 3); with ``along``, turning rates are taken from ``turn``."""
     ax, ay, alpha = changes[0] * dt, changes[1] * dt, changes[2] * dt
     go = ZERO if stops else ONE
     for k in range(len(now.x)):
@@ -140,7 +140,7 @@ def _meet_others(time, people, radius, near, now, gap):
 
 @lean_inlined
 def _meet_groups(time, people, radius, near, now, between):
-    """Note how near roll-outs come to the lines between members of one group."""
+    """Update the smallest distance of each roll-out to the lines between members of one group."""
     for i in range(people):
         for j in range(i):
             if near.group[i] < ZERO or near.group[i] != near.group[j]:
@@ -171,7 +171,7 @@ def _find_nearest(points, filled, now, least, at):
 
 @lean_inlined
 def _steer(top, tightest, points, filled, wanted, now, at, turn):
-    """Write the turning rates of pure pursuit, to a point of the path that lies as far ahead as the roll-out is fast."""
+    """Write the turning rates of pure pursuit; the lookahead distance is proportional to the speed of the roll-out."""
     for k in range(len(turn)):
         speed = wanted[k, 0]
         ahead = clamp(HALF + HALF * abs(speed), F(0.6), F(1.5))
@@ -207,7 +207,7 @@ def _put(values, low, high, row, feature):
 
 @lean_inlined
 def _put_walls(radius, wall, row, feature):
-    """Write clearances to walls, and forget them."""
+    """Write clearances to walls, and reset them."""
     for k in range(len(wall)):
         row[CONTEXT + k * FEATURES + feature] = clamp(math.sqrt(wall[k]) - radius, -_FIFTH, ONE)
         wall[k] = _FAR
@@ -215,9 +215,9 @@ def _put_walls(radius, wall, row, feature):
 
 @lean_inlined
 def _admit(changes, count, margin, radius, wanted, s, possible, row):
-    """Write which commands leave room to brake before every wall, after a tenth of a second; where none does, the widest.
+    """Write which commands leave room to brake before every wall after a tenth of a second; if none does, the widest one.
 
-    So does the dynamic window (D. Fox, W. Burgard, S. Thrun 1997).
+    The dynamic window does the same (D. Fox, W. Burgard, S. Thrun 1997).
     """
     now = s.now
     s.wall[:] = _FAR
@@ -235,7 +235,7 @@ def _admit(changes, count, margin, radius, wanted, s, possible, row):
 
 @lean_inlined
 def _put_ways(points, filled, kind, s, row):
-    """Write how far along the path the roll-outs are and how far beside it, and where it goes from there."""
+    """Write the progress of each roll-out along the path, its distance from the path, and the direction of the path there."""
     now, last = s.now, filled - 1
     _find_nearest(points, filled, now, s.least, s.at)
     scale = F(1.6) if kind == _HOLD else F(6.0)
@@ -260,18 +260,19 @@ def _put_ways(points, filled, kind, s, row):
 
 @lean_inlined
 def _roll(kind, n, body, changes, people, count, filled, wanted, s, row):
-    """Roll all commands out: held, or what follows; and write what they lead to."""
+    """Roll all commands out through one phase (held, follow, continue or stop), and write the results."""
     now, near, radius, top = s.now, s.near, body.radius[n], min(body.max_omega[n], TWO)
     tightest = ONE / body.turning_radius[n] if body.turning_radius[n] > ZERO else ZERO
     s.wall[:] = _FAR
     s.gap[:] = _FAR
     s.between[:] = _FAR
+    # The held phase covers the first `HELD` poses; the phases after it start from the pose at which it ended.
     for step in range(1 if kind == _HOLD else HELD + 1, (HELD if kind == _HOLD else ENDS) + 1):
         if kind == _FOLLOW:
             _find_nearest(s.path, filled, now, s.least, s.at)
             _steer(top, tightest, s.path, filled, wanted, now, s.at, s.turn)
         _advance(STEP, changes, wanted, s.turn, kind == _FOLLOW, kind == _STOP, now)
-        if kind != _STOP:
+        if kind != _STOP:  # `_admit` has checked the braking distances to walls
             _meet_walls(count, s.walls, now, s.wall)
         time = F(step) * STEP
         _meet_others(time, people, radius, near, now, s.gap)
@@ -282,6 +283,8 @@ def _roll(kind, n, body, changes, people, count, filled, wanted, s, row):
             s.gap[:] = _FAR
             _put_walls(radius, s.wall, row, 5 + step // 2)
         if kind != _HOLD and step in (7, 10, 15):
+            # Minimum clearances are written per time span and reset, so that the network sees when a command leads to a
+            # person.
             first = 12 if kind == _FOLLOW else 17 if kind == _GO_ON else 20
             _put(s.gap, -_ROOM, _WIDE, row, first + (0 if step == 7 else 1 if step == 10 else 2))
             s.gap[:] = _FAR
@@ -298,6 +301,7 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
     """Write the rows ``first <= n < last`` of ``out`` (N, CONTEXT + K FEATURES)."""
     for n in range(first, last):
         row, wanted, twist, radius = out[n], choices.twist[n], body.twist[n], body.radius[n]
+        # Shared values: scan, limits and twist of the robot, the path, and the nearest people, all scaled.
         row[:] = ZERO
         people = find_others(n, body, others, reach, s.near)
         count = find_walls(n, sight, s.near, people, s.walls, row[CONTEXT - SECTORS : CONTEXT])
@@ -318,12 +322,14 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
             row[at + 2], row[at + 3] = s.near.vx[j] * HALF, s.near.vy[j] * HALF
             row[at + 4] = min(math.sqrt(s.near.distance2[j]) - s.near.radius[j] - radius, TWO) * HALF
             row[at + 5] = ONE
+        # Values per command: its twist, the change of twist, and (from `_admit` and `_roll`) its consequences.
         for k in range(len(s.wall)):
             at = CONTEXT + k * FEATURES
             row[at + 1], row[at + 2], row[at + 3] = wanted[k, 0] * HALF, wanted[k, 1], wanted[k, 2] * HALF
             row[at + 4], row[at + 5] = (wanted[k, 0] - twist[0]) * HALF, (wanted[k, 2] - twist[2]) * HALF
         changes = (body.max_ax[n], body.max_ay[n], body.max_alpha[n])
         _begin_here(twist, s.now)
+        # `_admit` moves the roll-outs, so the start is restored before the held phase; the phases after it share its end.
         _admit(changes, count, margin, radius, wanted, s, choices.possible[n], row)
         _begin_here(twist, s.now)
         _roll(_HOLD, n, body, changes, people, count, filled, wanted, s, row)

@@ -13,28 +13,28 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 
 POINTS, SPACING = 26, F(0.3)
-"""Points of the path that are looked at, and the way from one to the next, m."""
+"""Number of points of the path that are used, and the distance between two of them, m."""
 SECTORS = 32
-"""Sectors of the scan that are shown as they are."""
+"""Number of sectors of the scan in the observation."""
 HIDDEN = 48
-"""Directions about the robot, in each of which one point of the map counts that its lidar does not show."""
+"""Number of directions around the robot; in each, one map point is used if the lidar does not show it."""
 
 _FAR2, _TINY = F(1e18), F(1e-6)
 _SEEN = F(6.0)  # m
-_OWN = F(0.15)  # m beyond a person's radius within which a beam has met the person
-_KNOWN = F(3.0)  # m as far as the map is read
-_ROUND = F(3.0)  # rad; half the view of a lidar that looks all around
-_PARTS = F(HIDDEN / 4)  # directions in a quarter
-_LETHAL, _OUTSIDE = 254, 255  # costs of a wall, and of what is not on the map
+_OWN = F(0.15)  # m, distance beyond a person's radius within which a beam end counts as on the person
+_KNOWN = F(3.0)  # m, range to which the map is read
+_ROUND = F(3.0)  # rad; half the view of an all-around lidar
+_PARTS = F(HIDDEN / 4)  # number of directions in a quarter turn
+_LETHAL, _OUTSIDE = 254, 255  # cost of a wall, and of a point outside the map
 
 
 class Body(NamedTuple):
-    """N robots; limits as of `agora.robots.limits.Limits`.
+    """N robots; limits as in `agora.robots.limits.Limits`.
 
     Attributes:
         pose: (N, 3) x, y and heading, m and rad, map frame.
-        twist: (N, 3) m/s and rad/s.
-        radius: (N,) m.
+        twist: (N, 3) vx, vy and omega, m/s and rad/s.
+        radius: (N,) radius, m.
     """
 
     pose: Floats
@@ -54,12 +54,12 @@ class Sight(NamedTuple):
 
     Attributes:
         scan: (N, B) ranges, m.
-        angles: (B,) of the beams, rad.
+        angles: (B,) directions of the beams, rad.
         sensor: (3,) pose of the sensor in the robot's frame, m and rad.
-        path: (N, L, 2) m.
-        path_count: (N,) points of the path in use.
-        goal: (N, 3) in place of a path that has no point.
-        cost: (N, H, H) costs of the map about the robots, H = 0 where there is no map.
+        path: (N, L, 2) points of the path, m.
+        path_count: (N,) number of points of the path in use.
+        goal: (N, 3) goals, used instead of a path without points.
+        cost: (N, H, H) costs of the map around the robots; H = 0 without a map.
         corner: (N, 2) lower-left corner of these costs, m.
         cell: length of a cell, m.
     """
@@ -76,7 +76,7 @@ class Sight(NamedTuple):
 
 
 class Others(NamedTuple):
-    """People and robots about N robots, in Q slots."""
+    """People and robots around N robots, in Q slots."""
 
     position: Floats
     velocity: Floats
@@ -86,7 +86,7 @@ class Others(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The M nearest others, nearest first, in the robot's frame: places, velocities, radii, squared distances, groups."""
+    """The M nearest others, nearest first, in the robot's frame: positions, velocities, radii, squared distances, groups."""
 
     x: Floats
     y: Floats
@@ -99,7 +99,7 @@ class Near(NamedTuple):
 
 @lean_inlined
 def find_others(n, body, others, reach, near):
-    """Write the nearest others within ``reach`` m; return how many there are."""
+    """Write the nearest others within ``reach`` m; return their number."""
     sine, cosine = sincos(body.pose[n, 2])
     count, most = 0, len(near.x)
     for i in range(others.present.shape[1]):
@@ -122,7 +122,7 @@ def find_others(n, body, others, reach, near):
 
 @hidden
 def _is_of_somebody(x, y, near, people):
-    """Return whether a beam that ends at (x, y) has met one of the others."""
+    """Return whether a beam that ends at (x, y) hits one of the others."""
     for j in range(people):
         dx, dy, reach = x - near.x[j], y - near.y[j], near.radius[j] + _OWN
         if dx * dx + dy * dy < reach * reach:
@@ -132,7 +132,7 @@ def _is_of_somebody(x, y, near, people):
 
 @lean_inlined
 def find_walls(n, sight, near, people, walls, shown):
-    """Write the nearest point of each sector that has not met anybody, and what is shown of the scan; return how many points."""
+    """Write the nearest point of each sector whose beam hits none of the others, and the scan values; return the point count."""
     sine, cosine = sincos(sight.sensor[2])
     count, sectors, beams = 0, walls.shape[1] - HIDDEN, sight.scan.shape[1]
     shown[:] = ONE
@@ -156,23 +156,23 @@ def find_walls(n, sight, near, people, walls, shown):
 
 @hidden
 def _direction(x, y):
-    """Return a number that grows from -2 to 2 with the direction from -pi to pi, without a root or an arc."""
+    """Return a number that grows from -2 to 2 with the direction from -pi to pi, without square root or arctangent."""
     length = max(abs(x) + abs(y), _TINY)
     return y / length if x >= ZERO else (TWO - y / length if y >= ZERO else -TWO - y / length)
 
 
 @lean_inlined
 def find_hidden(n, body, sight, count, walls, nearest):
-    """Write walls of the map that lie where the lidar does not look, and the map's edge; return how many points there are now.
+    """Append map walls outside the view of the lidar, and the map's edge; return the new number of points.
 
-    One point in each of `HIDDEN` directions is written, the nearest to the robot.
+    In each of `HIDDEN` directions the point nearest to the robot is written.
 
     Args:
         n: row of the robot.
         body: robots.
         sight: their sights.
-        count: points that are there.
-        walls: (2, S + HIDDEN) out, after these.
+        count: number of points before the call.
+        walls: (2, S + HIDDEN) points, appended after the first ``count``.
         nearest: (3, HIDDEN) working memory: squared distances and points.
     """
     x, y, half = body.pose[n, 0], body.pose[n, 1], HALF * sight.cell
@@ -212,10 +212,10 @@ def find_hidden(n, body, sight, count, walls, nearest):
 
 @lean_inlined
 def find_path(n, body, sight, points):
-    """Write the points of the path ahead, the last of which is its end where it ends before.
+    """Write the points of the path ahead; if the path ends earlier, the last point is its end.
 
     Returns:
-        How many there are, and the way along the path to its end, m.
+        The number of points, and the distance along the path to its end, m.
     """
     x, y, path, count = body.pose[n, 0], body.pose[n, 1], sight.path[n], sight.path_count[n]
     sine, cosine = sincos(body.pose[n, 2])

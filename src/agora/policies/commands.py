@@ -1,8 +1,8 @@
-"""Commands to choose from, and what each of them would lead to: the encoding of policies that judge a dynamic window.
+"""Commands to choose from, with the predicted consequences of each: the encoding of policies that judge a dynamic window.
 
 D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, weighs clearance, heading and speed of
-every command by hand; here a network reads what roll-outs say of each, and its choice is learned (as by U. Patel et al., "DWA-RL",
-ICRA 2021, who show the commands of the last steps as a picture).
+every command by hand. Here a network reads the results of roll-outs of each command and learns to choose (as in U. Patel et al.,
+"DWA-RL", ICRA 2021, who present the commands of the last steps as an image).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["COMMANDS", "MIRROR", "PARTNER", "Commands", "commands_of"]
 _SPEEDS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _TURNS = (0.0, 0.08, -0.08, 0.25, -0.25, 0.55, -0.55, 1.0, -1.0)
 _MAP = Window(6.0, 0.1, inflation_radius=0.1, sources=("map",))
-_BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # of the largest speed, m/s, rad/s
+_BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # fractions of the largest speed, m/s, rad/s
 
 COMMANDS: Floats = np.array(
     [(speed, 0.0, turn) for speed in _SPEEDS for turn in _TURNS]
@@ -46,7 +46,7 @@ COMMANDS: Floats = np.array(
     + [(speed, side, 0.0) for speed in (0.6, 0.0, _BACK) for side in (1.0, -1.0)],
     np.float32,
 )
-"""(K, 3) the commands: vx, vy and omega in the largest of the robot; a turn is in 2 rad/s where it can turn faster."""
+"""(K, 3) the commands: vx, vy and omega as fractions of the robot's largest; omega is a fraction of at most 2 rad/s."""
 
 PARTNER: Ints = np.abs(COMMANDS * (F(1.0), F(-1.0), F(-1.0)) - COMMANDS[:, None]).sum(-1).argmin(0)
 """(K,) the number of each command with left and right swapped."""
@@ -62,11 +62,11 @@ def _mirror() -> tuple[Ints, Floats]:
 
 
 MIRROR = _mirror()
-"""The values (D,) of which those of the mirrored scene are made, and their signs (D,), for a lidar that looks ahead."""
+"""The indices (D,) of the values that the mirrored scene copies, and their signs (D,), for a lidar that looks ahead."""
 
 
 def commands_of(limits: Limits) -> Choices:
-    """Return the commands of N robots; backwards they drive at up to 0.4 m/s, and those sideways are not for every robot."""
+    """Return the commands of N robots; backward commands reach 0.4 m/s; only holonomic robots get sideways commands."""
     most = np.stack(
         [limits.max_vx, np.where(limits.holonomic, limits.max_vy, F(0.0)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1
     )
@@ -81,19 +81,19 @@ def commands_of(limits: Limits) -> Choices:
 
 @dataclass(frozen=True)
 class Commands(EncodingBase):
-    """The robot, its path, people and a scan as they are, and 54 commands with what each would lead to.
+    """The robot, its path, people and a scan, and 54 commands with the predicted consequences of each.
 
-    An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, goes on as
-    before, or brakes, until 3 s from now. Of each roll-out are told the least clearances to walls and to people in several spans of
-    time, that to the lines between members of a group, and how far along the path it leads. People and other robots go on as they
-    do. Walls are the scan's, and the map's where the lidar does not look; the map's edge is one. A command after which the robot
-    could not brake before a wall is marked as impossible.
+    An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, continues
+    as before, or brakes, until 3 s from now. The observation contains, for each roll-out, the smallest clearances to walls and to
+    people in several time spans, the smallest clearance to the lines between members of a group, and the progress along the path.
+    People and other robots keep their velocity. Walls come from the scan, and from the map in directions that the lidar does not
+    cover; the map's edge counts as a wall. A command after which the robot could not brake before a wall is marked as impossible.
 
     Attributes:
-        people: how many of the nearest people and robots the roll-outs meet.
-        reach: farther ones are not seen, m.
-        sectors: of the scan; the nearest point of each is a wall.
-        margin: room to walls that a braking robot must keep, m.
+        people: number of nearest people and robots in the roll-outs.
+        reach: distance beyond which people and robots are not seen, m.
+        sectors: number of sectors of the scan; the nearest point of each is a wall.
+        margin: distance to walls that a braking robot must keep, m.
     """
 
     people: Count = 12
@@ -108,29 +108,29 @@ class Commands(EncodingBase):
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return frozenset({"scan", "path", "pedestrians", "robots", _MAP})
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return CONTEXT + FEATURES * len(COMMANDS)
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.full(self.length, -np.inf, np.float32)
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.full(self.length, np.inf, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
 
         Raises:
-            InputError: the scan is not there.
+            InputError: the scan is missing.
         """
         o, m, rows = observation, observation.limits, len(observation.pose)
         if o.scan is None or o.scan_angles is None or o.scan_pose is None:
@@ -162,7 +162,7 @@ class Commands(EncodingBase):
         return 1
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of commands (N, 1); of a number that is not finite, none."""
+        """Return the twists (N, 3) of commands (N, 1); a zero twist for a number that is not finite."""
         number = np.asarray(actions, np.float32)[:, 0]
         chosen = np.clip(np.where(np.isfinite(number), number, 0), 0, len(COMMANDS) - 1).astype(np.int64)
         twists: Floats = commands_of(limits).twist[np.arange(len(chosen)), chosen]
@@ -170,16 +170,16 @@ class Commands(EncodingBase):
         return twists
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the numbers (N, 1) of the commands that are nearest to twists (N, 3), the first of equals."""
+        """Return the numbers (N, 1) of the commands nearest to twists (N, 3); the first of equals."""
         choices = commands_of(limits)
         most = np.stack([limits.max_vx, limits.max_vy, np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
-        most = np.maximum(most, F(1e-3))  # without an axis, or in a batch whose row has no robot yet
+        most = np.maximum(most, F(1e-3))  # without a batch axis, or in a batch whose row has no robot yet
         apart = (((choices.twist - np.asarray(twists, np.float32)[:, None]) / most[:, None]) ** 2).sum(-1)
         nearest: Floats = np.where(choices.possible, apart, np.inf).argmin(1)[:, None].astype(np.float32)
         return nearest
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts and frame of the values, and the meaning of an action."""
+        """Return the parts and the frame of the values, and the meaning of an action."""
         parts = {
             "robot": [0, ROBOT],
             "path": [ROBOT, ROBOT + 8],

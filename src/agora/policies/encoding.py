@@ -1,7 +1,7 @@
 """Encodings of policies: an `Observation` as a vector of fixed length and physical scale, and actions as twists.
 
-`agora.interfaces.encoding` is the page for authors of others. Nothing here knows Gymnasium: a trained policy uses the same
-functions as a planner.
+`agora.interfaces.encoding` tells authors how to write another encoding. This module does not depend on Gymnasium: a trained policy
+uses the same functions as a planner.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROBOT_FRAME = "origin at the robot, x axis ahead, y axis to the left"
 
 
 class EncodingBase(Encoding):
-    """A base for encodings that remember nothing, see no scan, and suit every robot."""
+    """A base for encodings that have no memory, see no scan, and suit every robot."""
 
     beams: int = 0
 
@@ -47,7 +47,7 @@ class EncodingBase(Encoding):
         """Accept every robot."""
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Remember nothing."""
+        """Do nothing: the encoding has no memory."""
 
     def notes(self) -> Mapping[str, Any]:
         """Return no notes."""
@@ -55,10 +55,10 @@ class EncodingBase(Encoding):
 
 
 class FromLimitToLimit(EncodingBase):
-    """A base for encodings whose actions go from limit to limit of the robot's twists: `to_twists`."""
+    """A base for encodings whose actions span the limits of the robot's twists: `to_twists`."""
 
     def action_size(self, limits: Limits) -> int:
-        """Return how many values an action has."""
+        """Return the number of values of an action."""
         return action_size(limits)
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
@@ -76,24 +76,23 @@ class FromLimitToLimit(EncodingBase):
 
 @dataclass(frozen=True)
 class Observe(FromLimitToLimit):
-    """A scan, the goal, the twist, pedestrians and readings of sensors; all lie in [-1, 1], and no scale is learned from data.
+    """A scan, the goal, the twist, pedestrians and sensor readings; all lie in [-1, 1], with scales that do not depend on data.
 
-    In this order: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
-    the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are
-    in the robot's frame; velocities of pedestrians are over ground. Last come earlier scans, the latest first; at the start of an
-    episode they are the first scan.
+    The order is: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
+    the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros for missing pedestrians. Positions and velocities are
+    in the robot's frame; velocities of pedestrians are relative to the ground. Last come earlier scans, latest first; at the start
+    of an episode they equal the first scan.
 
     Attributes:
-        beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
-        scan_range: range that reads 1, as longer ones do, m.
-        goal_range: distance that reads 1, as longer ones do, m.
-        pedestrians: how many of the nearest pedestrians.
-        pedestrian_range: farther pedestrians are not seen; a place at it reads 1, m.
-        pedestrian_speed: speed that reads 1, as faster ones do, m/s.
-        sensors: other channels, whose readings follow, field by field: the least value of a field reads 0, the largest 1.
-        lookahead: distance along the global path of the point that is seen in place of the goal, m; 0 shows the goal itself, as
-            does a path that ends before.
-        scans: how many of the latest scans, a control period apart.
+        beams: number of values of the scan, 0 for none; each is the shortest range in its sector of the lidar.
+        scan_range: range that reads 1, m; longer ranges also read 1.
+        goal_range: distance that reads 1, m; longer distances also read 1.
+        pedestrians: number of nearest pedestrians.
+        pedestrian_range: distance beyond which pedestrians are not seen; a position at this distance reads 1, m.
+        pedestrian_speed: speed that reads 1, m/s; higher speeds also read 1.
+        sensors: other channels, whose readings follow, field by field: the smallest value of a field reads 0, the largest 1.
+        lookahead: distance along the global path of the sub-goal, m; 0 uses the goal itself, and so does a path that ends earlier.
+        scans: number of latest scans, one control period apart.
     """
 
     beams: int = 36
@@ -125,7 +124,7 @@ class Observe(FromLimitToLimit):
                     raise InputError(f"observe: {name} of {sensor.channel} has no bounds: {one.low:g} to {one.high:g}")
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse a robot that cannot see what is wanted.
+        """Reject a robot that lacks a required sensor.
 
         Raises:
             InputError: its lidar has too few beams.
@@ -136,13 +135,13 @@ class Observe(FromLimitToLimit):
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         own = (("scan", self.beams), ("pedestrians", self.pedestrians), ("path", self.lookahead))
         return frozenset({name for name, count in own if count} | set(self.sensors))
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The slice of the vector that each part takes, by name."""
+        """Return the slice of the vector that each part occupies, by name."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()
@@ -154,12 +153,12 @@ class Observe(FromLimitToLimit):
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return int(max(part.stop for part in self.parts.values()))
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         low, parts = np.full(self.length, -1.0, np.float32), self.parts
         low[parts["scan"]] = 0.0
         low[parts["goal"].start] = 0.0
@@ -169,14 +168,14 @@ class Observe(FromLimitToLimit):
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
 
         Raises:
-            InputError: the scan is needed and is not there, or has fewer beams than the policy is to see.
+            InputError: the scan is needed but missing, or has fewer beams than the policy needs.
         """
         o, rows = observation, len(observation.pose)
         scan = np.zeros((rows, 0), np.float32) if o.scan is None or not self.beams else o.scan
@@ -197,9 +196,10 @@ class Observe(FromLimitToLimit):
                 out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Write the earlier scans of N robots into what they see (N, D): those of ``before`` (N, D), a control period ago.
+        """Write the earlier scans of N robots into their vectors (N, D); they come from the vectors ``before`` (N, D), one period
+        ago.
 
-        Where an episode ``begins`` (N,), they are the present scan.
+        At the beginning of an episode (``begins`` (N,)), they equal the present scan.
         """
         if self.scans == 1:
             return
@@ -209,7 +209,7 @@ class Observe(FromLimitToLimit):
             seen[:, at : at + self.beams] = np.where(begins[:, None], seen[:, : self.beams], before[:, of : of + self.beams])
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values."""
+        """Return the parts, units and frame of the values."""
         shares = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
             "goal": f"distance / {self.goal_range:g} m, cut to [0, 1]; cosine and sine of the bearing",
@@ -223,7 +223,7 @@ class Observe(FromLimitToLimit):
 
 
 def tracks_of(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Return position (N, P, 2), velocity (N, P, 2), radius (N, P) and presence (N, P) of tracks; P is 0 where there are none."""
+    """Return position (N, P, 2), velocity (N, P, 2), radius (N, P) and presence (N, P) of tracks; P is 0 without tracks."""
     if tracks is not None:
         return tracks.position, tracks.velocity, tracks.radius, tracks.present
     pairs = np.zeros((rows, 0, 2), np.float32)
@@ -237,9 +237,9 @@ def _within(value):
 
 @spliced
 def _pool(beams, scale, scan, row):
-    """Write the shortest range of each of ``beams`` shares of a scan (B,); share b ends before beam floor((b + 1) B / beams).
+    """Write the shortest range of each of ``beams`` sectors of a scan (B,); sector b ends before beam floor((b + 1) B / beams).
 
-    A beam that is no number has met nothing.
+    A beam that is NaN has hit nothing.
     """
     first, left = 0, 0
     for b in range(beams):
@@ -255,7 +255,7 @@ def _pool(beams, scale, scan, row):
 
 @hidden
 def nearest_tracks(count, reach, pose, position, present, chosen, distances):
-    """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return how many there are."""
+    """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return their number."""
     found = 0
     for i in range(len(present)):
         dx, dy = position[i, 0] - pose[0], position[i, 1] - pose[1]
@@ -273,7 +273,7 @@ def nearest_tracks(count, reach, pose, position, present, chosen, distances):
 
 @kernel
 def _write(counts, scales, robot, scan, tracks, out, first, last):
-    """Write the rows ``first <= n < last`` of `Observe`; ``scales`` are one over the lengths and the speed that read 1."""
+    """Write the rows ``first <= n < last`` of `Observe`; ``scales`` are the inverses of the lengths and the speed that read 1."""
     beams, pedestrians = counts
     pose, twist, goal, min_vx, max_vx, max_vy, max_omega = robot
     position, velocity, present = tracks
@@ -304,15 +304,15 @@ def _write(counts, scales, robot, scan, tracks, out, first, last):
 
 
 def action_size(limits: Limits) -> int:
-    """Return how many values an action has: vx, vy and omega for robots that move sideways, vx and omega for others."""
+    """Return the number of values of an action: vx, vy and omega for robots that move sideways, vx and omega for others."""
     return 3 if limits.holonomic.all() else 2
 
 
 def to_twists(actions: Array, limits: Limits) -> Floats:
     """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
 
-    From -1 to 1 an action goes from the lowest to the highest vx, and from side to side for vy and omega; beyond it is cut.
-    So is an omega with which a robot would turn in a smaller circle than it can.
+    An action from -1 to 1 spans the range from the lowest to the highest vx, and the symmetric ranges of vy and omega; values
+    outside are clipped. Omega is also clipped if the robot would turn in a smaller circle than it can.
     """
     cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
     middle, half = _span(limits)
@@ -321,7 +321,7 @@ def to_twists(actions: Array, limits: Limits) -> Floats:
 
 
 def within(twists: Floats, limits: Limits) -> Floats:
-    """Return twists (N, 3) cut to limits, and to circles that the robots can drive."""
+    """Return twists (N, 3) clipped to the limits, and to circles that the robots can drive."""
     forward = np.minimum(np.maximum(twists[:, 0], limits.min_vx), limits.max_vx)
     sideways = np.minimum(np.maximum(twists[:, 1], -limits.max_vy), limits.max_vy)
     circle = np.abs(forward) / np.maximum(limits.turning_radius, _TINY)
@@ -331,7 +331,9 @@ def within(twists: Floats, limits: Limits) -> Floats:
 
 
 def to_actions(twists: Array, limits: Limits) -> Floats:
-    """Return the actions (N, 2) or (N, 3) of twists (N, 3), cut to the limits: what a planner's twists are to a policy."""
+    """Return the actions (N, 2) or (N, 3) of twists (N, 3), clipped to the limits: the inverse of `to_twists`, for a planner's
+    twists.
+    """
     size = action_size(limits)
     actions = np.zeros((len(twists), size), np.float32)
     middle, half = _span(limits)
@@ -343,5 +345,5 @@ def to_actions(twists: Array, limits: Limits) -> Floats:
 
 
 def _span(limits: Limits) -> tuple[Floats, Floats]:
-    """Middle and half width of vx."""
+    """Return the middle and half width of vx."""
     return HALF * (limits.max_vx + limits.min_vx), HALF * (limits.max_vx - limits.min_vx)

@@ -1,4 +1,4 @@
-"""The joint state of a robot and the people about it, as the value networks of the CrowdNav family read it.
+"""The joint state of a robot and the people around it, as the value networks of the CrowdNav family read it.
 
 Y. F. Chen, M. Liu, M. Everett, J. P. How, "Decentralized non-communicating multiagent collision avoidance with deep reinforcement
 learning", ICRA 2017, section III A; C. Chen et al., "Crowd-robot interaction", ICRA 2019, equation 1.
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
 ROBOT, PERSON, PAIR, OWN = 7, 6, 13, 6
-"""Values of the robot, of each person in a joint state, of a pair of both as networks read it, and of the robot in a pair."""
+"""Number of values of the robot, of each person in a joint state, of a robot-person pair as networks read it, and of the robot in a
+pair.
+"""
 
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
-"""Places of the robot's values: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
+"""Indices of the robot's values: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
 
 GOAL_FRAME = "origin at the robot, x axis towards the goal"
 
@@ -39,21 +41,21 @@ _TINY, _SLOWEST = F(1e-6), F(0.01)
 class JointState(EncodingBase):
     """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
-    The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred
-    speed, the radius, the velocity (2), and cosine and sine of the robot's heading in the frame. Then, for each person, nearest
-    first: place (2), velocity (2), radius, and 1; six zeros where there are not so many. Lengths are in m.
+    The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred speed,
+    the radius, the velocity (2), and cosine and sine of the robot's heading in the frame. Then, for each person, nearest first:
+    position (2), velocity (2), radius, and 1; six zeros for missing people. Lengths are in m.
 
-    An action is a velocity in preferred speeds, in the same frame. A longer one than 1 is shortened to 1.
+    An action is a velocity in preferred speeds, in the same frame. Actions longer than 1 are shortened to 1.
 
-    A policy knows one preferred speed. For a robot that prefers another, all velocities are scaled so that it prefers that one, as
-    if time ran faster or slower: the ways of everybody stay as they are.
+    A policy knows one preferred speed. For a robot with another preferred speed, all velocities are scaled to that of the policy,
+    as if time ran faster or slower; the paths of robot and people do not change.
 
     Attributes:
-        people: how many of the nearest.
-        reach: people farther away are not seen, m.
-        goal_range: a farther goal counts as this far, m.
+        people: number of nearest people.
+        reach: distance beyond which people are not seen, m.
+        goal_range: distance to which a farther goal is clipped, m.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
+        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
     """
 
     people: Count = 5
@@ -74,26 +76,26 @@ class JointState(EncodingBase):
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return frozenset({"pedestrians", "robots"})
 
     @property
     def length(self) -> int:
-        """D, how many values."""
+        """Number of values, D."""
         return ROBOT + PERSON * self.people
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.full(self.length, -np.inf, np.float32)
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.full(self.length, np.inf, np.float32)
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse robots that cannot take every velocity in training; planners drive those, too.
+        """Reject robots that cannot take every velocity in training; planners also drive such robots.
 
         Raises:
             InputError: the robot does not move sideways or backwards.
@@ -122,7 +124,7 @@ class JointState(EncodingBase):
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the last value (N, P) of each of P people and other robots, for slots not in use, too."""
+        """Return the last value (N, P) of each of P people and other robots, also for slots not in use."""
         return np.ones((len(observation.pose), others), np.float32)
 
     def action_size(self, limits: Limits) -> int:
@@ -158,7 +160,7 @@ class JointState(EncodingBase):
         return self.scale(limits) * F(self.trained_speed)
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values."""
+        """Return the parts, units and frame of the values."""
         parts = {
             "goal_distance": [GOAL, GOAL + 1],
             "preferred_speed": [SPEED, SPEED + 1],
@@ -179,12 +181,12 @@ class JointState(EncodingBase):
         return {"parts": parts, "units": units, "frame": GOAL_FRAME, "actions": "a velocity in preferred speeds, in the goal frame"}
 
     def _mark(self) -> str:
-        """The meaning of a person's last value."""
+        """Return the meaning of a person's last value."""
         return "1, or six zeros where nobody is"
 
 
 def _to_goal(pose: Floats, goal: Floats) -> tuple[Floats, Floats]:
-    """The directions (N,), (N,) to the goals; at a goal, the direction that the robot faces."""
+    """Return the directions (N,), (N,) to the goals; at a goal, the direction that the robot faces."""
     dx, dy = goal[:, 0] - pose[:, 0], goal[:, 1] - pose[:, 1]
     distance = np.sqrt(dx * dx + dy * dy)
     away, length = distance > _TINY, np.maximum(distance, _TINY)

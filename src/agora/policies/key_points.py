@@ -1,7 +1,7 @@
-"""Key points of a path as actions, and the robot that drives along their spline: the encoding of iPlanner.
+"""Key points of a path as actions, and a robot that drives along their spline: the encoding of iPlanner.
 
-F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network answers a few
-points of a path in the robot's frame and the probability that the path collides; a cubic spline goes through the points.
+F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network outputs a few points
+of a path in the robot's frame and the probability that the path collides; a cubic spline passes through the points.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _HERMITE = np.array([[1, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]]
 def spline(points: int, samples: int) -> Floats:
     """Return the matrix (samples, points) from key points to the samples of the spline from (0, 0) through them.
 
-    The pieces are Hermite's, and the tangent at a point is the mean of the slopes beside it, as in the published code (iplanner/
-    traj_opt.py, leggedrobotics/iPlanner b9ea6605); so the spline is linear in its points.
+    The pieces are cubic Hermite splines, and the tangent at a point is the mean of the adjacent slopes, as in the published code
+    (iplanner/traj_opt.py, leggedrobotics/iPlanner b9ea6605); so the spline is linear in its points.
 
     Args:
-        points: K.
+        points: number of key points, K.
         samples: number of samples, the first at (0, 0) and the last at the last point.
     """
     eye = np.eye(points + 1)
@@ -55,24 +55,25 @@ def spline(points: int, samples: int) -> Floats:
 
 @dataclass(frozen=True)
 class KeyPoints(EncodingBase):
-    """A scan or images and the local goal as values, and key points of a path as actions.
+    """A scan or images and the local goal as the observation, and key points of a path as the action.
 
-    Seen are the scan, images row by row, the distance of the local goal, and cosine and sine of its bearing. A pixel without a
-    reading, which is 0, reads 1 as the farthest do. An action is x and y of each key point in the robot's frame, and last the
-    logarithm of the odds of a collision, the fear. The robot drives the arc to a point of the spline, and first turns in place
-    where this lies behind it. It does not move sideways.
+    The observation holds the scan, images row by row, the distance of the local goal, and cosine and sine of its bearing. A pixel
+    without a reading, which is 0, reads 1 like the farthest pixels. An action holds x and y of each key point in the robot's frame,
+    and last the log-odds of a collision, the fear. The robot drives the arc to a point of the spline, and first turns in place if
+    this point lies behind it. It does not move sideways.
 
     Attributes:
-        beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
-        scan_range: range that reads 1, as longer ones do, m.
-        lookahead: distance along the global path of the local goal, m; 0 shows the goal itself, as does a path that ends before.
+        beams: number of values of the scan, 0 for none; each is the shortest range in its sector of the lidar.
+        scan_range: range that reads 1, m; longer ranges also read 1.
+        lookahead: distance along the global path of the local goal, m; 0 uses the goal itself, and so does a path that ends
+            earlier.
         points: K, number of key points.
         samples: samples of the spline.
         reach: coordinate that reads 1, m.
         ahead: distance along the spline of the point that the robot steers to, m.
-        brisk: speed for each metre of the path, 1/s.
-        gain: of turns in place, 1/s.
-        sensors: channels whose images (rows, columns) are seen, such as a camera's depths.
+        brisk: speed per metre of the path, 1/s.
+        gain: gain of turns in place, 1/s.
+        sensors: channels with images (rows, columns) for the observation, such as a camera's depths.
     """
 
     beams: int = 90
@@ -99,7 +100,7 @@ class KeyPoints(EncodingBase):
 
     @cached_property
     def _observe(self) -> Observe:
-        """The encoding whose scan, goal and images these are."""
+        """Return the encoding of the scan, goal and images."""
         return Observe(
             self.beams,
             scan_range=self.scan_range,
@@ -110,26 +111,26 @@ class KeyPoints(EncodingBase):
 
     @property
     def _pixels(self) -> int:
-        """The number of values of all images."""
+        """Return the number of values of all images."""
         return sum(math.prod(one.sized()) for sensor in self.sensors for one in sensor.fields.values())
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse a robot whose lidar has too few beams."""
+        """Reject a robot whose lidar has too few beams."""
         self._observe.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return self._observe.needs
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return self.beams + self._pixels + _GOAL
 
     @cached_property
     def mirror(self) -> tuple[Ints, Floats]:
-        """The values (D,) of which the mirrored ones are made, and their signs (D,), for a lidar and cameras that look ahead."""
+        """Return the indices (D,) of the values that a mirrored scene copies, and their signs (D,), for sensors facing ahead."""
         order = [np.arange(self.beams)[::-1]]
         for sensor in self.sensors:
             for one in sensor.fields.values():
@@ -142,19 +143,19 @@ class KeyPoints(EncodingBase):
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.append(np.zeros(self.length - 2, np.float32), np.full(2, -1.0, np.float32))
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
 
         Raises:
-            InputError: the scan is not there, or has fewer beams than the policy is to see.
+            InputError: the scan is missing, or has fewer beams than the policy needs.
         """
         whole, pixels = np.empty((len(out), self._observe.length), np.float32), self._pixels
         self._observe.write(observation, whole, first, last)
@@ -173,7 +174,7 @@ class KeyPoints(EncodingBase):
         """Return the path (N, samples, 2) of actions (N, A), m, in the robot's frame."""
         points = np.clip(np.asarray(actions, np.float32)[:, : 2 * self.points], -1.0, 1.0).reshape(-1, self.points, 2)
         matrix = F(self.reach) * spline(self.points, self.samples)
-        path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no product of BLAS: a row does not depend on others
+        path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no BLAS product: a row must not depend on others
         return path
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
@@ -193,9 +194,10 @@ class KeyPoints(EncodingBase):
         return within(np.stack([forward, np.zeros_like(forward), turn], -1).astype(np.float32), limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) of twists (N, 3): points on a line to the twist's arc, or behind, and even odds.
+        """Return the actions (N, A) of twists (N, 3): points on a line to the twist's arc, or behind the robot, with even odds of
+        collision.
 
-        A turn that is tighter than any line's gets the tightest.
+        A turn that is tighter than any line allows gets the tightest line.
         """
         forward, turn = np.maximum(twists[:, 0], F(0.0)), twists[:, 2]
         length = np.minimum(forward / F(self.brisk), F(self.reach))
@@ -212,7 +214,7 @@ class KeyPoints(EncodingBase):
         return out
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values, and the meaning of an action."""
+        """Return the parts, units and frame of the values, and the meaning of an action."""
         aim = f"the point {self.lookahead:g} m ahead on the path" if self.lookahead else "the goal"
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",

@@ -1,8 +1,8 @@
-"""Layers of networks, evaluated in a fixed order: what a row gives does not depend on how many rows there are, nor on padding.
+"""Layers of networks, evaluated in a fixed order: the result of a row depends neither on the number of rows nor on padding.
 
-The products of BLAS do depend on it, so that a policy would drive otherwise in a batch of 64 than alone. Here every output is
-summed over its inputs in their order, and the outputs of a row are computed side by side. Weights are float32 and lie as the
-kernels read them, inputs first; PyTorch's lie outputs first.
+BLAS products depend on both, so a policy would behave differently in a batch of 64 than alone. Here every output is summed over its
+inputs in their order, and the outputs of a row are computed in parallel lanes. Weights are float32, stored as the kernels read
+them, inputs first; PyTorch stores outputs first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["ACTIVATIONS", "attend", "convolve", "dense", "gru", "lstm", "mix", "
 
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):
-    """Take four rows and four inputs at a time: a weight is read once for four rows. Each output adds its inputs in their order."""
+    """Process four rows and four inputs at a time: each weight is read once for four rows. Each output adds its inputs in order."""
     count = inputs.shape[1]
     whole, end = count - count % 4, last - (last - first) % 4
     for n in range(first, last):
@@ -77,13 +77,13 @@ def _convolve(inputs, weight, bias, stride, out, first, last):
 
 
 def convolve(inputs: Floats, weight: Floats, bias: Floats, *, stride: int = 1, padding: int = 0) -> Floats:
-    """Return a two-dimensional convolution; a row of values is a picture of height 1 with a kernel of height 1.
+    """Return a two-dimensional convolution; a row of values is an image of height 1, with a kernel of height 1.
 
     Args:
         inputs: (N, H, W, C), channels last.
         weight: (KH, KW, C, O).
         bias: (O,).
-        stride: cells from one output to the next, both ways.
+        stride: cells between two outputs, along both axes.
         padding: cells of zeros on each side of every axis along which the kernel is longer than 1.
 
     Returns:
@@ -126,7 +126,7 @@ def gru(inputs: Floats, state: Floats, weight: Floats, bias: Floats, state_weigh
 
     Args:
         inputs: (N, I). state: (N, S).
-        weight: (I, 3 S), of the reset gate, the update gate and the new state; bias: (3 S,).
+        weight: (I, 3 S), for the reset gate, the update gate and the new state; bias: (3 S,).
         state_weight: (S, 3 S). state_bias: (3 S,).
 
     Returns:
@@ -157,7 +157,7 @@ def lstm(
 
     Args:
         inputs: (N, I). state, cell: (N, S).
-        weight: (I, 4 S), of the input gate, the forget gate, the new cell and the output gate; bias: (4 S,).
+        weight: (I, 4 S), for the input gate, the forget gate, the new cell and the output gate; bias: (4 S,).
         state_weight: (S, 4 S). state_bias: (4 S,).
 
     Returns:
@@ -170,7 +170,7 @@ def lstm(
 
 @hidden
 def _softmax(scores, present):
-    """Turn the scores (P,) of those who are present into weights that add up to 1, in place; the others' into 0."""
+    """Replace the scores (P,) of present entries by weights that add up to 1, in place; those of absent entries by 0."""
     highest = ZERO
     found = False
     for p in range(len(scores)):
@@ -199,10 +199,10 @@ def _pool(scores, values, present, out, first, last):
 
 
 def pool(scores: Floats, values: Floats, present: Bools) -> Floats:
-    """Return the sums of values, weighted by the softmax of scores; zeros where nobody is present.
+    """Return the sums of values, weighted by the softmax of scores; zeros if no entry is present.
 
     Args:
-        scores: (N, P). values: (N, P, V). present: (N, P); the others count nothing.
+        scores: (N, P). values: (N, P, V). present: (N, P); absent entries have no effect.
 
     Returns:
         (N, V).
@@ -223,13 +223,13 @@ def _scores(queries, keys, scale, out, first, last):
 
 
 def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Floats:
-    """Return scaled dot-product attention, of one head (A. Vaswani et al. 2017, equation 1).
+    """Return scaled dot-product attention with one head (A. Vaswani et al. 2017, equation 1).
 
     Args:
         queries: (N, K). keys: (N, P, K). values: (N, P, V). present: (N, P).
 
     Returns:
-        (N, V); zeros where nobody is present.
+        (N, V); zeros if no entry is present.
     """
     scores = np.empty(keys.shape[:2], np.float32)
     _scores(queries, keys, np.float32(1.0 / np.sqrt(keys.shape[2])), scores, 0, len(scores))
@@ -238,7 +238,7 @@ def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Flo
 
 @lean_kernel
 def _mix(queries, keys, values, present, heads, scores, out, first, last):
-    """Keys are (N, E, P): the scores of all people grow side by side, each in the order of the entries."""
+    """Mix with keys (N, E, P): the scores of all people accumulate in parallel, each in the order of the entries."""
     size = queries.shape[2] // heads
     scale = ONE / math.sqrt(F(size))
     for n in range(first, last):
@@ -265,17 +265,17 @@ def _mix(queries, keys, values, present, heads, scores, out, first, last):
 
 
 def mix(queries: Floats, keys: Floats, values: Floats, present: Bools, heads: int) -> Floats:
-    """Return what everybody makes of everybody, by scaled dot-product attention of several heads (A. Vaswani et al. 2017).
+    """Return scaled dot-product attention of people to each other, with several heads (A. Vaswani et al. 2017).
 
     Args:
         queries: (N, P, E), the entries of the heads one after the other.
         keys: (N, P, E).
         values: (N, P, E).
         present: (N, P).
-        heads: how many; a divisor of E.
+        heads: number of heads; a divisor of E.
 
     Returns:
-        (N, P, E); zeros for those who are not present.
+        (N, P, E); zeros for absent people.
     """
     out = np.empty_like(values)
     by_entry = np.ascontiguousarray(keys.transpose(0, 2, 1))
@@ -298,19 +298,19 @@ def _sigmoid_all(values, first, last):
 
 
 def tanh(values: Floats) -> Floats:
-    """Take the hyperbolic tangent of values (N, K) in place, to 1e-6, and return them."""
+    """Replace values (N, K) by their hyperbolic tangent in place, to within 1e-6, and return them."""
     _tanh_all(values, 0, len(values))
     return values
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Take the logistic function of values (N, K) in place, to 1e-6, and return them."""
+    """Replace values (N, K) by their logistic function in place, to within 1e-6, and return them."""
     _sigmoid_all(values, 0, len(values))
     return values
 
 
 def relu(values: Floats) -> Floats:
-    """Raise what is below 0 to 0, in place, and return it."""
+    """Replace negative values by 0 in place, and return the values."""
     return np.maximum(values, ZERO, out=values)
 
 

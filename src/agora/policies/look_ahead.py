@@ -1,9 +1,9 @@
 """The look-ahead of the CrowdNav family: candidates, the value of a step, and the network's inputs for the state after it.
 
 The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
-differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
-counts them from the map's x axis. And people keep their velocity during the step (the code's ``query_env = false``); by default the
-code asks the simulator for their true next state, which no robot can know. The code's reward, too, believes that they keep it.
+differences. Headings are relative to the goal's direction, so a policy does not depend on the orientation of a map; the code uses
+the map's x axis. People keep their velocity during the step (the code's ``query_env = false``); by default the code asks the
+simulator for their true next state, which no robot can know. The code's reward also assumes constant velocity.
 
 The norms are those of SA-CADRL's code: `wrong_side`.
 """
@@ -25,7 +25,7 @@ from agora.policies.joint_state import GOAL, PAIR, PERSON, ROBOT, SPEED
 
 _TINY = F(1e-6)
 _COS_30, _COS_45 = F(math.cos(math.pi / 6)), F(math.cos(math.pi / 4))
-_MOST, _LONGEST = 1000, 10.0  # speeds or headings, and s
+_MOST, _LONGEST = 1000, 10.0  # number of speeds or headings, and s
 SIDES = {"right": 1.0, "left": -1.0}
 
 
@@ -34,17 +34,17 @@ class LookAhead:
     """The candidates of a policy, and the reward of the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
-        speeds: number of speeds, up to the preferred one; slower ones are closer to each other.
-        headings: number of headings; standing is one more candidate.
+        speeds: number of speeds, up to the preferred one; slower speeds are closer to each other.
+        headings: number of headings; standing still is one more candidate.
         step: length of the step ahead, s.
-        discount: discount of a second at 1 m/s.
+        discount: discount per second at 1 m/s.
         reached: reward of a step that ends at the goal.
         collision: reward of a step with a contact.
-        discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
+        discomfort: reward per second, for each metre by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest person below which there is discomfort, m.
-        norm: cost of a second on the wrong side of the nearest person (`wrong_side`), as a share of the value that a second of
+        norm: cost per second on the wrong side of the nearest person (`wrong_side`), as a fraction of the value that one second of
             driving straight to the goal gains; 0.5 in SA-CADRL's code.
-        side: the side to which the norm has everybody keep, "right" or "left".
+        side: the side that the norm prescribes, "right" or "left".
     """
 
     speeds: int = 5
@@ -73,12 +73,12 @@ class LookAhead:
 
     @property
     def straight(self) -> int:
-        """Index of the candidate that goes to the goal at the preferred speed: the last of the first heading."""
+        """Index of the candidate that drives to the goal at the preferred speed: the last of the first heading."""
         return self.speeds
 
     @functools.cached_property
     def velocities(self) -> Floats:
-        """(A, 2) candidates in the goal frame, in preferred speeds; the first is to stand."""
+        """(A, 2) candidates in the goal frame, in preferred speeds; the first one stands still."""
         speeds = (np.exp(np.arange(1, self.speeds + 1) / self.speeds) - 1.0) / (math.e - 1.0)
         headings = math.tau * np.arange(self.headings) / self.headings
         rings = np.stack([np.outer(np.cos(headings), speeds), np.outer(np.sin(headings), speeds)], -1).reshape(-1, 2)
@@ -100,7 +100,7 @@ class _Rates(NamedTuple):
 
 @hidden
 def _pair(robot, x, y, vx, vy, radius, out):
-    """Write the values of a pair: the robot's (6), and place, velocity, radius, distance and sum of radii of a person."""
+    """Write the values of a pair: the robot's (6), and position, velocity, radius, distance and sum of radii of a person."""
     for k in range(6):
         out[k] = robot[k]
     out[6], out[7], out[8], out[9], out[10] = x, y, vx, vy, radius
@@ -119,10 +119,10 @@ def _pairs(states, people, out, first, last):
 
 
 def pairs_of(states: Floats) -> tuple[Floats, Bools]:
-    """Return the pairs (N, P, 13) of joint states (N, D), as networks read them, and which of them there are (N, P).
+    """Return the pairs (N, P, 13) of joint states (N, D), as networks read them, and which of them exist (N, P).
 
-    The values are those of the code's ``rotate``: distance to the goal, preferred speed, 0 (the heading, which means nothing to a
-    robot that moves any way), radius, velocity (2); the person's place (2), velocity (2), radius, distance, and the sum of radii.
+    The values are those of the code's ``rotate``: distance to the goal, preferred speed, 0 (the heading, which has no meaning for a
+    holonomic robot), radius, velocity (2); the person's position (2), velocity (2), radius, distance, and the sum of radii.
     """
     people = (states.shape[1] - ROBOT) // PERSON
     out = np.empty((len(states), people, PAIR), np.float32)
@@ -131,14 +131,14 @@ def pairs_of(states: Floats) -> tuple[Floats, Bools]:
 
 
 def present_in(states: Floats) -> Bools:
-    """Return which people (N, P) there are in joint states (N, D)."""
+    """Return which people (N, P) exist in joint states (N, D)."""
     there: Bools = states[:, ROBOT + PERSON - 1 :: PERSON] > 0.5
     return there
 
 
 @hidden
 def _is_wrong(pair, side):
-    """Return whether a robot passes a person on the wrong side; ``side`` is 1 where all keep right and -1 where they keep left."""
+    """Return whether a robot passes a person on the wrong side; ``side`` is 1 for keeping right and -1 for keeping left."""
     goal, preferred, vx, vy = pair[0], pair[1], pair[4], side * pair[5]
     px, py, wx, wy = pair[6], side * pair[7], pair[8], side * pair[9]
     speed, theirs = math.sqrt(vx * vx + vy * vy), math.sqrt(wx * wx + wy * wy)
@@ -148,9 +148,9 @@ def _is_wrong(pair, side):
     if along > _COS_30:
         if speed > theirs + F(0.1):  # overtakes on the right
             return vy < ZERO and F(-0.5) < py < F(2.0) and ZERO < px < F(3.0)
-        if speed < theirs - F(0.1):  # is overtaken, and goes left
+        if speed < theirs - F(0.1):  # is overtaken, and drives left
             return vy > ZERO and F(-2.0) < py < ZERO and F(-3.0) < px < ZERO
-    if along < -_COS_30 and vy > _TINY and F(-2.0) < py < ZERO and ZERO < px < F(5.0):  # leaves who comes towards it on its right
+    if along < -_COS_30 and vy > _TINY and F(-2.0) < py < ZERO and ZERO < px < F(5.0):  # has an oncoming person on its right
         return True
     crosses = along < _COS_45 and px > ZERO and px * px + py * py < F(9.0) and preferred > theirs - F(0.2)
     return crosses and py * (vx - wx) - px * (vy - wy) < ZERO
@@ -163,12 +163,12 @@ def _wrong(pairs, side, out, first, last):
 
 
 def wrong_side(pairs: Floats, side: str = "right") -> Bools:
-    """Return where (N,) a robot overtakes, is overtaken by, meets or crosses a person on the wrong side, for pairs (N, 13).
+    """Return whether (N,) a robot overtakes, is overtaken by, meets or crosses a person on the wrong side, for pairs (N, 13).
 
     Y. F. Chen, M. Everett, M. Liu, J. P. How, "Socially aware motion planning with deep reinforcement learning", IROS 2017, section
     III B, with the zones of its code (mit-acl/gym-collision-avoidance, CADRL/scripts/multi/nn_navigation_value_multi.py,
-    ``find_bad_inds``). Two differences: who comes towards the robot is recognised on both sides of the exact opposite direction,
-    where the code knows one; and the zones for those who keep left are mirrored, where the code's slower case is not.
+    ``find_bad_inds``). Two differences: an approaching person is recognised on both sides of the exact opposite direction, in the
+    code on one side only; and the zones for keeping left are mirrored, unlike in the code's slower case.
     """
     out = np.empty(len(pairs), np.bool_)
     _wrong(np.ascontiguousarray(pairs), F(SIDES[side]), out, 0, len(pairs))
@@ -176,12 +176,12 @@ def wrong_side(pairs: Floats, side: str = "right") -> Bools:
 
 
 def norm_rewards(before: Floats, after: Floats, ahead: LookAhead) -> Floats:
-    """Return what a step costs (N,) by the norm, as `look_ahead` has it: 0 or less.
+    """Return the cost (N,) of a step by the norm, as in `look_ahead`: 0 or less.
 
     Args:
         before: (N, D) joint states at the beginning of the step.
         after: (N, D) joint states at its end.
-        ahead: with the norm.
+        ahead: look-ahead that contains the norm.
     """
     fading, goal, speed = F(math.log(ahead.discount)), before[:, GOAL], before[:, SPEED]
     gain = np.exp(fading * np.maximum(goal - speed, ZERO)) - np.exp(fading * goal)
@@ -232,13 +232,13 @@ def _look(states, velocities, rates, people, out, rewards, discounts, first, las
 def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats]:
     """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and its discounts (N,).
 
-    A step ends at the goal where it ends within the robot's radius of it, and in a contact where the discs meet anywhere on the
-    straight way from its beginning to its end (the code's ``step``). A robot that may drive faster counts time faster (Y. F. Chen
-    et al. 2017).
+    A step reaches the goal if it ends within the robot's radius of the goal, and collides if the discs touch anywhere on the
+    straight line from its beginning to its end (the code's ``step``). Time is scaled by the preferred speed: a faster robot
+    discounts faster (Y. F. Chen et al. 2017).
 
     Args:
         states: (N, D) joint states.
-        ahead: candidates and the worth of a step.
+        ahead: candidates and the value of a step.
     """
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)

@@ -14,8 +14,8 @@ class NamedLayers:
     """Evaluates the layers of a network.
 
     Args:
-        arrays: weights by name, float32; ``<layer>.weight`` (I, O) and ``<layer>.bias`` (O,). A unit has ``state_weight`` and
-            ``state_bias``, too.
+        arrays: weights by name, float32; ``<layer>.weight`` (I, O) and ``<layer>.bias`` (O,). A unit also has ``state_weight`` and
+            ``state_bias``.
     """
 
     def __init__(self, arrays: Mapping[str, Floats]) -> None:
@@ -35,8 +35,8 @@ def shapes_of(layers: Mapping[str, tuple[int, int]], units: Mapping[str, tuple[i
     """Return the shapes of weights by name.
 
     Args:
-        layers: inputs and outputs of layers by name.
-        units: inputs and states of gated recurrent units by name.
+        layers: numbers of inputs and outputs of layers by name.
+        units: numbers of inputs and states of gated recurrent units by name.
     """
     shapes: dict[str, tuple[int, ...]] = {}
     for name, (inputs, outputs) in layers.items():

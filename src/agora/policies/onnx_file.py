@@ -16,26 +16,25 @@ __all__ = ["export_onnx"]
 def export_onnx(policy: Policy, path: Path) -> None:
     """Write a policy and its post-processing as an ONNX file of opset 17. All tensors are float32; N is any number of robots.
 
-    The network says the inputs and outputs (`agora.interfaces.network.Network.graph`):
+    The network defines the inputs and outputs (`agora.interfaces.network.Network.graph`):
 
-    | networks | inputs | outputs |
-    |---|---|---|
-    | mlp | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3) where the policy names its robot |
-    | cadrl, lstm_rl, sa_cadrl, sarl | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N, candidates) |
-    | ag_rl, ds_rnn | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2), ``next_memory`` (N, S) |
-    | ga3c | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N, 11) |
+    | networks | inputs | outputs | |---|---|---| | mlp | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3)
+    if the policy names its robot | | cadrl, lstm_rl, sa_cadrl, sarl | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N,
+    candidates) | | ag_rl, ds_rnn | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2),
+    ``next_memory`` (N, S) | | ga3c | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N,
+    11) |
 
-    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not know the turning radius of car-like robots.
-    A ``velocity`` is in the goal frame, in the speeds of the state: multiply it by `JointState.scale`.
+    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It ignores the turning radius of car-like robots. A
+    ``velocity`` is in the goal frame, in the speeds of the state: multiply it by `JointState.scale`.
 
     The metadata describe the input. ``network`` and ``encoding`` are their registered names. ``observe`` (the parameters of the
     encoding), ``parts`` (the first index of each part and one more than its last), ``units`` and ``outputs`` are JSON, and so are
-    ``body`` and ``period`` where the policy has them; ``frame`` is text. The notes of the policy follow under their own names.
-    ONNX Runtime rounds differently: its answers differ in the last digits.
+    ``body`` and ``period`` if the policy has them; ``frame`` is text. The notes of the policy follow under their own names. ONNX
+    Runtime rounds differently: its results differ in the last digits.
 
     Args:
-        policy: with any network and encoding.
-        path: of the file.
+        policy: policy with any network and encoding.
+        path: path of the file.
 
     Raises:
         InputError: the package onnx is missing, or the file cannot be written.
@@ -46,7 +45,7 @@ def export_onnx(policy: Policy, path: Path) -> None:
 
 
 def _notes(policy: Policy) -> dict[str, str]:
-    """The metadata about the encoding and the training."""
+    """Return the metadata about the encoding and the training."""
     notes = {name: note for name, note in policy.observe.notes().items() if name != "actions"}
     said = {"observe": plain(policy.observe), "body": plain(policy.body), "period": policy.period} | notes
     names = {"network": name_of("networks", policy.network), "encoding": name_of("encodings", policy.observe)}

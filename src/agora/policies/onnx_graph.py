@@ -1,7 +1,7 @@
-"""A builder of ONNX graphs whose values take NumPy's operators, so that an exported policy reads like its NumPy form.
+"""A builder of ONNX graphs whose values support NumPy's operators, so that an exported policy reads like its NumPy form.
 
-All operators belong to ONNX's own domain, opset 17, which ONNX Runtime reads since 1.12. A reduction keeps the reduced axis with a
-length of 1, so that its result broadcasts against the value it came from.
+All operators belong to ONNX's own domain, opset 17, which ONNX Runtime supports since 1.12. A reduction keeps the reduced axis with
+a length of 1, so that its result broadcasts against its input.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Value:
     """A tensor of a graph; the first axis has N rows.
 
     Attributes:
-        graph: to which operators are added.
-        name: in the graph.
+        graph: graph to which operators are added.
+        name: name in the graph.
     """
 
     graph: OnnxGraph
     name: str
-    __array_ufunc__ = None  # NumPy's numbers on the left leave the operator to this class
+    __array_ufunc__ = None  # NumPy scalars on the left leave the operator to this class
 
     def _with(self, operator: str, *others: Value | Array | float, **attributes: Any) -> Value:
         return self.graph.add(operator, self, *others, **attributes)
@@ -93,7 +93,7 @@ class Value:
         return self._with("Not")
 
     def equals(self, other: Value | Array | float) -> Value:
-        """Return where both are equal."""
+        """Return where both values are equal."""
         return self._with("Equal", other)
 
     def sqrt(self) -> Value:
@@ -113,7 +113,7 @@ class Value:
         return self._with("Sigmoid")
 
     def relu(self) -> Value:
-        """Return the value, or 0 where it is below."""
+        """Return the value, with negative entries replaced by 0."""
         return self._with("Relu")
 
     def maximum(self, other: Value | Array | float) -> Value:
@@ -125,7 +125,7 @@ class Value:
         return self._with("Min", other)
 
     def within(self, low: Value | Array | float, high: Value | Array | float) -> Value:
-        """Return the value cut to an interval."""
+        """Return the value clipped to an interval."""
         return self.maximum(low).minimum(high)
 
     def where(self, yes: Value | Array | float, no: Value | Array | float) -> Value:
@@ -141,11 +141,11 @@ class Value:
         return self._with("ReduceSum", np.array([axis]))
 
     def min(self, axis: int) -> Value:
-        """Return the smallest over an axis."""
+        """Return the minimum over an axis."""
         return self._with("ReduceMin", axes=[axis])
 
     def max(self, axis: int) -> Value:
-        """Return the largest over an axis."""
+        """Return the maximum over an axis."""
         return self._with("ReduceMax", axes=[axis])
 
     def any(self, axis: int) -> Value:
@@ -153,7 +153,7 @@ class Value:
         return self.as_float().max(axis) > 0.0
 
     def argmax(self, axis: int, *, keep: bool = True) -> Value:
-        """Return the index of the largest over an axis, the first where several are."""
+        """Return the index of the maximum over an axis; the first of equals."""
         return self._with("ArgMax", axis=axis, keepdims=int(keep))
 
     def part(self, first: int, last: int, axis: int = -1) -> Value:
@@ -161,7 +161,7 @@ class Value:
         return self._with("Slice", np.array([first]), np.array([last]), np.array([axis]))
 
     def take(self, index: Array, axis: int = -1) -> Value:
-        """Return the entries of an axis that a constant index (P,) names."""
+        """Return the entries of an axis selected by a constant index (P,)."""
         return self._with("Gather", index, axis=axis)
 
     def columns(self, count: int) -> list[Value]:
@@ -209,7 +209,7 @@ class OnnxGraph:
         self._nodes.append(_Node("Identity", (value.name,), name, {}))
 
     def constant(self, array: Array | float) -> Value:
-        """Return a constant: int64 of whole numbers' arrays, else float32. Equal constants are kept once."""
+        """Return a constant: int64 for arrays of whole numbers, else float32. Equal constants are stored once."""
         numbers = np.asarray(array)
         kept = np.ascontiguousarray(numbers, np.int64 if numbers.dtype.kind == "i" and numbers.ndim else np.float32)
         kept = kept.reshape(numbers.shape)
@@ -225,7 +225,7 @@ class OnnxGraph:
         return Value(self, self._nodes[-1].output)
 
     def concat(self, values: Sequence[Value], axis: int = -1) -> Value:
-        """Return values one after the other along an axis."""
+        """Return values concatenated along an axis."""
         return self.add("Concat", *values, axis=axis)
 
     def save(self, path: Path) -> None:
@@ -272,7 +272,7 @@ def mlp(arrays: Mapping[str, Floats], name: str, values: Value, *, first: int = 
 
 
 def _gates(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value) -> tuple[Value, Value, int]:
-    """The gates of a recurrent unit by its inputs and by its state, and the size of the state."""
+    """Return the gates of a recurrent unit from its inputs and from its state, and the size of the state."""
     of_inputs = dense(inputs, arrays[f"{name}.weight"], arrays[f"{name}.bias"])
     of_state = dense(state, arrays[f"{name}.state_weight"], arrays[f"{name}.state_bias"])
     return of_inputs, of_state, len(arrays[f"{name}.state_weight"])
@@ -295,7 +295,7 @@ def lstm(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value, c
 
 
 def pool(scores: Value, values: Value, present: Value, axis: int) -> Value:
-    """Return `agora.policies.layers.pool`: the sum over an axis of people, weighted by the softmax of those who are present."""
+    """Return `agora.policies.layers.pool`: the sum over an axis of people, weighted by the softmax of the present ones."""
     highest = present.where(scores, float(np.finfo(np.float32).min)).max(axis)
     shares = present.where((scores - highest).exp(), 0.0)
     return (shares / shares.sum(axis).maximum(1.0) * values).sum(axis)

@@ -1,4 +1,4 @@
-"""The encoding of All-in-One: a scan, people, a point of the path and the goal, and actions that say which planner drives.
+"""The encoding of All-in-One: a scan, people, a point of the path and the goal; an action selects the planner that drives.
 
 L. Kästner, J. Cox, T. Buiyan, J. Lambrecht, "All-in-One: A DRL-based control switch combining state-of-the-art navigation
 planners", ICRA 2022, and its code (Arena-Rosnav/all_in_one, ``observation_collector.py`` and ``all_in_one_parameters.json``).
@@ -30,14 +30,14 @@ _GOAL = 3
 class PlannerChoice(PlannerSettings):
     """The vector of `Observe` with the sub-goal, and distance and bearing of the goal; an action scores planners.
 
-    The planner with the highest score drives. The published network reads a scan of what stands on the map and one of what does
-    not. Here it reads one scan, and people where they are and how they move.
+    The planner with the highest score drives. The published network reads one scan of the obstacles on the map and one of the
+    others. This encoding has one scan, and the positions and velocities of people.
 
     Attributes:
         planners: the planners, as texts such as ``teb`` or ``dwa:sim_time=2.0``.
-        beams: values of the scan, as of `Observe`.
-        scan_range: range that reads 1, as longer ones do, m.
-        pedestrians: how many of the nearest pedestrians.
+        beams: number of values of the scan, as in `Observe`.
+        scan_range: range that reads 1, m; longer ranges also read 1.
+        pedestrians: number of nearest pedestrians.
         lookahead: distance along the global path of the sub-goal, m.
         goal_range: distance of the goal that reads 1, as longer ones do, m.
     """
@@ -62,31 +62,31 @@ class PlannerChoice(PlannerSettings):
         return Observe(0, goal_range=self.goal_range)
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse a robot whose lidar has too few beams."""
+        """Reject a robot whose lidar has too few beams."""
         self._seen.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return self._seen.needs
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return self._seen.length + _GOAL
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.append(self._seen.low, np.array([0.0, -1.0, -1.0], np.float32))
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
-        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); raises as `Observe.write`."""
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); raises the same errors as `Observe.write`."""
         size = self._seen.length
         for observe, at, count in ((self._seen, 0, size), (self._aim, size, _GOAL)):
             seen = np.empty((len(observation.pose), observe.length), np.float32)
@@ -98,11 +98,11 @@ class PlannerChoice(PlannerSettings):
         return len(self.planners)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the number (N,) of the planner that actions (N, K) score highest, the first of equals."""
+        """Return the number (N,) of the planner with the highest score in actions (N, K); the first of equals."""
         return {"planner": np.asarray(actions, np.float32).argmax(1).astype(np.float32)}
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values, and the meaning of an action."""
+        """Return the parts, units and frame of the values, and the meaning of an action."""
         seen, size = self._seen.notes(), self._seen.length
         return {
             "parts": {**seen["parts"], "goal_itself": [size, size + _GOAL]},

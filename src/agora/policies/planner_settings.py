@@ -1,4 +1,4 @@
-"""A base for encodings whose actions are settings of a planner, which makes twists by them."""
+"""A base for encodings whose actions are settings of a planner, which computes the twists."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["PlannerSettings"]
 
 
 class PlannerSettings(EncodingBase):
-    """A base for encodings whose actions are settings of a planner; twists are no actions, and actions no twists."""
+    """A base for encodings whose actions are settings of a planner; twists and actions cannot be converted into each other."""
 
     @abstractmethod
     def settings(self, actions: Array) -> dict[str, Floats]:
         """Return the settings (N,) by name of actions (N, A)."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Refuse: a planner makes twists of settings."""
+        """Raise an error: a planner computes twists from settings."""
         raise InputError(f"{self._name}: actions are settings of a planner, not twists; planners such as 'applr' drive by them")
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Refuse: many settings lead to the same twist."""
+        """Raise an error: many settings lead to the same twist."""
         raise InputError(f"{self._name}: a twist does not tell the settings of the planner that it came from")
 
     @property

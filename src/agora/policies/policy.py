@@ -1,7 +1,7 @@
-"""Policies: a network with its weights and its encoding, and the one format of their files.
+"""Policies: a network with its weights and its encoding, and their common file format.
 
-The header of a file names the network and the encoding with their parameters, as they are registered
-(`agora.interfaces.network`, `agora.interfaces.encoding`); behind it lie the weights.
+The header of a file names the network and the encoding with their parameters, by their registered names
+(`agora.interfaces.network`, `agora.interfaces.encoding`); the weights follow the header.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainedRobot", "Layer", "Policy", "decides", "load_policy"]
 
-_PART = 1e-3  # of a period, by which periods may differ and still count as equal
+_PART = 1e-3  # fraction of a period by which periods may differ and still count as equal
 _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 
@@ -39,10 +39,10 @@ class TrainedRobot:
     """The robot that a policy was trained with.
 
     Attributes:
-        min_vx: m/s.
-        max_vx: m/s.
-        max_vy: m/s.
-        max_omega: rad/s.
+        min_vx: lowest forward speed, m/s.
+        max_vx: largest forward speed, m/s.
+        max_vy: largest sideways speed, m/s.
+        max_omega: largest turning rate, rad/s.
         first_beam: direction of the lidar's first beam, rad; 0 without a lidar.
         last_beam: direction of its last beam, rad; 0 without a lidar.
     """
@@ -70,13 +70,13 @@ class TrainedRobot:
                 raise InputError(f"body: {name} must be finite, got {value}")
 
     def seen(self, observation: Observation, beams: int) -> Observation:
-        """Return what robots would see with the limits and the lidar of the training.
+        """Return the observation that robots would have with the limits and the lidar of the training.
 
-        A lidar of another span is read in the directions of the trained one: beams beyond them are left out, and directions that
-        the robot's lidar does not see read as if nothing were there.
+        A lidar with another span is resampled in the directions of the trained one: beams beyond these are left out, and directions
+        that the robot's lidar does not cover read as free.
 
         Args:
-            observation: of N robots.
+            observation: observation of N robots.
             beams: number of values of the scan in the policy's observation.
         """
         o = replace(observation, limits=self.limits(observation.limits))
@@ -99,21 +99,21 @@ class TrainedRobot:
         return replace(o, scan=scan, scan_angles=(0.5 * (edges[1:] + edges[:-1])).astype(np.float32))
 
     def limits(self, limits: Limits) -> Limits:
-        """Return limits with the speeds of the training: those by which the policy sees twists, and which its actions span."""
+        """Return limits with the speeds of the training, which scale the policy's observed twists and its actions."""
         full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
         turning = full(self.max_omega)
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
 
 
 def decides(calls: Ints, trained: float, dt: float) -> Bools:
-    """Return at which calls (N,) a policy decides; at the others its last answer is held.
+    """Return at which calls (N,) a policy decides; at the other calls its last action is held.
 
-    A robot may call more often than the policy was trained to decide. Where ``dt`` is no whole part of the trained period, a
-    decision comes up to one call late, and the periods are right in the mean.
+    A robot may call more often than the policy was trained to decide. If the trained period is not a multiple of ``dt``, a decision
+    is up to one call late, and the mean period is correct.
 
     Args:
-        calls: (N,) calls so far in the episode.
-        trained: s between two decisions in training; 0 decides at every call.
+        calls: (N,) number of calls so far in the episode.
+        trained: time between two decisions in training, s; 0 decides at every call.
         dt: control period of the robots, s.
 
     Raises:
@@ -132,18 +132,18 @@ def decides(calls: Ints, trained: float, dt: float) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A network with its weights, the encoding that it sees with, and the body and period of its training.
+    """A network with its weights, its encoding, and the body and period of its training.
 
     Attributes:
         observe: encoding of observations and actions.
-        network: computes a step.
+        network: network that computes a step.
         arrays: its weights by name, float32; inputs first.
-        about: notes for readers, such as steps of training.
-        body: the robot that it was trained with; None drives any robot from limit to limit.
-        period: s between two decisions in training; 0 decides whenever it is asked.
+        about: notes for readers, such as the number of training steps.
+        body: the robot that it was trained with; None for actions that span the limits of any robot.
+        period: time between two decisions in training, s; 0 decides at every call.
 
     Raises:
-        InputError: the weights do not make up the network, the network does not see with the encoding, or a number is not finite.
+        InputError: the weights do not fit the network, the network does not fit the encoding, or a number is not finite.
     """
 
     observe: Encoding
@@ -160,29 +160,31 @@ class Policy:
 
     @property
     def label(self) -> Label:
-        """The claim of the policy, by its notes."""
+        """Return the label of the policy from its notes."""
         return label_of(self.about)
 
     @functools.cached_property
     def state_size(self) -> int:
-        """S, how many values the policy remembers; all zero at the start of an episode."""
+        """Number of values in the policy's memory, S; all are zero at the start of an episode."""
         return self.network.state_size(self.observe)
 
     def see(self, observation: Observation) -> Floats:
-        """Return the vectors (N, D) that the policy sees of N robots, without what it keeps of earlier ones."""
+        """Return the encoded observations (N, D) of N robots, without the parts that come from earlier observations."""
         seen = np.empty((len(observation.pose), self.observe.length), np.float32)
         self.observe.write(observation, seen, 0, len(seen))
         return seen
 
     def step(self, seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, A) of what N robots see (N, D) and remember (N, S), and what they remember then (N, S).
+        """Return the actions (N, A) for observations (N, D) and memories (N, S), and the next memories (N, S).
 
-        A row does not depend on the others.
+        Rows do not depend on each other.
         """
         return self.network.step(self.arrays, np.ascontiguousarray(seen, np.float32), state)
 
     def __call__(self, seen: Floats) -> Floats:
-        """Return the actions (N, A) of what N robots see (N, D) at the start of an episode; later, too, without a memory."""
+        """Return the actions (N, A) for observations (N, D) at the start of an episode; a policy without memory can use it at any
+        time.
+        """
         return self.step(seen, np.zeros((len(seen), self.state_size), np.float32))[0]
 
     @staticmethod
@@ -193,11 +195,11 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return the policy of layers, one after the other; `Policy` says the rest.
+        """Return the policy of a sequence of layers; see `Policy`.
 
         Args:
             observe: encoding of observations, which the first layer reads.
-            layers: the layers; the last gives an action in [-1, 1].
+            layers: the layers; the last one outputs an action in [-1, 1].
             about: notes, as in `Policy`.
             body: robot of the training, as in `Policy`.
             period: control period of the training, as in `Policy`.
@@ -217,13 +219,13 @@ class Policy:
 
         Args:
             observe: encoding of observations in training.
-            modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
+            modules: modules, such as ``torch.nn.Sequential(...)``, or a list of several of these.
             about: notes, as in `Policy`.
             body: robot of the training, as in `Policy`.
             period: control period of the training, as in `Policy`.
 
         Raises:
-            InputError: a module of another kind.
+            InputError: a module is of another kind.
         """
         return Policy.of_layers(observe, layers_of_torch(modules), about, body, period)
 
@@ -243,7 +245,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class _Said:
-    """The header of a file: everything of a policy but its weights."""
+    """The header of a file: all of a policy except its weights."""
 
     network: Annotated[Network, Plug("networks")]
     observe: Annotated[Encoding, Plug("encodings")]
@@ -253,14 +255,14 @@ class _Said:
 
 
 def load_policy(name_or_path: str | Path) -> Policy:
-    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file; one that stays as it is is read once.
+    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file; an unchanged file is read only once.
 
     Args:
         name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
-        UnknownNameError: no such policy.
-        InputError: the file is wrong, or names a network or an encoding that is not registered here.
+        UnknownNameError: no policy has this name.
+        InputError: the file is invalid, or names a network or an encoding that is not registered here.
     """
     path = weights_file(name_or_path)
     with reading(path, "a policy"):

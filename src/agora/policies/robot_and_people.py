@@ -1,10 +1,10 @@
-"""The robot and the people about it as DS-RNN's network reads them.
+"""The robot and the people around it as DS-RNN's network reads them.
 
 S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot crowd navigation with deep
 reinforcement learning", ICRA 2021.
 
-The published inputs are places and velocities in the map's frame, so that the published policy is bound to one square about (0, 0).
-Here everything is in the robot's goal frame: a policy does not depend on where a map begins or how it is turned.
+The published inputs are positions and velocities in the map's frame, so the published policy is bound to one square around (0, 0).
+Here all values are in the robot's goal frame: a policy does not depend on the origin or orientation of a map.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _MOST = 200
 
 @dataclass(frozen=True)
 class RobotAndPeople(JointState):
-    """A `JointState` whose people can be told from each other; its actions are those of DS-RNN's code.
+    """A `JointState` whose people have identities; its actions are those of DS-RNN's code.
 
-    The last value of a person is a mark that stays the same as long as the person is tracked: one more than the identity, negative
-    for other robots, and 0 where there is nobody. With it a network keeps a memory of each person.
+    The last value of a person is a mark that stays the same while the person is tracked: the identity plus one, negative for other
+    robots, and 0 for an empty slot. With the mark a network keeps a memory of each person.
 
     Attributes:
-        people: how many of the nearest.
-        reach: people farther away are not seen, m.
-        goal_range: a farther goal counts as this far, m; by default the longest way in DS-RNN's square.
+        people: number of nearest people.
+        reach: distance beyond which people are not seen, m.
+        goal_range: distance to which a farther goal is clipped, m; the default is the longest distance in DS-RNN's square.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
-        places_only: whether networks read the places of people alone, as published, and neither their velocities nor radii.
+        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
+        places_only: whether networks read only the positions of people, as published, and neither velocities nor radii.
     """
 
     goal_range: Distance = 17.0
@@ -49,7 +49,7 @@ class RobotAndPeople(JointState):
             raise InputError(f"robot_and_people: people must be at most {_MOST}, got {self.people}")
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the marks (N, P) of P people and other robots, for slots not in use, too."""
+        """Return the marks (N, P) of P people and other robots, also for slots not in use."""
         both = ((observation.pedestrians, ONE), (observation.robots, -ONE))
         parts = [side * (ONE + (tracks.id % _IDS).astype(np.float32)) for tracks, side in both if tracks is not None]
         return np.concatenate(parts, 1) if parts else np.zeros((len(observation.pose), others), np.float32)

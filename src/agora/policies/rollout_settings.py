@@ -1,4 +1,4 @@
-"""APPLR's encoding: a short-sighted scan and the direction of the path, and actions that are settings of a planner.
+"""APPLR's encoding: a short-range scan and the direction of the path; actions are settings of a planner.
 
 Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
 reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr).
@@ -32,19 +32,19 @@ SPANS = {
     "goal_distance_bias": (0.1, 2.0),
     "inflation_radius": (0.1, 0.6),
 }
-"""Lowest and highest setting by name, an action's -1 and 1, as in the code's configuration; whole numbers stay whole."""
+"""Lowest and highest setting by name, for actions -1 and 1, as in the code's configuration; whole numbers stay whole."""
 
 
 @dataclass(frozen=True)
 class RolloutSettings(PlannerSettings):
     """The scan and the bearing of a local goal; an action holds the settings of `SPANS`, each from -1, the lowest, to 1.
 
-    In this order: the shortest range of each share of the lidar's beams, from -0.5 at 0 to 0.5 at ``scan_range`` and beyond; the
-    bearing of the local goal over a whole turn.
+    The order is: the shortest range of each sector of the lidar, from -0.5 at 0 to 0.5 at ``scan_range`` and beyond; the bearing of
+    the local goal, as a fraction of a whole turn.
 
     Attributes:
-        beams: values of the scan; the code's are all 720 of the lidar.
-        scan_range: farther ranges read the same, m.
+        beams: number of values of the scan; the code uses all 720 beams of the lidar.
+        scan_range: range above which all ranges read the same, m.
         lookahead: distance along the global path of the local goal, m.
     """
 
@@ -57,31 +57,31 @@ class RolloutSettings(PlannerSettings):
         return Observe(self.beams, scan_range=self.scan_range, lookahead=self.lookahead)
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse a robot whose lidar has too few beams."""
+        """Reject a robot whose lidar has too few beams."""
         self._seen.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return self._seen.needs
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return self.beams + 1
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.full(self.length, -0.5, np.float32)
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.full(self.length, 0.5, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
-        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); raises as `Observe.write`."""
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); raises the same errors as `Observe.write`."""
         seen = np.empty((len(observation.pose), self._seen.length), np.float32)
         self._seen.write(observation, seen, first, last)
         cosine, sine = seen[first:last, self.beams + 1], seen[first:last, self.beams + 2]
@@ -93,7 +93,7 @@ class RolloutSettings(PlannerSettings):
         return len(SPANS)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the settings (N,) by name of actions (N, 7), cut to [-1, 1]."""
+        """Return the settings (N,) by name of actions (N, 7), clipped to [-1, 1]."""
         cut = np.minimum(np.maximum(np.asarray(actions, np.float32), np.float32(-1.0)), np.float32(1.0))
         settings: dict[str, Floats] = {}
         for k, (name, (low, high)) in enumerate(SPANS.items()):
@@ -102,7 +102,7 @@ class RolloutSettings(PlannerSettings):
         return settings
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and the meaning of an action."""
+        """Return the parts, units and the meaning of an action."""
         spans = (f"{name} {low:g} to {high:g}" for name, (low, high) in SPANS.items())
         return {
             "parts": {"scan": [0, self.beams], "bearing": [self.beams, self.length]},

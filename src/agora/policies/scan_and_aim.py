@@ -1,4 +1,4 @@
-"""A scan and the direction of a local goal, and no more, as LfLH's network reads them."""
+"""A scan and the direction of a local goal only, as LfLH's network reads them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _AIM = 2
 class ScanAndAim(FromLimitToLimit):
     """A scan, and cosine and sine of the bearing of a point ahead on the path; all lie in [-1, 1].
 
-    The robot's twist is not seen: a network that clones a driver would learn to go on as it goes.
+    The robot's twist is left out: a network that clones a driver would learn to repeat the present twist.
 
     Attributes:
-        beams: values of the scan: each is the shortest of its share of the lidar's beams.
-        scan_range: range that reads 1, as longer ones do, m.
-        lookahead: distance along the global path of the point, m; 0 shows the goal itself, as does a path that ends before.
+        beams: number of values of the scan; each is the shortest range in its sector of the lidar.
+        scan_range: range that reads 1, m; longer ranges also read 1.
+        lookahead: distance along the global path of the point, m; 0 uses the goal itself, and so does a path that ends earlier.
     """
 
     beams: int = 90
@@ -44,38 +44,38 @@ class ScanAndAim(FromLimitToLimit):
 
     @cached_property
     def _observe(self) -> Observe:
-        """The encoding whose scan and bearing these are."""
+        """Return the encoding of the scan and the bearing."""
         return Observe(self.beams, scan_range=self.scan_range, lookahead=self.lookahead)
 
     def check(self, robot: RobotModel) -> None:
-        """Refuse a robot whose lidar has too few beams."""
+        """Reject a robot whose lidar has too few beams."""
         self._observe.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that a planner with this encoding needs."""
+        """Return the channels that a planner with this encoding needs."""
         return self._observe.needs
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return self.beams + _AIM
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Smallest values (D,)."""
         return np.append(np.zeros(self.beams, np.float32), np.full(_AIM, -1.0, np.float32))
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Largest values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
 
         Raises:
-            InputError: the scan is not there, or has fewer beams than the policy is to see.
+            InputError: the scan is missing, or has fewer beams than the policy needs.
         """
         whole = np.empty((len(out), self._observe.length), np.float32)
         self._observe.write(observation, whole, first, last)
@@ -83,7 +83,7 @@ class ScanAndAim(FromLimitToLimit):
         out[first:last, self.beams :] = whole[first:last, self.beams + 1 : self.beams + 1 + _AIM]
 
     def notes(self) -> Mapping[str, Any]:
-        """Return parts, units and frame of the values."""
+        """Return the parts, units and frame of the values."""
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
             "aim": f"cosine and sine of the bearing of the point {self.lookahead:g} m ahead on the path",

@@ -1,4 +1,4 @@
-"""Sub-goals: points ahead on the global path, which policies and planners head for."""
+"""Sub-goals: points ahead on the global path that policies and planners drive towards."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from agora.interfaces import Observation
 
 
 def subgoals(observation: Observation, lookahead: float, first: int = 0, last: int | None = None) -> Floats:
-    """Return the goals (N, 3) with the point ahead on the path in place of the rows' own goals.
+    """Return the goals (N, 3), with each row's goal replaced by the point ahead on its path.
 
-    A row whose path ends before, or that has none, keeps its own goal.
+    A row whose path ends earlier, or that has no path, keeps its own goal.
 
     Args:
-        observation: of N robots, with their paths.
+        observation: observation of N robots, with their paths.
         lookahead: distance along the path from its point nearest to the robot, m.
-        first: of the rows that count.
-        last: one more than the last of them; N where not given.
+        first: first row to process.
+        last: one more than the last row; N if not given.
     """
     o, goal = observation, observation.goal.copy()
     if o.path is not None and o.path_count is not None:
@@ -30,7 +30,7 @@ def subgoals(observation: Observation, lookahead: float, first: int = 0, last: i
 
 @kernel
 def _aim(path, path_count, pose, lookahead, goal, first, last):
-    """Move the goals of rows whose path goes on beyond the lookahead to the point there."""
+    """Move the goals of rows whose path extends beyond the lookahead to the point there."""
     for n in range(first, last):
         leads, x, y, _ = point_ahead(path[n], path_count[n], pose[n, 0], pose[n, 1], lookahead)
         if leads:

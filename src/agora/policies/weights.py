@@ -1,4 +1,4 @@
-"""The files of policies: safetensors with a name of their format, a version, and a header in JSON beside the weights."""
+"""Policy files: safetensors with the name of the format, a version, and a JSON header next to the weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
     ),
     "an HDF5 file, as Keras saves models": lambda path, head: head.startswith(b"\x89HDF"),
 }
-"""Files of other programs that people have networks in: their names, and how they are known."""
+"""File types of other programs that may contain networks: their names, and how to recognise them."""
 
 
 def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
@@ -49,7 +49,7 @@ def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
 
 
 def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
-    """The bytes of a safetensors file, the same for the same contents; the library alone writes metadata in any order."""
+    """Return the bytes of a safetensors file, the same for the same contents; the library itself does not order metadata."""
     from safetensors.numpy import save
 
     whole = save(dict(arrays), metadata=dict(about))
@@ -62,10 +62,10 @@ def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
 
 
 def read_weights(path: Path) -> tuple[str, dict[str, Array]]:
-    """Return what `write_weights` wrote: the JSON beside the weights, and the weights by name.
+    """Return the JSON header and the weights by name, as written by `write_weights`.
 
     Raises:
-        InputError: the file is no safetensors file, or of another format or version.
+        InputError: the file is not a safetensors file, or has another format or version.
     """
     about, arrays = read_safetensors(path)
     if about.get("format") != FORMAT or about.get("version") != _VERSION:
@@ -79,7 +79,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
     """Return the metadata and the arrays of a safetensors file.
 
     Raises:
-        InputError: it is none.
+        InputError: the file is not a safetensors file.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -92,7 +92,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
 
 
 def _not_safetensors(path: Path, error: Exception) -> InputError:
-    """The error for a file that is no safetensors file; it says its kind, and the way to bring in a network of that kind."""
+    """Return the error for a file that is not a safetensors file; it names the file type and how to import such a network."""
     with path.open("rb") as file:
         head = file.read(8)
     for found, is_it in _STRANGERS.items():
@@ -105,15 +105,15 @@ def _not_safetensors(path: Path, error: Exception) -> InputError:
 
 
 def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, ...]], network: str) -> None:
-    """Refuse weights that do not make up a network.
+    """Reject weights that do not fit a network.
 
     Args:
         arrays: weights by name.
-        shapes: that they must have, by name.
-        network: its name, for messages.
+        shapes: required shapes by name.
+        network: name of the network, for messages.
 
     Raises:
-        InputError: a weight is missing, is no part of the network, or has another shape; or it is not finite float32.
+        InputError: a weight is missing, unknown, of another shape, or not finite float32.
     """
     for name in sorted(shapes.keys() | arrays.keys()):
         if name not in arrays or name not in shapes:
@@ -126,10 +126,10 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
 
 
 def label_of(about: Mapping[str, str]) -> Label:
-    """Return the label in the notes of a policy; "own" where they have none.
+    """Return the label in the notes of a policy; "own" if the notes have none.
 
     Raises:
-        InputError: it is no label.
+        InputError: the label is unknown.
     """
     label = about.get("label", "own")
     if label not in get_args(Label):
@@ -146,10 +146,11 @@ def weights_file(name_or_path: str | Path) -> Path:
     """Return the file of a policy that comes with Agora (``configs/policies/<name>.safetensors``), or the path of a file.
 
     Args:
-        name_or_path: a name, or a path: a `Path`, or text with a folder or the ending .safetensors, or of a file that is there.
+        name_or_path: a name, or a path: a `Path`, or text with a folder or the ending .safetensors, or the path of an existing
+            file.
 
     Raises:
-        UnknownNameError: no such policy.
+        UnknownNameError: no policy has this name.
     """
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or "/" in name_or_path or path.suffix == SUFFIX:

@@ -1,1 +1,1 @@
-"""Predictors: places where pedestrians will be."""
+"""Predictors of the future positions of pedestrians."""

@@ -1,4 +1,4 @@
-"""Prediction at constant velocity, which few learned predictors beat.
+"""Prediction at constant velocity, a baseline that few learned predictors beat.
 
 C. Schoeller, V. Aravantinos, F. Lay and A. Knoll, "What the constant velocity model can teach us about pedestrian motion
 prediction", IEEE RA-L 5(2), 2020.
@@ -14,12 +14,12 @@ from agora.world.tracks import onward
 
 @dataclass(frozen=True)
 class ConstantVelocity:
-    """Everybody keeps the velocity of now."""
+    """Every pedestrian keeps its present velocity."""
 
     declares = PredictorDeclaration()
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the places at constant velocity; nothing is remembered."""
+        """Return the positions at constant velocity; the memory stays empty."""
         people = observation.pedestrians
         assert people is not None
         return Prediction(onward(people.position, people.velocity, steps, dt))

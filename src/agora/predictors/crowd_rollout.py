@@ -1,8 +1,8 @@
-"""Prediction by a crowd model: people are simulated from what is known of them, and react to each other and to the robot.
+"""Prediction by a crowd model: a simulation of the observed people, who react to each other and to the robot.
 
-Everybody wants to walk on in the direction and at the speed of the last while (`agora.predictors.intent`). Robots keep their
-velocity. The velocity that the model chooses is that of the engine (`agora.engine.pedestrian_kernels.choose_velocities`); routes,
-behaviours and the engine's last step are left out.
+Every pedestrian is assumed to continue in its recent mean direction at its recent mean speed (`agora.predictors.intent`). Robots
+keep their velocity. The velocity that the model chooses is that of the engine
+(`agora.engine.pedestrian_kernels.choose_velocities`); routes, behaviours and the engine's last step are left out.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from agora.ranges import Duration, Period, check_fields
 from agora.registry import Named, Plug
 
 _LETHAL = 254
-_AHEAD = np.float32(100.0)  # to the waypoint, m
+_AHEAD = np.float32(100.0)  # m, distance to the waypoint
 _TOLERANCE = np.float32(0.3)  # m
 
 
 @dataclass(frozen=True)
 class CrowdRollout:
-    """People walk as a crowd model has them walk.
+    """Pedestrians walk as a crowd model predicts.
 
     Attributes:
-        model: the crowd model, one of the library's compiled ones.
+        model: the crowd model, one of the library's compiled models.
         averaging: time over which direction and speed are averaged, s.
         step: longest step of the simulation, s.
-        sees_robots: whether people react to the robots.
-        walls: whether people see the walls of the robot's costmap.
+        sees_robots: whether pedestrians react to the robots.
+        walls: whether pedestrians see the walls of the robot's costmap.
     """
 
     model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "orca"))
@@ -57,12 +57,12 @@ class CrowdRollout:
 
     @cached_property
     def declares(self) -> PredictorDeclaration:
-        """The costmap, where walls count."""
+        """Return the declared inputs: the costmap, if walls count."""
         needs = (Window(sources=("map",)),) if self.walls else ()
         return PredictorDeclaration(needs, tunable={"averaging": Span(0.2, 5.0, log=True)})
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the simulated places; means of velocities and speeds are remembered."""
+        """Return the simulated positions; the memory keeps mean velocities and speeds."""
         o, people, model = observation, observation.pedestrians, self.model.part
         assert people is not None and isinstance(model, CompiledCrowdModel)
         rows, slots = people.present.shape
@@ -73,7 +73,7 @@ class CrowdRollout:
         return Prediction(position, kept)
 
     def _simulate(self, scene: _Scene, model: CompiledCrowdModel, dt: float, out: Floats) -> None:
-        """Write the places (N, Q, T, 2) of the people of a scene at the moments ``dt`` apart."""
+        """Write the positions (N, Q, T, 2) of the pedestrians of a scene at moments ``dt`` apart."""
         rows = len(out)
         parts = max(math.ceil(dt / min(self.step, model.declares.max_step) - 1e-6), 1)
         h = np.float32(dt / parts)
@@ -87,7 +87,7 @@ class CrowdRollout:
         for moment in range(out.shape[2]):
             for _ in range(parts):
                 record = CrowdRecord(h, bits, now, scene.traits, scene.waypoints, robots, scene.robot_traits, maps)
-                jit.bind(kernel, parameters, record, *answers[0])(0, rows)  # as the engine does, so that there is one to compile
+                jit.bind(kernel, parameters, record, *answers[0])(0, rows)  # as in the engine: one compilation
                 law = (h, np.int64(1), np.int64(1), accelerates, factor, number)
                 jit.bind(choose_velocities, *law, now, scene.traits, answers, *chosen)(0, rows)
                 chosen[:, ~now.active] = 0.0
@@ -100,12 +100,12 @@ class CrowdRollout:
 
 
 class _Scene:
-    """An observation as the records of N worlds, in each of which a robot and those about it are.
+    """An observation as the records of N worlds; each world holds one robot and the pedestrians and robots that it knows.
 
     Args:
         o: observation of N rows, with pedestrians.
-        velocity: (N, Q, 2) velocities that the pedestrians keep on average, m/s.
-        speed: (N, Q) speeds that they keep on average, m/s.
+        velocity: (N, Q, 2) mean velocities that the pedestrians keep, m/s.
+        speed: (N, Q) mean speeds that the pedestrians keep, m/s.
     """
 
     def __init__(self, o: Observation, velocity: Floats, speed: Floats) -> None:
@@ -141,7 +141,7 @@ class _Scene:
 
 
 def _robots(o: Observation) -> tuple[Robots, RobotTraits]:
-    """The robot of each row, and after it the others that it knows of."""
+    """Return the robot of each row, followed by the other robots that it knows."""
     rows, others = len(o.pose), o.robots
     count = 1 + (0 if others is None else others.present.shape[1])
     robots, traits = state.robots(rows, count), state.robot_traits(rows, count)
@@ -158,7 +158,7 @@ def _robots(o: Observation) -> tuple[Robots, RobotTraits]:
 
 
 def _maps(costmap: Costmap | None, rows: int) -> Maps:
-    """The walls about each robot as a map of its own; one without any for all where there is no costmap."""
+    """Return the walls around each robot as one map per row; a single empty map for all rows if there is no costmap."""
     count, cells = (1, (2, 2)) if costmap is None or not costmap.cost.size else (rows, costmap.cost.shape[1:])
     size = cells[0] * cells[1]
     occupied, distance = np.zeros((count, *cells), np.uint8), np.full((count, *cells), FAR, np.float32)

@@ -1,9 +1,10 @@
-"""Prediction of people who go on to where they are going: a detour of the moment passes.
+"""Prediction of people that return to the direction of their goal: a momentary detour ends.
 
-The motion is that towards a goal without anybody about, relaxed in a time (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2);
-its places are the closed form of that equation. Which goal is the most likely one under directions that deviate from it as a von
-Mises distribution, goals being equally likely before: the one whose direction is nearest to that of the mean velocity (the
-idea is that of B. D. Ziebart et al., "Planning-based prediction for pedestrians", IROS 2009, with straight ways for planned ones).
+The motion is that towards a goal with nobody around, relaxed in a time (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2);
+its positions are the closed form of that equation. The predicted goal is the one whose direction is nearest to that of the mean
+velocity. It is the most likely goal if all goals are equally likely beforehand and directions deviate from the goal's direction by
+a von Mises distribution (the idea is due to B. D. Ziebart et al., "Planning-based prediction for pedestrians", IROS 2009; this
+predictor uses straight paths instead of planned ones).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from agora.ranges import Duration, Period, Within, check_fields
 
 @dataclass(frozen=True)
 class GoalDirected:
-    """Everybody turns back to the way to a goal, at the mean speed of the last while.
+    """Every pedestrian turns back towards its goal, at its recent mean speed.
 
     Attributes:
-        goals: places (x, y) to which people walk, m. Where none is within ``sector`` of the direction in which somebody has been
-            walking, as where none is given, the goal lies infinitely far in that direction.
+        goals: positions (x, y) to which people walk, m. If none is within ``sector`` of a pedestrian's mean direction, or if none
+            is given, the goal lies infinitely far in that direction.
         sector: largest angle between that direction and a goal's, rad.
         averaging: time over which direction and speed are averaged, s.
-        relaxation: time in which the velocity becomes that to the goal, s.
+        relaxation: time in which the velocity relaxes to the velocity towards the goal, s.
     """
 
     goals: tuple[tuple[float, float], ...] = ()
@@ -45,7 +46,7 @@ class GoalDirected:
         check_fields(self)
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the places on the ways to the goals; means of velocities and speeds are remembered."""
+        """Return the positions on the paths to the goals; the memory keeps mean velocities and speeds."""
         people = observation.pedestrians
         assert people is not None
         velocity, speed, kept = intents(people, memory, observation.dt, self.averaging)

@@ -1,4 +1,4 @@
-"""The intent of pedestrians: the velocity that each has kept on average over the last while, and its mean speed."""
+"""The intent of pedestrians: the recent mean velocity and mean speed of each."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from agora.interfaces import Memory, Tracks
 def intents(people: Tracks, memory: Memory, dt: float, averaging: float) -> tuple[Floats, Floats, Memory]:
     """Return exponentially weighted means of each pedestrian's past, and the memory for the next call.
 
-    Pedestrians are known again by their ids, whatever their slots. Somebody who is seen for the first time has the velocity of now.
+    Pedestrians are matched by id, whatever their slots. A pedestrian seen for the first time has its present velocity.
 
     Args:
         people: tracks of N rows with Q slots.
-        memory: memory of the call before; {} at the start.
-        dt: time since that call, s.
-        averaging: time constant of the means, s; 0 for the values of now.
+        memory: memory of the previous call; {} at the start.
+        dt: time since the previous call, s.
+        averaging: time constant of the means, s; 0 for the present values.
 
     Returns:
         Mean velocity (N, Q, 2), m/s; mean speed (N, Q), m/s; the memory.

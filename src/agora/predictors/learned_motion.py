@@ -1,12 +1,12 @@
-"""Prediction by a network that has learned from recorded and simulated people how they go on.
+"""Prediction by a network trained on recorded and simulated pedestrians.
 
-The network answers by how much somebody leaves the way at constant velocity. Its inputs are the own past and the nearest people,
-weighed by attention (A. Vaswani et al. 2017), as in the Gumbel Social Transformer that AG-RL's code predicts with (Z. Huang et al.,
-"Learning sparse interaction graphs of partially detected pedestrians for trajectory prediction", IEEE RA-L 7(2), 2022). Nothing
-else is as there: no samples are drawn, the past is kept as means, and the answer is a smooth way in closed form.
+The network outputs a pedestrian's deviation from motion at constant velocity. Its inputs are the pedestrian's own past and its
+nearest neighbours, weighted by attention (A. Vaswani et al. 2017), as in the Gumbel Social Transformer that AG-RL's code predicts
+with (Z. Huang et al., "Learning sparse interaction graphs of partially detected pedestrians for trajectory prediction", IEEE RA-L
+7(2), 2022). Otherwise the network differs: it draws no samples, keeps the past as means, and outputs a smooth path in closed form.
 
-What somebody is off at time t is the sum of ``c_k tau_k (1 - exp(-t / tau_k))``: velocities that are lost again in `FADING`. The
-network answers the ``c_k``, so that places at any moments belong to one way.
+The deviation at time t is the sum of ``c_k tau_k (1 - exp(-t / tau_k))``: extra velocities that fade with the time constants
+`FADING`. The network outputs the ``c_k``, so the positions at any moments belong to one path.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ SUFFIX, FORMAT = ".safetensors", "agora.motion 1"
 
 @dataclass(frozen=True)
 class LearnedMotion:
-    """Everybody goes on as people of the training did after such a past and among such neighbours.
+    """Every pedestrian moves as the training pedestrians did after a similar past and with similar neighbours.
 
-    Robots and walls are not seen. Somebody who has been standing is expected to stand.
+    The network does not see robots and walls. A pedestrian that has been standing is predicted to stand.
 
     Attributes:
-        file: name of weights that come with Agora (``configs/predictors``), or path of a safetensors file that
-            ``python -m agora.learning.motion`` wrote.
+        file: name of weights that come with Agora (``configs/predictors``), or path of a safetensors file written by ``python -m
+            agora.learning.motion``.
     """
 
     file: str = "learned_motion"
@@ -55,11 +55,11 @@ class LearnedMotion:
         weights_of(self.file)
 
     def files(self) -> list[Path]:
-        """The file of the weights."""
+        """Return the file of the weights."""
         return [_path(self.file)]
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the learned places; means of velocities and speeds are remembered."""
+        """Return the predicted positions; the memory keeps mean velocities and speeds."""
         people = observation.pedestrians
         assert people is not None
         looked, kept = seen(people, memory, observation.dt)
@@ -73,12 +73,12 @@ class LearnedMotion:
 
 
 def faded(moments: Sequence[float]) -> Floats:
-    """Return the time (T, K), s, for which each part of a deviation has counted in full at the moments, s."""
+    """Return the effective time (T, K), s, of each part of a deviation at the given moments, s."""
     return np.array([[tau * (1.0 - math.exp(-t / tau)) for tau in FADING] for t in moments], np.float32).reshape(-1, len(FADING))
 
 
 def deviations(arrays: Mapping[str, Floats], looked: Seen) -> Floats:
-    """Return the parts (M, K, 2) of the deviations of M people from constant velocity, m/s, in their own frames."""
+    """Return the parts (M, K, 2) of the deviations of M pedestrians from constant velocity, m/s, in their own frames."""
     layer, near = NamedLayers(arrays).layer, looked.near
     own = relu(layer("person", looked.own))
     pairs = relu(layer("pair", looked.pairs[near]))
@@ -91,7 +91,7 @@ def deviations(arrays: Mapping[str, Floats], looked: Seen) -> Floats:
 
 
 def shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes that the weights must have; the widths are their own."""
+    """Return the required shapes of the weights; the weights themselves determine the widths."""
     width, keys, joint = (len(arrays.get(f"{name}.bias", ())) for name in ("person", "key", "joint"))
     layers = {
         "person": (OWN, width),
@@ -106,11 +106,11 @@ def shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
 
 
 def weights_of(name_or_path: str) -> dict[str, Floats]:
-    """Return weights by name, of a name or a file; a file that stays as it is is read once.
+    """Return the weights of a name or a file; an unchanged file is read only once.
 
     Raises:
-        UnknownNameError: no such name.
-        InputError: there is no such file, or it is wrong.
+        UnknownNameError: no weights have this name.
+        InputError: the file does not exist or is invalid.
     """
     path = _path(name_or_path)
     with reading(path, "weights of learned_motion"):

@@ -1,8 +1,8 @@
-"""The person and the nearest people as the network of `agora.predictors.learned_motion` reads them.
+"""A pedestrian and its nearest neighbours as the network of `agora.predictors.learned_motion` reads them.
 
-Everything is in the person's own frame: origin at the person, x axis along the mean velocity of the last second or so. The past is
-kept as exponentially weighted means over three times (`agora.predictors.intent`), so the network reads the same values whatever the
-control period.
+All values are in the pedestrian's own frame: origin at the pedestrian, x axis along the mean velocity of the last second or so. The
+past is kept as exponentially weighted means over three times (`agora.predictors.intent`), so the network reads the same values
+whatever the control period.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ OWN, PAIR = 11, 8
 NEIGHBOURS, REACH = 8, F(6.0)
 """The nearest people that count, and their largest distance, m."""
 
-_FRAME = 1  # of the means: gives the x axis
-_SURE = F(0.2)  # m/s, mean speed from which the direction is known
+_FRAME = 1  # index of the means that give the x axis
+_SURE = F(0.2)  # m/s, mean speed above which the direction is reliable
 _TINY = F(1e-6)
 
 
 class Seen(NamedTuple):
-    """M people of a batch as the network reads them.
+    """M pedestrians of a batch as the network reads them.
 
     Attributes:
-        own: (M, OWN) velocity of now, mean velocities and mean speeds, m/s.
-        pairs: (M, NEIGHBOURS, PAIR) of the nearest first: place, m; velocity and mean velocity relative to the person's, m/s;
-            distance, m; and its inverse, 1/m.
-        near: (M, NEIGHBOURS) whether there is such a neighbour.
+        own: (M, OWN) present velocity, mean velocities and mean speeds, m/s.
+        pairs: (M, NEIGHBOURS, PAIR), nearest neighbour first: position, m; velocity and mean velocity relative to the pedestrian's,
+            m/s; distance, m; and its inverse, 1/m.
+        near: (M, NEIGHBOURS) whether this neighbour exists.
         axis: (M, 2) direction of the x axis in the map's frame.
-        sure: (M,) share of the network's answer that counts: 0 for who has been standing, so that the axis means nothing.
+        sure: (M,) weight of the network's output: 0 for a pedestrian that has been standing, because its axis is meaningless.
     """
 
     own: Floats
@@ -50,12 +50,12 @@ class Seen(NamedTuple):
 
 
 def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
-    """Return those of N rows with Q slots who are present, row by row, and the memory for the next call.
+    """Return the present pedestrians among N rows with Q slots, row by row, and the memory for the next call.
 
     Args:
         people: tracks.
-        memory: memory of the call before; {} at the start.
-        dt: time since that call, s.
+        memory: memory of the previous call; {} at the start.
+        dt: time since the previous call, s.
     """
     means, speeds, kept = [], [], {}
     for number, averaging in enumerate(AVERAGING):
@@ -75,14 +75,14 @@ def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
 
 
 def turned(vectors: Floats, axis: Floats, *, back: bool = False) -> Floats:
-    """Return vectors (..., 2) in frames whose x axes are ``axis`` (..., 2); or from there in the map's frame."""
+    """Return vectors (..., 2) in frames whose x axes are ``axis`` (..., 2); with ``back``, from these frames in the map's frame."""
     sine = -axis[..., 1] if back else axis[..., 1]
     x, y = vectors[..., 0], vectors[..., 1]
     return np.stack([axis[..., 0] * x + sine * y, axis[..., 0] * y - sine * x], -1)
 
 
 def _neighbours(people: Tracks, mean: Floats, axis: Floats) -> tuple[Floats, Bools]:
-    """The values (M, NEIGHBOURS, PAIR) of the nearest of those who are present, and whether there are so many."""
+    """Return the values (M, NEIGHBOURS, PAIR) of the nearest present neighbours, and whether each exists."""
     row, slot = np.nonzero(people.present)
     others = people.present[row]
     away = people.position[row] - people.position[row, slot][:, None]

@@ -1,1 +1,1 @@
-"""Behaviours: one module or package for each. It sets goals, speeds and social states before a crowd model moves pedestrians."""
+"""Behaviours, one module or package each: they set goals, speeds and social states before a crowd model moves pedestrians."""

@@ -1,4 +1,4 @@
-"""Pedestrians that wait for their moment, or stay with a robot, as scripted situations ask for."""
+"""Pedestrians that wait at a waypoint, or accompany a robot, as scripted situations require."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
-_TURN = np.float32(2.0)  # rad/s, with which who stands turns to what it does
-_SLOWING = np.float32(1.4)  # 1/s, by which the speed is less for each metre that is left to where one stops
-_LEAST = np.float32(0.3)  # m/s, of who comes to such a place
+_TURN = np.float32(2.0)  # rad/s, turning rate of a pedestrian that waits
+_SLOWING = np.float32(1.4)  # 1/s, speed per metre of remaining distance before a stop
+_LEAST = np.float32(0.3)  # m/s, lowest speed before a stop
 _WALKING = SOCIAL_STATES.index("walking")
 
 
@@ -42,7 +42,7 @@ class _Cues(NamedTuple):
 
 @hidden
 def _stops_at(cues, waypoints, w, i, k):
-    """Return whether pedestrian i has something to do at its waypoint k."""
+    """Return whether pedestrian i has an activity at its waypoint k."""
     n = waypoints.count[w, i]
     after = (k + 1) % n if waypoints.mode[w, i] == LOOP else min(k + 1, n - 1)
     return after != k and cues.doing[w, i, after] >= 0 and cues.waits[w, i, after] > ZERO
@@ -58,8 +58,10 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
             if not cues.cued[w, i] or not pedestrians.active[w, i]:
                 continue
             k = waypoints.index[w, i]
-            if k >= waypoints.count[w, i]:  # led by others
+            # The groups behaviour replaces the waypoint list of a member; cues index the original list.
+            if k >= waypoints.count[w, i]:
                 continue
+            # Company takes precedence over waiting: the pedestrian follows the nearest active robot.
             x, y = pedestrians.x[w, i], pedestrians.y[w, i]
             if cues.distance[w, i] > ZERO and cues.begins[w, i] <= time < cues.ends[w, i]:
                 nearest, bx, by = _FAR, x, y
@@ -75,14 +77,17 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
                     traits.speed[w, i] = min(traits.speed[w, i], gap / pause)
                     continue
             if k != cues.heading_for[w, i]:
+                # A new waypoint restarts the wait.
                 cues.heading_for[w, i], cues.since[w, i] = k, time
             waits = time - cues.since[w, i] < cues.waits[w, i, k]
             if waits:
                 traits.speed[w, i] = ZERO
             if not waits and _stops_at(cues, waypoints, w, i, k):
+                # Slow down before a stop, because the crowd model only sees the preferred speed.
                 dx, dy = waypoints.list_x[w, i, k] - x, waypoints.list_y[w, i, k] - y
                 left = math.sqrt(dx * dx + dy * dy) - waypoints.tolerance[w, i]
                 traits.speed[w, i] = min(traits.speed[w, i], max(_SLOWING * left, _LEAST))
+            # Turn at a limited rate; a state that another behaviour has set (`minds.taken`) is left alone.
             if cues.doing[w, i, k] >= 0 and not minds.taken[w, i]:
                 minds.state[w, i] = cues.doing[w, i, k] if waits else _WALKING
                 if waits:
@@ -93,16 +98,16 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
 
 @dataclass(frozen=True)
 class Cues:
-    """Pedestrians stand before they set out for a waypoint, or walk up to the nearest robot, stop at a distance and go with it.
+    """Pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a distance.
 
-    Who does which, when and how near are data of the pedestrians (`agora.draft.people.Person`: ``waits``, ``company``); everybody
-    else is left alone, and so are those whom the behaviour ``groups`` leads. While one waits the preferred speed is 0, so no model
-    moves it; where its data say so (``doing``, ``faces``) it turns to what it does and shows it as its social state. One in company
-    walks straight towards the robot, with a speed of at most what is left of the way over ``pause``; when the company ends, it goes
-    on to its waypoint.
+    The data of each pedestrian (`agora.draft.people.Person`: ``waits``, ``company``) give the times and distances. Pedestrians
+    without such data, and members led by the behaviour ``groups``, are unaffected. While a pedestrian waits, its preferred speed is
+    0, so no crowd model moves it. If its data give an activity (``doing``, ``faces``), it turns towards the activity and shows it
+    as its social state. A pedestrian that accompanies a robot walks straight towards it, at a speed of at most the remaining
+    distance over ``pause``. When the company ends, the pedestrian continues to its waypoint.
 
     Attributes:
-        pause: s in which one in company covers what is left of the way.
+        pause: time in which a pedestrian in company covers the remaining distance, s.
     """
 
     pause: Duration = 0.5
@@ -112,12 +117,12 @@ class Cues:
             raise ValueError(f"pause must be above 0, got {self.pause}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedCues:
-        """Return the behaviour at work on a world."""
+        """Attach the behaviour to a world."""
         return AttachedCues(self, world, every)
 
 
 class AttachedCues:
-    """Cues at work on one world."""
+    """Cues attached to one world."""
 
     def __init__(self, cues: Cues, world: World, every: int) -> None:
         shape = world.traits.speed.shape
@@ -129,7 +134,7 @@ class AttachedCues:
         self.cues = _Cues(cued, waits, doing, facing, distance, begins, ends, heading_for, since)
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world."""
+        """Start an episode in one world."""
         for field in self.cues:
             field[world] = 0
         people, cues, w = start.pedestrians, self.cues, world

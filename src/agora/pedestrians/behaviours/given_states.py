@@ -1,4 +1,4 @@
-"""Pedestrians who do what their scenario says, until its time is up: she phones, he waits there, these two talk."""
+"""Pedestrians that keep the social state given by their scenario until its time is up: for example phoning, waiting or talking."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 IDLE, WALKING, RUNNING, TALKING, LISTENING, TELLING, TEXTING, PHONE = (
     SOCIAL_STATES.index(name) for name in ("idle", "walking", "running", "talking", "listening", "telling", "texting", "phone")
 )
-_TURN = np.float32(2.0)  # rad/s, with which who stands turns to where it looks
-_HERE = np.float32(0.3)  # m, within which one is at its place
+_TURN = np.float32(2.0)  # rad/s, turning rate of a pedestrian that stands
+_HERE = np.float32(0.3)  # m, distance within which a pedestrian counts as at its place
 _STILL = np.float32(0.1)  # m/s
 _NOBODY = np.iinfo(np.int32).max
 
@@ -33,14 +33,14 @@ class _Given(NamedTuple):
     Attributes:
         held: whether the pedestrian keeps its state.
         state: number of the state.
-        until: time at which it ends, s.
-        radius: distance of a robot at which it ends too, m; 0 for none.
+        until: time at which the state ends, s.
+        radius: distance of a robot at which the state ends too, m; 0 for none.
         talk: number of the conversation, -1 for none.
-        stands: whether it stays at its place meanwhile.
-        pace: speed meanwhile, in undisturbed speeds, of one who walks.
-        x: place of one who stands, x, m.
-        y: place of one who stands, y, m.
-        heading: heading there, rad.
+        stands: whether the pedestrian stays at its place during the state.
+        pace: speed during the state of a pedestrian that walks, in undisturbed speeds.
+        x: place of a pedestrian that stands, x, m.
+        y: place of a pedestrian that stands, y, m.
+        heading: heading at that place, rad.
         count: number of waypoints of its list.
         mode: mode of its list.
     """
@@ -61,7 +61,7 @@ class _Given(NamedTuple):
 
 @hidden
 def _robot_is_near(given, people, robots, w, i):
-    """Return whether a robot is so near that the state of pedestrian i ends."""
+    """Return whether a robot is near enough to end the state of pedestrian i."""
     reach = given.radius[w, i] * given.radius[w, i]
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -72,7 +72,7 @@ def _robot_is_near(given, people, robots, w, i):
 
 @hidden
 def _end(given, people, waypoints, minds, w, i):
-    """Give a pedestrian its mind and its way back; who has nowhere to go idles."""
+    """Give a pedestrian back its decisions and its waypoints; a pedestrian without a destination idles."""
     given.held[w, i], minds.taken[w, i], minds.partner[w, i] = False, False, -1
     minds.state[w, i] = WALKING
     if given.stands[w, i]:
@@ -84,7 +84,7 @@ def _end(given, people, waypoints, minds, w, i):
 
 @hidden
 def _is_alone(given, traits, w, i):
-    """Return whether the conversation of pedestrian i is over: nobody else is in it, or nobody who talks."""
+    """Return whether the conversation of pedestrian i is over: nobody else takes part, or nobody talks."""
     others, speakers = 0, 0
     for j in range(traits.count[w]):
         if given.held[w, j] and given.talk[w, j] == given.talk[w, i]:
@@ -95,7 +95,7 @@ def _is_alone(given, traits, w, i):
 
 @hidden
 def _converse(time, turn, given, people, traits, minds, w, i):
-    """Give pedestrian i its part in a conversation; return the angle at which it sees the middle of the others."""
+    """Give pedestrian i its role in a conversation; return the direction of the centre of the other members, rad."""
     talk, members, speakers, speaks, sx, sy = given.talk[w, i], 0, 0, False, ZERO, ZERO
     speaker, other = -1, -1
     for j in range(traits.count[w]):
@@ -158,17 +158,17 @@ def _hold(dt, period, turn, given, people, traits, waypoints, minds, robots, clo
 class GivenStates:
     """Pedestrians keep the social state that their scenario gives them, from the start until it ends.
 
-    Who walks, runs, or has waypoints and is on the phone or texting, follows the waypoints. Everybody else stands at the place of
-    the start, looking where the scenario says, and returns there who was pushed away. People who talk with each other look at each
-    other and take turns: one talks and the others listen; where one tells, it is always that one.
+    Pedestrians that walk, run, or phone or text and have waypoints, follow their waypoints. All others stand at their starting
+    place, look in the direction given by the scenario, and return if they are pushed away. Pedestrians in a conversation look at
+    each other and take turns: one talks and the others listen. If one tells a story, the speaker does not change.
 
     A state ends when its time is up or a robot is near (`agora.draft.people.Person`: ``state_time``, ``state_radius``). A
-    conversation ends where nobody else is left in it, or nobody who talks. Then pedestrians set out for their waypoints, and other
-    behaviours may have them; until then these leave them alone.
+    conversation ends when nobody else is left in it, or nobody that talks. Pedestrians then set out for their waypoints, and other
+    behaviours may control them; until then other behaviours leave them alone.
 
     Attributes:
-        turn_time: time after which somebody else talks, s.
-        phone_pace: speed of one who walks with a phone, in its undisturbed speeds (Arena: 0.5).
+        turn_time: time until the next speaker talks, s.
+        phone_pace: speed of a pedestrian that walks with a phone, in its undisturbed speeds (Arena: 0.5).
     """
 
     turn_time: Period = 3.0
@@ -178,12 +178,12 @@ class GivenStates:
         check_fields(self)
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGivenStates:
-        """Return the behaviour at work on a world."""
+        """Attach the behaviour to a world."""
         return AttachedGivenStates(self, world, every)
 
 
 class AttachedGivenStates:
-    """Given states at work on one world."""
+    """Given states attached to one world."""
 
     def __init__(self, rules: GivenStates, world: World, every: int) -> None:
         shape = world.traits.speed.shape
@@ -193,7 +193,7 @@ class AttachedGivenStates:
         self.given = _Given(**{name: np.zeros(shape, kinds.get(name, np.float32)) for name in _Given._fields})
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world: minds are taken from the first moment on."""
+        """Start an episode in one world; the pedestrians' decisions are taken over from the first step."""
         given, people, w = self.given, start.pedestrians, world
         for field in given:
             field[w] = 0

@@ -1,4 +1,4 @@
-"""Pedestrians who change their minds about where to go, as in the environments of CrowdNav's family.
+"""Pedestrians that change their goals at random, as in the environments of CrowdNav's family.
 
 S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and its code: every 5 s
 each pedestrian takes a new goal with probability 1/2.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agora.world.start import Start
     from agora.world.world import World
 
-_USE = 977  # number of the draw, apart from those that follow waypoints at random
+_USE = 977  # index of the draw, separate from those of pedestrians that follow waypoints at random
 
 
 @lean_kernel
@@ -40,11 +40,11 @@ def _decide(every, chance, pedestrians, traits, waypoints, minds, clock, first, 
 
 @dataclass(frozen=True)
 class Restless:
-    """Now and then a pedestrian gives up where it is going to and turns to the next waypoint of its list.
+    """At regular moments a pedestrian may abandon its waypoint and turn to the next one of its list.
 
     Attributes:
-        period: time between two moments at which it may give up, s; rounded to steps of the crowd.
-        chance: chance that it does.
+        period: time between two such moments, s; rounded to steps of the crowd.
+        chance: probability that a pedestrian changes its waypoint at such a moment.
     """
 
     period: Duration = 5.0
@@ -55,18 +55,18 @@ class Restless:
             raise ValueError(f"period must be above 0 and chance in [0, 1], got {self.period} and {self.chance}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedRestless:
-        """Return the behaviour at work on a world."""
+        """Attach the behaviour to a world."""
         return AttachedRestless(self, world, every)
 
 
 class AttachedRestless:
-    """Restlessness at work on one world; it remembers nothing."""
+    """`Restless` attached to one world; it has no memory."""
 
     def __init__(self, restless: Restless, world: World, every: int) -> None:
         self._restless, self._world, self._every = restless, world, every
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world."""
+        """Start an episode in one world."""
 
     def think(self, generation: int) -> Callable[[int, int], None]:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``."""

@@ -1,17 +1,17 @@
-"""People who act on what they foresee: they avoid coming collisions, and keep a time gap to the person ahead.
+"""Anticipation: pedestrians avoid predicted collisions, and keep a time gap to the person ahead.
 
 The model is ours, made of published parts:
 
-- The desired velocity is relaxed to (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2).
-- Avoidance acts at the predicted moment of the closest approach, away from where the other will be then, and is the stronger the
-  sooner that is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is that of I. Karamouzas, P. Heil, P. van
-  Beek and M. Overmars, MIG 2009; that the time left is what matters, I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show).
-  Both ramps are linear here, so that they end, and cost no exponential.
-- The speed is at most the free distance ahead by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
+- The velocity relaxes to the desired velocity (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2).
+- Avoidance acts at the predicted moment of closest approach, away from where the other person will be then, and is stronger the
+  sooner that moment is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is due to I. Karamouzas, P. Heil, P. van
+  Beek and M. Overmars, MIG 2009; I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show that the remaining time matters).
+  Both ramps are linear here, so that they end, and need no exponential.
+- The speed is at most the free distance ahead divided by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
 
-Ours are the following. What somebody is expected to do lies between what it does and what it wants. Who is seen straight ahead
-counts as a little to the left, so that people pass each other on the right. Who stands in the narrower place has the right of way;
-near a wall such a one counts as nearer to the wall, so that others pass on the open side.
+Our additions: the expected motion of a person lies between the present and the desired velocity. A person straight ahead counts as
+slightly to the left, so that people pass each other on the right. A person in the narrower place has the right of way; near a wall,
+that person counts as nearer to the wall, so that others pass on the open side.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positi
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
-_FADE = np.float32(5.0)  # 1/s: a closest approach less than 0.2 s away fades out, as it is about to be over
+_FADE = np.float32(5.0)  # 1/s: a closest approach less than 0.2 s away fades out, because it is nearly over
 _NO_GROUP = np.int32(-2)
 _X, _Y, _VX, _VY, _RADIUS, _BODY, _TIGHT = 0, 1, 2, 3, 4, 5, 6
 _ROWS = 11
@@ -44,13 +44,13 @@ def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, 
     """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
-        px: place of the neighbour from the pedestrian, x, m.
-        py: place of the neighbour from the pedestrian, y, m.
+        px: position of the neighbour relative to the pedestrian, x, m.
+        py: position of the neighbour relative to the pedestrian, y, m.
         ux: expected velocity of the pedestrian relative to the neighbour's, x, m/s.
         uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
         ex: desired direction, x.
         ey: desired direction, y.
-        sx: direction away from the wall, x, the longer the narrower the pedestrian's place; 0 in the open.
+        sx: direction away from the wall, x; its length grows as the pedestrian's place gets narrower; 0 in the open.
         sy: direction away from the wall, y.
         qx: expected velocity of the neighbour, x, m/s.
         qy: expected velocity of the neighbour, y, m/s.
@@ -83,7 +83,7 @@ def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, 
 
 @part
 def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs, groups):
-    """Write the active pedestrians of a world, at their expected velocities, into ``discs``; returns how many."""
+    """Write the active pedestrians of a world, with their expected velocities, into ``discs``; return their number."""
     n = 0
     for j in range(count):
         if active[j]:
@@ -96,7 +96,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, which always have the right of way; return the number of discs then."""
+    """Append the active robots of a world, which always have the right of way; return the new number of discs."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -107,7 +107,9 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
 
 
 class _Law(NamedTuple):
-    """The law of how people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+    """The parameters of the interaction: fields of `Anticipation`, with times and lengths inverted where the kernel divides by
+    them.
+    """
 
     avoidance: float
     inverse_distance: float
@@ -155,14 +157,17 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
         radius, group, ax, ay = traits.radius[w], traits.group[w], out_x[w], out_y[w]
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[_ROWS:])
         set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        # Desired direction and speed; slow down before a final waypoint.
         for i in range(top):
             wx[i] = vx[i] + intention * (speed[i] * ex[i] - vx[i])
             wy[i] = vy[i] + intention * (speed[i] * ey[i] - vy[i])
+            # Expected velocity: between the present and the desired velocity.
             tight[i] = max(ONE - clearance[i] * narrow, ZERO)
             sx[i], sy[i] = tight[i] * nx[i], tight[i] * ny[i]
             fx[i], fy[i], free[i] = ZERO, ZERO, _FAR
         n = 0
         if sees & SEES_PEDESTRIANS:
+            # List the discs once per world, so that the pair loop below has no branches on activity.
             n = _list_people(x, y, wx, wy, radius, body, tight, group, active, count, discs, groups)
         if sees & SEES_ROBOTS:
             r = robots
@@ -170,6 +175,7 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
             n = _list_robots(r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], size, margin, r.active[w], discs, groups, n)
         for j in range(n):
             xj, yj, qx, qy, rj = discs[_X, j], discs[_Y, j], discs[_VX, j], discs[_VY, j], discs[_RADIUS, j]
+            # The neighbour is in the outer loop: the inner loop over pedestrians reads contiguous rows and vectorises.
             bj, tj, gj = discs[_BODY, j], discs[_TIGHT, j], groups[j]
             for i in range(top):
                 px, py, ux, uy, reach = xj - x[i], yj - y[i], wx[i] - qx, wy[i] - qy, radius[i] + rj
@@ -182,6 +188,8 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
                 free[i] = min(free[i], room)
         for i in range(top):
             gap = clearance[i] - radius[i]
+            # The speed limits: free distance over the time gap (Moussaid 2011, eq. 2), and the gap to the wall in the
+            # direction of the wall.
             fast = max(-(vx[i] * nx[i] + vy[i] * ny[i]) - max(gap, ZERO) * pace, ZERO)
             away = wall * exp(-gap * inverse_wall) + fast * relaxation
             wanted = min(speed[i], max(free[i], ZERO) * pace)
@@ -210,30 +218,30 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Anticipation:
-    """Pedestrians who avoid collisions that they foresee, queue, give way at narrow places, and pass each other on the right.
+    """Pedestrians that avoid predicted collisions, queue, give way at narrow places, and pass each other on the right.
 
-    A robot that is seen is avoided like a pedestrian who is larger by a margin and always has the right of way. Members of one
-    group do not avoid each other; they keep their bodies apart. Walls act through the clearance field (`agora.core.field`).
+    A visible robot is avoided like a pedestrian that is larger by a margin and always has the right of way. Members of one group do
+    not avoid each other; they only keep their bodies apart. Walls act through the clearance field (`agora.core.field`).
 
     Attributes:
         relaxation_time: tau, s.
-        intention: share of the desired velocity in the velocity that is expected of a pedestrian; the rest is its present one.
-        time_gap: time gap to the person ahead, s: the speed is at most the free distance by it, also towards a wall.
-        body: part of the radius that is kept in a queue.
-        narrow: clearance from walls below which a place is narrow, and gives the right of way, m.
+        intention: share of the desired velocity in the expected velocity of a pedestrian; the rest is its present velocity.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance divided by it, also towards a wall.
+        body: fraction of the radius that is kept in a queue.
+        narrow: clearance from walls below which a place is narrow and gives the right of way, m.
         robot_margin: length added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
-        wall_length: distance over which that falls to 1/e, m.
-        max_acceleration: cap of all together, m/s2.
-        avoidance: acceleration for a collision that is to happen at once, m/s2.
-        distance: gap at the closest approach from which on nothing is avoided, m.
-        horizon: time of the closest approach from which on nothing is avoided, s.
+        wall_length: distance over which the wall's acceleration falls to 1/e, m.
+        max_acceleration: cap of the total acceleration, m/s2.
+        avoidance: acceleration for an immediate collision, m/s2.
+        distance: gap at the closest approach above which there is no avoidance, m.
+        horizon: time to the closest approach above which there is no avoidance, s.
         side: seconds of the relative velocity by which others count as farther to the left; 0 for no convention.
         behind: weight of a collision straight behind.
-        push: acceleration by a metre of overlap, 1/s2.
-        back: part of the push that drives straight back.
-        breadth: factor of metres to the side against metres ahead in the free distance.
-        wait: distance kept from a person who comes out of a narrow place, m, for a difference of 1 in narrowness.
+        push: acceleration per metre of overlap, 1/s2.
+        back: part of the push that acts straight back.
+        breadth: factor of sideways metres against metres ahead in the free distance.
+        wait: distance kept from a person that comes out of a narrow place, m, for a difference of 1 in narrowness.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -262,7 +270,7 @@ class Anticipation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:

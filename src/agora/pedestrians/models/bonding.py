@@ -1,8 +1,8 @@
-"""Evacuation with bonds between the members of a group: a reconstruction, which its name says.
+"""Evacuation with bonds between the members of a group: a reconstruction of a published model from its abstract.
 
 Xu and Duh, "A simulation of bonding effects and their impacts on pedestrian dynamics", IEEE Trans. Intelligent Transportation
-Systems 11, 2010, of which the abstract alone was at hand ("exponential formulation of bonding force, as opposed to the repulsive
-force"): the form below and its constants are ours.
+Systems 11, 2010. Only the abstract was available ("exponential formulation of bonding force, as opposed to the repulsive force"):
+the form below and its constants are ours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TINY = np.float32(1e-12)
 
 
 class _Bonds(NamedTuple):
-    """The forces of bodies; d0, m; 1 / D, 1/m; C / m and the largest / m, m/s2; reach, m."""
+    """The forces of bodies; d0, m; 1 / D, 1/m; C / m and the largest bond force / m, m/s2; reach, m."""
 
     bodies: Forces
     rest: float
@@ -60,15 +60,15 @@ def _bond(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Bonding(Evacuation):
-    """Evacuation in which members of a group that have come apart pull each other together.
+    """Evacuation in which separated members of a group pull each other together.
 
-    The force on i towards a member j at distance d, ``bond_distance`` < d < ``bond_reach``, is
-    ``min(bond_force (exp((d - bond_distance) / bond_length) - 1), bond_limit)``; pedestrians who do not see each other have none.
+    The force on i towards a member j at distance d, ``bond_distance`` < d < ``bond_reach``, is ``min(bond_force (exp((d -
+    bond_distance) / bond_length) - 1), bond_limit)``; there is no force between pedestrians that do not see each other.
 
     Attributes:
-        bond_distance: up to which there is no bond force, m.
-        bond_length: over which it grows, m.
-        bond_force: N.
+        bond_distance: distance up to which there is no bond force, m.
+        bond_length: distance over which the bond force grows, m.
+        bond_force: scale of the bond force, N.
         bond_limit: largest bond force of one pair, N.
         bond_reach: distance beyond which the bond is broken, m.
     """

@@ -3,10 +3,10 @@
 Kreiss, "Deep Social Force", arXiv:2109.12081, 2021 (a network in place of the potential); Helbing and Molnar, "Social force model
 for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; ellipse: eqs. 3 and 4; wall: eq. 5; the weight w of the view).
 
-With r from the neighbour to the pedestrian, y the neighbour's step in the time ``stride`` and q = r - y,
-2 b = sqrt((|r| + |q|)^2 - |y|^2) = sqrt(2 (|r| |q| + r . q)), and the force is -grad_r V(b) = -V'(b) (|r| + |q|) / (4 b) m with
-m = r / |r| + q / |q|, for which 2 b = |m| sqrt(|r| |q|). It counts in full where the neighbour is in view, that is where the angle
-from the desired direction to -m is at most half the field of view, else ``behind`` times.
+With r from the neighbour to the pedestrian, y the neighbour's step in the time ``stride`` and q = r - y, 2 b = sqrt((|r| + |q|)^2 -
+|y|^2) = sqrt(2 (|r| |q| + r . q)), and the force is -grad_r V(b) = -V'(b) (|r| + |q|) / (4 b) m with m = r / |r| + q / |q|, for
+which 2 b = |m| sqrt(|r| |q|). The force has full weight if the neighbour is in view, that is, if the angle from the desired
+direction to -m is at most half the field of view; otherwise its weight is ``behind``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, above all for oneself."""
+    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, which include the pedestrian itself."""
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
@@ -54,7 +54,7 @@ def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
 class _Parameters(NamedTuple):
     """1 / tau, 1/s; step of a neighbour, s; cosine of half the view; weight behind; of the wall U / R, m/s2, and 1 / R, 1/m.
 
-    units: (K, 3) rate, 1/m, offset, and rate * weight, m/s2, of the network's.
+    units: (K, 3) rate, 1/m, offset, and rate * weight, m/s2, of the units of the network.
     """
 
     relaxation: float
@@ -110,27 +110,28 @@ def _deep(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class DeepSocialForce:
-    """Pedestrians whose repulsion is the gradient of a potential that a network learned, blind to sizes.
+    """Pedestrians whose repulsion is the gradient of a learned potential that ignores body sizes.
 
-    The potential depends on the ellipse about a neighbour and the place where its next step takes it: who comes towards one is
-    felt from farther away. A robot that is seen acts like a pedestrian. Walls act through the clearance field
+    The potential depends on the ellipse spanned by a neighbour's position and its position after its next step, so an approaching
+    neighbour acts from farther away. A visible robot acts like a pedestrian. Walls act through the clearance field
     (`agora.core.field`).
 
-    As in the original the repulsion is weak and knows no bodies: two who meet at 1.3 m/s pass with 0.2 to 0.45 m between their
-    centres, as in ``socialforce``. Differences from that: the step of a neighbour is along its velocity, which can be seen, instead
-    of along the way that it wants to go; the view is asked for the direction of the force, as in Helbing and Molnar, instead of for
-    the neighbour's; a network has no second coordinate.
+    As in the original, the repulsion is weak and ignores bodies: two pedestrians that meet head-on at 1.3 m/s pass with 0.2 to 0.45
+    m between their centres, as in ``socialforce``. Differences from ``socialforce``: a neighbour's step is along its velocity,
+    which can be observed, instead of along its desired direction; the view test uses the direction of the force, as in Helbing and
+    Molnar, instead of the direction of the neighbour; a network has no second coordinate.
 
     Attributes:
-        potential: name of a potential that comes with Agora, or path of a safetensors file that ``python -m
-            agora.learning.potential`` wrote.
+        potential: name of a potential that comes with Agora, or path of a safetensors file written by ``python -m
+            agora.learning.potential``.
         relaxation_time: tau, s.
-        stride: time of a neighbour's step, s; a learned potential belongs to the stride it was learned with. 0.4 s is Kreiss'.
-            Helbing and Molnar take 2 s: two who meet pass at 0.6 m, but where many cross, strangers come within a few millimetres.
+        stride: time of a neighbour's step, s; must equal the stride that the potential was learned with. Kreiss uses 0.4 s. Helbing
+            and Molnar use 2 s: two pedestrians that meet head-on pass at 0.6 m, but in crossing flows strangers come within a few
+            millimetres.
         field_of_view: whole angle, degrees.
         behind: weight of neighbours out of view.
         wall_potential: potential of a wall at distance 0 of the centre, m2/s2.
-        wall_length: distance over which that falls to 1/e, m.
+        wall_length: distance over which the wall's potential falls to 1/e, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -150,7 +151,7 @@ class DeepSocialForce:
         self.learned()
 
     def files(self) -> list[Path]:
-        """The file of the potential."""
+        """Return the file of the potential."""
         return [potential_file(self.potential)]
 
     def learned(self) -> Potential:
@@ -159,7 +160,7 @@ class DeepSocialForce:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

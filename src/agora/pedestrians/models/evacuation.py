@@ -1,4 +1,4 @@
-"""Escape panic: social force with the body and sliding friction of people in contact.
+"""Escape panic: social force with body compression and sliding friction between people in contact.
 
 Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000, eqs. 1 to 3 and their parameters.
 """
@@ -23,14 +23,15 @@ from agora.ranges import Length, NotNegative, Period, Positive, check_fields
 __all__ = ["Evacuation"]
 
 _TINY = np.float32(1e-12)
-_STABLE = np.float32(0.25)  # largest share of the sliding that one body may lose to one contact in a step
+_STABLE = np.float32(0.25)  # largest fraction of the sliding velocity that one contact may remove from a body in a step
 
 
 @inlined
 def _contact(nx, ny, overlap, ux, uy, law):
-    """Acceleration of a body whose surface is ``overlap`` m inside another's (below 0: outside), in the direction (nx, ny) away.
+    """Return the acceleration of a body that overlaps another by ``overlap`` m (below 0: apart), in the direction (nx, ny) away.
 
-    (ux, uy) is the velocity of the other relative to it. Friction takes the tangential part alone: u - (u.n) n = (u.t) t.
+    (ux, uy) is the velocity of the other body relative to the first. Friction acts on the tangential part only: u - (u.n) n = (u.t)
+    t.
     """
     strength, inverse_length, body, friction, stable = law
     pressed = max(overlap, ZERO)
@@ -52,7 +53,7 @@ class Forces(NamedTuple):
 
 @kernel
 def evacuate(parameters, crowd, out_x, out_y, first, last):
-    """Accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    """Write accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
     relaxation = parameters.relaxation
     law = (parameters.strength, parameters.inverse_length, parameters.body, parameters.friction, _STABLE / np.float32(crowd.dt))
     pedestrians, traits = crowd.pedestrians, crowd.traits
@@ -90,12 +91,12 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Evacuation:
-    """Pedestrians who keep away from each other, and where they touch are pressed and rubbed like bodies.
+    """Pedestrians that keep away from each other and, in contact, are subject to body compression and sliding friction.
 
-    Forces are stiff, so that the engine calls this in substeps of ``max_step``. The walls act through the nearest point alone that
-    the clearance field shows (`agora.core.field`), whose distances are good to half a cell: give the map of a narrow door a
-    resolution of 0.05 m or less. A robot that is seen is a body of its radius. Friction is explicit; where a step is too long for
-    it, it is limited to what takes half of the sliding of two bodies away in a step, so that hard presses stay stable.
+    Forces are stiff, so the engine calls this model in substeps of ``max_step``. A wall acts through the nearest point of the
+    clearance field (`agora.core.field`) only, whose distances are accurate to half a cell: give the map of a narrow door a
+    resolution of 0.05 m or less. A visible robot is a body of its radius. Friction is explicit; if a step is too long for it,
+    friction is limited to removing half of the sliding of two bodies in one step, so that strong contacts stay stable.
 
     Attributes:
         relaxation_time: tau, s.
@@ -104,8 +105,8 @@ class Evacuation:
         length: B, m.
         body: k of the compression, N/m.
         friction: kappa of the sliding friction, kg/(m s).
-        max_step: longest step between two calls, s; 0.001 where people press harder than at a desired speed of 3 m/s.
-        max_speed_factor: cap of the speed, in preferred speeds; the paper has none, and by default it is out of reach.
+        max_step: longest step between two calls, s; 0.001 if people press harder than at a desired speed of 3 m/s.
+        max_speed_factor: cap of the speed, in preferred speeds; the paper has none, so the default is out of reach.
     """
 
     relaxation_time: Period = 0.5
@@ -122,7 +123,7 @@ class Evacuation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
 
     def kernel(self) -> Any:

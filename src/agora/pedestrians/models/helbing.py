@@ -1,11 +1,11 @@
 """Social force with circular specification.
 
-Helbing and Molnar, "Social force model for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; cap at 1.3 v0);
-Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000 (repulsion A exp((r_ij - d_ij) / B));
+Helbing and Molnar, "Social force model for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; cap at 1.3 v0); Helbing,
+Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000 (repulsion A exp((r_ij - d_ij) / B));
 Johansson, Helbing and Shukla, Adv. Complex Syst. 10, 2007 (weight lambda + (1 - lambda) (1 + cos phi) / 2, where phi is the angle
-from the desired direction to the neighbour). The default repulsion, length and anisotropy were chosen by what `agora validate` and
-head-on streams show (docs/decisions); those of 1995, V0 / sigma exp(-d / sigma) with V0 = 2.1 m2/s2 and sigma = 0.3 m, are for
-discs of 0.3 m a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
+from the desired direction to the neighbour). The default repulsion, length and anisotropy were chosen from `agora validate` and
+head-on streams (docs/decisions). The values of 1995, V0 / sigma exp(-d / sigma) with V0 = 2.1 m2/s2 and sigma = 0.3 m, correspond
+for discs of 0.3 m to a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _TILE = 7
 
 @inlined
 def _repulsion(dx, dy, reach, ex, ey, law):
-    """Force of a disc on a pedestrian at (dx, dy) from it; ``reach`` is the sum of the radii, (ex, ey) the desired direction."""
+    """Return the force of a disc on a pedestrian at (dx, dy) from it; ``reach`` is the sum of the radii, (ex, ey) the desired
+    direction.
+    """
     strength, inverse_length, even, odd, cutoff2 = law
     d2 = dx * dx + dy * dy + _TINY
     d = math.sqrt(d2)
@@ -49,7 +51,7 @@ def _repulsion(dx, dy, reach, ex, ey, law):
 
 @part
 def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order, tile):
-    """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet others within the cutoff of the block."""
+    """Add the forces among pedestrians within the cutoff: `_BLOCK` pedestrians of a row of cells at a time."""
     reach = math.sqrt(law[4]) * _MARGIN
     cells = sort_into_cells(extent(x, y, active, count), x, y, active, count, reach, starts, order)
     bx, by, br, bex, bey, bfx, bfy = tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6]
@@ -143,13 +145,13 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Helbing:
-    """Pedestrians that keep their direction and are pushed by everybody and by the nearest wall.
+    """Pedestrians that keep their direction and are repelled by all others and by the nearest wall.
 
-    With a cutoff, worlds of more than 160 slots use a cell list; the pairs are the same in both, the sums differ by rounding.
-    What a cutoff c leaves out is at most ``repulsion * exp((r_ij - c) / length)`` for each neighbour, and for a crowd of uniform
-    density rho that fills one side at most ``2 rho A B (c + B) exp((r_ij - c) / B)``: by default, with radii of 0.3 m, at 1 /m2
-    and c = 3 m, 0.0003 m/s2.
-    A robot that is seen acts like a pedestrian of its radius. Walls act through the clearance field (`agora.core.field`).
+    With a cutoff, worlds of more than 160 slots use a cell list; both methods use the same pairs, and the sums differ by rounding.
+    The neglected part beyond a cutoff c is at most ``repulsion * exp((r_ij - c) / length)`` per neighbour, and for a crowd of
+    uniform density rho that fills one side at most ``2 rho A B (c + B) exp((r_ij - c) / B)``: by default, with radii of 0.3 m, at 1
+    /m2 and c = 3 m, 0.0003 m/s2. A visible robot acts like a pedestrian of its radius. Walls act through the clearance field
+    (`agora.core.field`).
 
     Attributes:
         relaxation_time: tau, s.
@@ -157,8 +159,8 @@ class Helbing:
         length: B, m.
         anisotropy: lambda, weight of a neighbour straight behind; 1 makes the force isotropic.
         wall_repulsion: acceleration at contact with a wall, m/s2.
-        wall_length: distance over which that falls to 1/e, m.
-        cutoff: distance of the centres beyond which neighbours are not felt, m; 0 for none.
+        wall_length: distance over which the wall's acceleration falls to 1/e, m.
+        cutoff: distance of the centres beyond which neighbours have no effect, m; 0 for none.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -176,7 +178,7 @@ class Helbing:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:

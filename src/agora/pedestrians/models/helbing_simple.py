@@ -1,4 +1,4 @@
-"""The social force of CrowdNav's family: relaxation and isotropic repulsion, nothing else.
+"""The social force of CrowdNav's family: relaxation and isotropic repulsion only.
 
 The code of S. Liu et al., "Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA 2021
 (DS-RNN), and "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023 (AG-RL).
@@ -24,7 +24,7 @@ _TINY = np.float32(1e-12)
 
 @inlined
 def push(dx, dy, reach, strength, inverse_length):
-    """A exp((reach - d) / B) along the unit vector of (dx, dy), the way from the other disc; 0 at distance 0."""
+    """Return A exp((reach - d) / B) along the unit vector of (dx, dy), which points away from the other disc; 0 at distance 0."""
     d = math.sqrt(dx * dx + dy * dy + _TINY)
     g = strength * exp((reach - d) * inverse_length) * (ONE / d)
     return g * dx, g * dy
@@ -69,9 +69,9 @@ def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class HelbingSimple:
-    """Pedestrians that relax towards their way and push each other, blind to walls.
+    """Pedestrians that relax towards their goal direction and repel each other; they ignore walls.
 
-    The original caps the speed at the preferred speed. A robot that is seen acts like a pedestrian of its radius.
+    The original caps the speed at the preferred speed. A visible robot acts like a pedestrian of its radius.
 
     Attributes:
         relaxation: K_i, inverse of the relaxation time, 1/s.
@@ -90,7 +90,7 @@ class HelbingSimple:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

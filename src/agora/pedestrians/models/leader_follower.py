@@ -1,7 +1,7 @@
-"""Walking groups that a leader leads and cohesion keeps together.
+"""Walking groups with a leader, held together by cohesion.
 
-S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs 5 and 6; the authors' code has standing groups alone. The paper gives no value
-of the cohesion factor.
+S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs 5 and 6; the authors' code has standing groups only. The paper gives no value of
+the cohesion factor.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Parameters(NamedTuple):
 
 @hidden
 def _group(pedestrians, traits, w, i):
-    """The leader of the group of slot i, and where the centroid of its members is, seen from slot i, m."""
+    """Return the leader of the group of slot i, and the centroid of its members relative to slot i, m."""
     leader, members, x, y = i, 0, ZERO, ZERO
     for j in range(traits.count[w]):
         if pedestrians.active[w, j] and traits.group[w, j] == traits.group[w, i]:
@@ -67,18 +67,19 @@ def _leader_follower(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class LeaderFollower:
-    """A follower takes its leader's velocity, and a part of the way to the middle of the group each second (TAGA, Eq. 6).
+    """A follower takes its leader's velocity plus a fraction per second of its vector to the middle of the group (TAGA, Eq. 6).
 
-    The member with the lowest id leads. The paper moves it by ORCA (Eq. 5): give it that crowd model, and this one to the others.
-    A leader that has this model, and who is in no group, walks straight to its waypoint. The leader's velocity is that of
-    generation t. Followers mind nobody, as in the paper.
+    The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5): give the leader that crowd model, and the
+    followers this one. A leader with this model, and a pedestrian in no group, walks straight to its waypoint. The leader's
+    velocity is that of generation t. Followers ignore other people, as in the paper.
 
-    As published, members meet in a point: a follower's offset from the middle shrinks by the cohesion each second. With a ``reach``
-    they keep their formation: only the part of the way beyond it counts, as the paper bounds the distance from the middle.
+    As published, members converge to a point: a follower's offset from the middle shrinks by the cohesion each second. With a
+    ``reach`` they keep their formation: cohesion only acts on the distance beyond it, in the way that the paper bounds the distance
+    from the middle.
 
     Attributes:
-        cohesion: share of the way to the middle that a follower wants to make up each second, 1/s; the paper has no value.
-        reach: distance from the middle within which nothing pulls a follower, m; 0 as published.
+        cohesion: fraction of the vector to the middle that a follower makes up per second, 1/s; the paper has no value.
+        reach: distance from the middle within which cohesion does not act on a follower, m; 0 as published.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -91,7 +92,7 @@ class LeaderFollower:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor, last_step="nothing")
 
     def kernel(self) -> Any:

@@ -35,23 +35,24 @@ _PROBES = 4
 
 @dataclass(frozen=True)
 class Orca:
-    """Pedestrians take the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
+    """Pedestrians take the velocity nearest to the preferred one that avoids all others for a time, if these do their share.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
-    says, unless rounding breaks the symmetry: nothing else here does.
+    predicts, unless rounding breaks the symmetry; this model does not break it otherwise.
 
     Attributes:
-        neighbour_distance: others farther away are not seen, m.
-        max_neighbours: number of the nearest that are avoided.
+        neighbour_distance: distance beyond which others are not seen, m.
+        max_neighbours: number of nearest neighbours that are avoided.
         horizon: time for which others are avoided, s.
-        horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
-            than the gap by it: with 5 people creep through doors and corridors.
+        horizon_obstacle: time for which walls are avoided, s (CrowdNav, which has no walls, 5). The speed towards a wall is at most
+            the gap divided by this time: with 5 people creep through doors and corridors.
         padding: length added to every radius, m (CrowdNav 0.01).
         max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
-        reciprocal: share of an avoidance that falls to oneself.
-        settle: the way to a last waypoint at which to stay takes no less than this, s: slows down near it (CrowdNav 1).
-        walls: True avoids what the clearance field shows (image cells, discs, polygons and segments alike), as up to four walls
-            about a pedestrian; False avoids the map's exact segments alone, each as a two-vertex obstacle of RVO2.
+        reciprocal: share of an avoidance that the pedestrian itself takes.
+        settle: the remaining distance to a last waypoint with a stay takes at least this time, s, so pedestrians slow down near it
+            (CrowdNav 1).
+        walls: True avoids the walls of the clearance field (image cells, discs, polygons and segments alike), as up to four walls
+            around a pedestrian; False avoids only the map's exact segments, each as a two-vertex obstacle of RVO2.
     """
 
     neighbour_distance: Length = 10.0
@@ -73,7 +74,7 @@ class Orca:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -99,7 +100,7 @@ class Orca:
 
 @part
 def all_near(keys, i, x, y, active, count, view):
-    """Write the keys of the active slots closer than ``view`` to slot i by looking at all; returns how many."""
+    """Write the keys of the active slots closer than ``view`` to slot i by testing all slots; return their number."""
     found = 0
     for j in range(count):
         dx, dy = x[j] - x[i], y[j] - y[i]
@@ -111,9 +112,9 @@ def all_near(keys, i, x, y, active, count, view):
 
 @part
 def cells_near(keys, i, x, y, cells, starts, order, view, most):
-    """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; returns how many.
+    """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; return their number.
 
-    Looks at a block of cells about slot i and takes what is nearer than its border; the block grows until that is enough.
+    Searches a block of cells around slot i and takes the slots that are nearer than its border; the block grows until they suffice.
     """
     column, row = cell_at(cells, x[i], y[i])
     whole = max(max(column, cells.columns - 1 - column), max(row, cells.rows - 1 - row))
@@ -138,7 +139,7 @@ def cells_near(keys, i, x, y, cells, starts, order, view, most):
 
 @part
 def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
-    """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; returns how many keys then."""
+    """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; return the new count."""
     for r in range(robot_x.size):
         dx, dy = robot_x[r] - x, robot_y[r] - y
         squared = dx * dx + dy * dy
@@ -149,11 +150,11 @@ def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
 
 @part
 def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
-    """Write the half-planes of the walls about (x, y) that the clearance field of map m shows; returns how many.
+    """Write the half-planes of the walls around (x, y) according to the clearance field of map m; return their number.
 
-    The nearest wall is a straight one across the direction away from it. Close to it, the field is read again ``reach`` m to both
-    sides and to the far side, for the walls of corners and corridors: one counts if it faces another way, and if its plane leaves
-    free the disc that the first reading has found free.
+    The nearest wall is taken as straight, perpendicular to the direction away from it. Close to it, the field is read again
+    ``reach`` m to both sides and to the far side, to find the walls of corners and corridors: such a wall counts if it faces
+    another direction, and if its plane leaves free the disc that the first reading found free.
     """
     free, nx, ny = clearance_at(maps, m, x, y)
     if not free < radius + speed / inverse:
@@ -180,7 +181,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
 
 @part
 def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
-    """Write the half-planes of the segments of map m about (x, y), the nearest first; returns how many."""
+    """Write the half-planes of the segments of map m around (x, y), nearest first; return their number."""
     reach = speed / inverse + radius
     base = maps.segment_start[m]
     found = 0
@@ -200,7 +201,7 @@ def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, 
 
 
 class _Parameters(NamedTuple):
-    """The fields of `Orca` that the kernel reads: m, s, and shares."""
+    """The fields of `Orca` that the kernel reads: m, s, and fractions."""
 
     sight: float
     most: float
@@ -215,7 +216,7 @@ class _Parameters(NamedTuple):
 
 @kernel
 def step(parameters, crowd, out_x, out_y, first, last):
-    """Velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    """Write velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
     p, dt = parameters, np.float32(crowd.dt)
     view, most = p.sight, np.int64(p.most)
     inverse_horizon, inverse_obstacle = ONE / p.horizon, ONE / p.horizon_obstacle
@@ -228,6 +229,7 @@ def step(parameters, crowd, out_x, out_y, first, last):
     segments = 0
     if not walls:
         for w in range(first, last):
+            # Buffers for the largest case of all worlds: half-planes of walls first, then those of neighbours.
             m = maps.index[w]
             segments = max(segments, maps.segment_end[m] - maps.segment_start[m])
     room = segments + _PROBES + most
@@ -241,6 +243,7 @@ def step(parameters, crowd, out_x, out_y, first, last):
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         count, m = traits.count[w], maps.index[w]
         out_x[w] = ZERO
+        # Large crowds: sort into cells of about `_PER_CELL` times ``most`` pedestrians; small ones are searched completely.
         out_y[w] = ZERO
         box = extent(x, y, active, count)
         by_cells = box[4] > _CROWDED
@@ -253,6 +256,7 @@ def step(parameters, crowd, out_x, out_y, first, last):
         for i in range(count):
             if not active[i]:
                 continue
+            # Walls come first: ``hard`` half-planes are never relaxed when the linear programme is infeasible.
             radius, speed = traits.radius[w, i] + padding, traits.speed[w, i]
             limit = factor * speed
             made = 0
@@ -274,6 +278,8 @@ def step(parameters, crowd, out_x, out_y, first, last):
             kept = select_nearest(keys, found, nearest)
             for n in range(kept):
                 j = index_in(nearest[n])
+                # Two pedestrians at exactly one point have no direction between them: nudge them apart by the order
+                # of their slots.
                 if j < slots:
                     px, py, jx, jy, other = x[j] - x[i], y[j] - y[i], vx[j], vy[j], traits.radius[w, j]
                     if px == ZERO and py == ZERO:
@@ -286,6 +292,7 @@ def step(parameters, crowd, out_x, out_y, first, last):
                 ux, uy = vx[i] - jx, vy[i] - jy
                 disc_line(lines, made, px, py, ux, uy, vx[i], vy[i], reach, inverse_horizon, inverse_dt, share)
                 made += 1
+            # Slow down only before a waypoint at which the pedestrian stays.
             stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
             tx, ty = towards(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
             out_x[w, i], out_y[w, i] = nearest_velocity(lines, made, hard, limit, tx, ty, spare)

@@ -2,7 +2,7 @@
 
 Social force: `agora.pedestrians.shared.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking
 behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the
-code, but for the reach of obstacles, which is that of pedsim_ros' file.
+code, except for the reach of obstacles, which comes from pedsim_ros' file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TINY = np.float32(1e-12)
 
 @inlined
 def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
-    """Gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
+    """Return gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
     gaze, vision, coherence, repulsion = terms
     turn = max(atan2(abs(ex * way_y - ey * way_x), ex * way_x + ey * way_y) - vision, ZERO)
     length = math.sqrt(way_x * way_x + way_y * way_y + _TINY)
@@ -41,7 +41,7 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
 
 
 class _Parameters(NamedTuple):
-    """The fields of `Pedsim`: times and lengths as the kernel divides by them, the cutoff squared."""
+    """The fields of `Pedsim`, with times and lengths inverted where the kernel divides by them, and the cutoff squared."""
 
     relaxation: float
     desired: float
@@ -99,10 +99,10 @@ def _pedsim(parameters, crowd, out_x, out_y, first, last):
 class Pedsim:
     """Pedestrians of libpedsim and pedsim_ros.
 
-    The wall force takes the nearest obstacle of the clearance field. A robot that is seen is a neighbour without a group.
-    Left out: pedsim_ros' random force and its along-wall force (a walker that is stuck at a wall). The original applies the group
-    terms to pedestrians that do not see each other too, and so does this. As there, the push between members is the difference of
-    their positions: the nearer they are, the weaker it is.
+    The wall force acts from the nearest obstacle of the clearance field. A visible robot is a neighbour without a group. Left out:
+    pedsim_ros' random force and its along-wall force (for a walker that is stuck at a wall). Like the original, this model also
+    applies the group terms to pedestrians that do not see each other. Also like the original, the push between members is the
+    difference of their positions: the nearer they are, the weaker it is.
 
     Attributes:
         relaxation_time: tau, s.
@@ -114,11 +114,11 @@ class Pedsim:
         gamma: gamma of the social force.
         n: n of the social force.
         n_prime: n' of the social force.
-        cutoff: distance of the centres beyond which neighbours are not felt, m.
+        cutoff: distance of the centres beyond which neighbours have no effect, m.
         gaze_factor: weight of the gaze term of groups.
         coherence_factor: weight of the coherence term of groups.
         repulsion_factor: weight of the repulsion term of groups.
-        vision: angle between the way and the middle of the group from which on the head must be turned, rad.
+        vision: angle between the goal direction and the middle of the group above which the head must be turned, rad.
         repulsion_distance: distance of the centres within which members push each other, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
@@ -145,7 +145,7 @@ class Pedsim:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

@@ -1,17 +1,19 @@
 """PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
 
-Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the forms that the package
-calls alternative (from pedsim_ros).
+Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the forms that the package calls alternative
+(from pedsim_ros).
 
-What the package does and this does not:
-- it subtracts two angles without wrapping the difference into (-pi, pi], so that its social force depends on the direction of
-  the axes: where t and e point to different sides of the x axis, who walks towards +x is turned the wrong way or not at all;
-- the distance in its coherence force is always 0 (it reads two columns that are not there), so that the tanh is a constant;
-- it drives towards 1.3 times the initial speed, which is no preferred speed (``speed_factor``);
-- it sums the obstacle force over points sampled on the walls, 0.1 m apart, where this takes the nearest point of the
+Behaviour of the package that this model does not copy:
+- it subtracts two angles without wrapping the difference into (-pi, pi], so its social force depends on the direction of
+  the axes: if t and e point to different sides of the x axis, a pedestrian that walks towards +x is turned the wrong way or not at
+  all;
+- the distance in its coherence force is always 0 (it reads two columns that do not exist), so the tanh is a constant;
+- it drives towards 1.3 times the initial speed, which is not a preferred speed (``speed_factor``);
+- it sums the obstacle force over points sampled on the walls, 0.1 m apart; this model uses the nearest point of the
   clearance field;
-- its gaze force grows without bound near the goal, where this divides by ``goal_threshold`` at least;
-- who starts with speed 0 never moves, and who is within 0.5 m of the goal stops; the waypoint's tolerance is the scenario's here.
+- its gaze force grows without bound near the goal; this model divides by ``goal_threshold`` at least;
+- a pedestrian that starts with speed 0 never moves, and one within 0.5 m of the goal stops; here the scenario sets the waypoint's
+  tolerance.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _FAR = np.float32(3e38)
 
 @inlined
 def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
-    """Coherence, repulsion and gaze of one member of a group from its `group_sums`; 0 for a group of one."""
+    """Return coherence, repulsion and gaze of one member of a group from its `group_sums`; 0 for a group of one."""
     coherence, repulsion, gaze = terms
     part = ONE / max(number, ONE)
     middle = math.sqrt(way_x * way_x + way_y * way_y) * part
@@ -50,7 +52,7 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
 
 
 class _Parameters(NamedTuple):
-    """The fields of `PySocial`: times and lengths as the kernel divides by them."""
+    """The fields of `PySocial`, with times and lengths inverted where the kernel divides by them."""
 
     relaxation: float
     desired: float
@@ -111,14 +113,14 @@ def _pysocial(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class PySocial:
-    """Pedestrians of PySocialForce 1.1.2; they differ from the package where that has mistakes.
+    """Pedestrians of PySocialForce 1.1.2, without the errors of the package.
 
-    A robot that is seen is a neighbour without a group.
+    A visible robot is a neighbour without a group.
 
     Attributes:
         relaxation_time: tau, s.
         desired_factor: weight of the desired force.
-        speed_factor: speed that is driven towards, in preferred speeds; the package's is 1.3.
+        speed_factor: target speed, in preferred speeds; the package's is 1.3.
         goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
         social_factor: weight of the social force.
         importance: lambda of the social force.
@@ -126,10 +128,10 @@ class PySocial:
         n: n of the social force.
         n_prime: n' of the social force.
         obstacle_factor: weight of the obstacle force.
-        obstacle_sigma: distance over which that falls to 1/e, m.
-        obstacle_threshold: gap to the wall, less the radius, beyond which it is not felt, m.
-        coherence_factor: weight of the coherence term of groups (the package's file names other values for the three group terms,
-            but for the forms that it uses all are 1).
+        obstacle_sigma: distance over which the obstacle force falls to 1/e, m.
+        obstacle_threshold: gap to the wall, minus the radius, beyond which the wall has no effect, m.
+        coherence_factor: weight of the coherence term of groups (the package's file has other values for the three group terms; all
+            are 1 for the forms used here).
         repulsion_factor: weight of the repulsion term of groups.
         gaze_factor: weight of the gaze term of groups.
         repulsion_distance: distance of the centres within which members push each other, m.
@@ -159,7 +161,7 @@ class PySocial:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

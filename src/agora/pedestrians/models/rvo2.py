@@ -1,8 +1,8 @@
-"""ORCA with the parameters of the example with which the authors' RVO2 library comes.
+"""ORCA with the parameters of an example of the authors' RVO2 library.
 
 van den Berg, Guy, Snape, Lin and Manocha, RVO2 library, 2008-2023, examples/Circle.cc: neighborDist 15, maxNeighbors 10,
 timeHorizon 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults. The example has no obstacles; its
-timeHorizonObst of 10 would have people creep along walls, and that of `Orca` is taken.
+timeHorizonObst of 10 would make people creep along walls, so the value of `Orca` is used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agora.ranges import Distance, Duration, Positive
 
 @dataclass(frozen=True)
 class Rvo2(Orca):
-    """ORCA that looks farther ahead, and may walk at twice the preferred speed to get out of the way."""
+    """ORCA with a longer horizon and a cap of twice the preferred speed for evasive motion."""
 
     neighbour_distance: Distance = 15.0
     horizon: Duration = 10.0

@@ -1,7 +1,7 @@
-"""Pedestrians who turn in circles, to see that a crowd model is called.
+"""Pedestrians that turn in circles, to test that a crowd model is called.
 
-Arena's plug-in ``spinny``: the force in the fork of pedsim_ros of Arena-Rosnav (2023), and the push on who stands in its successor
-crowdsim (2024).
+Arena's plug-in ``spinny``: the force in the fork of pedsim_ros of Arena-Rosnav (2023), and the push on standing pedestrians in its
+successor crowdsim (2024).
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from agora.interfaces import CrowdDeclaration
 from agora.ranges import NotNegative, Positive, check_fields
 
 _WALKING2 = np.float32(0.0499**2)
-"""Square of the speed below which a pedestrian stands, m2/s2: a little less than the engine's 0.05 m/s, because a push of 1 m/s2
-gives exactly this speed in a step of 0.05 s."""
+"""Square of the speed below which a pedestrian stands, m2/s2: slightly less than the engine's 0.05 m/s, because a push of 1 m/s2
+gives exactly this speed in a step of 0.05 s.
+"""
 
 
 class _Parameters(NamedTuple):
-    """The parts along and to the left: of the force per velocity, 1/s, and of the push per heading, m/s2."""
+    """Components ahead and to the left: of the force per velocity, 1/s, and of the push per heading, m/s2."""
 
     along: float
     across: float
@@ -49,17 +50,18 @@ def _spinny(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Spinny:
-    """A force of the size of the velocity, turned to the left of it: they go round faster and faster, up to the cap.
+    """A force proportional to the velocity, turned to its left: pedestrians circle faster and faster, up to the cap.
 
-    A crowd starts at rest, where that force is 0. So who stands (below 0.05 m/s) gets crowdsim's push of 1 m/s2 instead. There
-    it points along the x axis of the map; here to the left of where the pedestrian looks, so that it is the same in a turned map.
-    crowdsim itself turns the last acceleration by 3 degrees with every message, whatever time lies between two; here the turn
-    depends on time alone. Nobody reacts to anybody, nor to walls. It prefers its left, so it is not its own mirror image.
+    A crowd starts at rest, where that force is 0. A standing pedestrian (below 0.05 m/s) therefore gets crowdsim's push of 1 m/s2
+    instead. In crowdsim the push points along the x axis of the map; here it points to the left of the pedestrian's heading, so
+    that results do not depend on the orientation of the map. crowdsim itself turns the last acceleration by 3 degrees with every
+    message, whatever the time between two messages; here the turn depends on time only. Pedestrians react neither to each other nor
+    to walls. The model turns to the left, so it is not its own mirror image.
 
     Attributes:
-        angle: from the velocity, or the heading of who stands, to the force, rad, to the left.
+        angle: angle from the velocity, or from the heading of a standing pedestrian, to the force, rad, to the left.
         rate: force per speed, 1/s.
-        push: force on who stands, m/s2; 0 as in the fork of pedsim_ros, where who stands goes on standing.
+        push: force on a standing pedestrian, m/s2; 0 as in the fork of pedsim_ros, where a standing pedestrian never moves.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -75,7 +77,7 @@ class Spinny:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """The properties of the model."""
+        """Return the properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

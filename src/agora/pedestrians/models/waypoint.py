@@ -1,4 +1,4 @@
-"""Pedestrians that walk straight at their preferred speed and see nothing."""
+"""Pedestrians that walk straight at their preferred speed and ignore everything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def _waypoint(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Constant preferred speed straight to the current waypoint, through everything; stops on it until there is another one."""
+    """Constant preferred speed straight to the current waypoint, through everything; a pedestrian stops there until it has another
+    one.
+    """
 
     declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", last_step="nothing")
 

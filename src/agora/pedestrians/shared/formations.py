@@ -1,10 +1,10 @@
 """Places at which the members of a group stand or walk: F-formations and rows.
 
-F-formations: A. Kendon, Conducting Interaction, 1990: people who talk stand about a common space, the o-space, and face it; two
-stand face to face, at a right angle, or side by side, more of them in a ring. Rows: M. Moussaid et al., "The walking behaviour of
-pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010: pairs walk abreast, larger groups bend the row
-forwards into a V; F. Zanlungo, T. Kanda, "Do walking pedestrians stably interact inside a large group?", CogSci 2013: still larger
-ones fall apart into rows of a few. The lengths are choices of ours.
+F-formations: A. Kendon, Conducting Interaction, 1990: people that talk stand around a common space, the o-space, and face it; two
+people stand face to face, at a right angle, or side by side, more people in a ring. Rows: M. Moussaid et al., "The walking
+behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010: pairs walk abreast, larger groups bend
+the row forwards into a V; F. Zanlungo, T. Kanda, "Do walking pedestrians stably interact inside a large group?", CogSci 2013: still
+larger groups break up into rows of a few. The lengths are our choices.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RADIUS, _HALF_BETWEEN, _PI = np.float32(RADIUS), np.float32(BETWEEN / 2), np.fl
 
 @device
 def o_space_radius(count):
-    """Distance from the middle of the o-space to each of ``count`` members, m, float32."""
+    """Return the distance from the middle of the o-space to each of ``count`` members, m, float32."""
     if count < 4:
         return _RADIUS
     return max(_RADIUS, _HALF_BETWEEN / np.float32(math.sin(_PI / np.float32(count))))
@@ -45,10 +45,11 @@ def o_space_radius(count):
 
 @lean
 def row_place(number, count, abreast, spacing, bend, gap):
-    """Metres ahead and to the left of the front row's middle at which member ``number`` of ``count``, from the right, walks.
+    """Return the place of member ``number`` of ``count``, counted from the right: metres ahead and to the left of the front row's
+    middle.
 
-    There are at most ``abreast`` in a row; rows follow each other at ``gap`` m. In a row members are ``spacing`` m apart, and each
-    is ``bend`` m ahead for every metre that it is off the row's middle.
+    A row has at most ``abreast`` members; rows follow each other at ``gap`` m. In a row members are ``spacing`` m apart, and each
+    is ``bend`` m ahead per metre of distance from the row's middle.
     """
     rows = (count + abreast - 1) // abreast
     row, column = number % rows, number // rows
@@ -58,16 +59,16 @@ def row_place(number, count, abreast, spacing, bend, gap):
 
 
 def formation(kind: Kind, count: int, pose: tuple[float, float, float]) -> tuple[Doubles, Doubles]:
-    """Return positions (count, 2), m, and headings (count,), rad, of people who talk.
+    """Return positions (count, 2), m, and headings (count,), rad, of people that talk.
 
     Args:
-        kind: one of `KINDS` for two, or ``circle``.
-        count: members, 2 or more.
-        pose: x, y of the middle of the o-space, and the direction in which the formation is seen from it: that of the middle
-            between two, and of the first member of a circle.
+        kind: one of `KINDS` for two people, or ``circle``.
+        count: number of members, 2 or more.
+        pose: x, y of the middle of the o-space, and the direction of the formation seen from it: that of the middle between two
+            members, or of the first member of a circle.
 
     Raises:
-        InputError: no such kind, or not for that many.
+        InputError: the kind is unknown, or does not suit this number of members.
     """
     if kind != "circle" and kind not in KINDS:
         raise InputError(f"no formation called {kind!r}; {nearest(kind, ['circle', *KINDS])}")

@@ -14,7 +14,7 @@ _TINY = np.float32(1e-12)
 
 @part
 def direction(x, y, goal_x, goal_y):
-    """Unit vector from (x, y) to the goal and the distance, m; within micrometres of the goal the vector shrinks to 0."""
+    """Return the unit vector to the goal and the distance, m; within micrometres of the goal the vector shrinks to 0."""
     dx, dy = goal_x - x, goal_y - y
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     return dx / distance, dy / distance, distance
@@ -22,16 +22,17 @@ def direction(x, y, goal_x, goal_y):
 
 @part
 def arriving(speed, distance, rate, mode, index, count):
-    """The preferred speed, m/s, but at most ``rate`` times the distance on the way to the last waypoint of one who will stay there.
+    """Return the preferred speed, m/s, limited to ``rate`` times the distance before a last waypoint at which the pedestrian stays.
 
-    With ``rate`` = 1 / (2 tau) one that relaxes in tau comes to rest there (damping ratio 0.7); else it would circle for ever.
+    With ``rate`` = 1 / (2 tau) a pedestrian that relaxes in tau comes to rest there (damping ratio 0.7); otherwise it would circle
+    forever.
     """
     return min(speed, distance * rate) if mode == STAY and index >= count - 1 else speed
 
 
 @spliced
 def set_out(crowd, w, top, rate, ex, ey, speed):
-    """Write the `direction` of the first ``top`` pedestrians of world w, and their speed as in `arriving`."""
+    """Write the `direction` of the first ``top`` pedestrians of world w, and their speeds as in `arriving`."""
     people, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     for i in range(top):
         ex[i], ey[i], distance = direction(people.x[w, i], people.y[w, i], waypoints.x[w, i], waypoints.y[w, i])

@@ -1,4 +1,4 @@
-"""Sums over the members of walking groups, of which the group forces of Moussaid et al. 2010 are made."""
+"""Sums over the members of walking groups, the basis of the group forces of Moussaid et al. 2010."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def group_sums(group, active, x, y, slots, count, near, sums):
     Args:
         group: (P,) number of the walking group, below 0 for none.
         active: (P,) whether a slot is in use.
-        x: (P,) m.
-        y: (P,) m.
-        slots: members are looked for below this one.
-        count: pedestrians to sum for.
+        x: (P,) x of the pedestrians, m.
+        y: (P,) y of the pedestrians, m.
+        slots: number of slots that are searched for members.
+        count: number of pedestrians to sum for.
         near: distance within which members push each other, m.
-        sums: (ROWS, P) float32, written: the number of members, itself included (0 without a group); x and y of the sum of the
-            ways to them, m; x and y of the sum of their pushes, each the difference of the positions of two within ``near``, m
-            (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
+        sums: (ROWS, P) float32, written: the number of members, including the pedestrian itself (0 without a group); x and y of the
+            sum of the vectors to them, m; x and y of the sum of their pushes, each the difference of two positions within ``near``,
+            m (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
     """
     number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
     number[:count], way_x[:count], way_y[:count], push_x[:count], push_y[:count] = ZERO, ZERO, ZERO, ZERO, ZERO

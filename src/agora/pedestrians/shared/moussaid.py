@@ -23,10 +23,11 @@ _STRAIGHT = np.float32(1e-5)
 
 @inlined
 def interaction(dx, dy, dvx, dvy, law):
-    """Force of a neighbour at (dx, dy) from a pedestrian that moves with (dvx, dvy) relative to it.
+    """Return the force of a neighbour at (dx, dy) from a pedestrian that moves with (dvx, dvy) relative to the neighbour.
 
-    ``law`` is (lambda, gamma, n, n', squared cutoff). theta is in (-pi, pi]. Straight ahead and straight behind, to 1e-5 rad, there
-    is no sideways part: its sign would be that of a rounding error. At distance 0 without relative velocity there is no force.
+    ``law`` is (lambda, gamma, n, n', squared cutoff). theta is in (-pi, pi]. Straight ahead and straight behind, within 1e-5 rad,
+    the sideways part is 0, because its sign would be that of a rounding error. At distance 0 without relative velocity the force is
+    0.
     """
     importance, gamma, n, n_prime, cutoff2 = law
     d2 = dx * dx + dy * dy

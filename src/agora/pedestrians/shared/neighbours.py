@@ -1,4 +1,4 @@
-"""The discs that the pedestrians of a world react to, and how far the loops over pedestrians run."""
+"""The discs that the pedestrians of a world react to, and the number of lanes of loops over pedestrians."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ X, Y, VX, VY, RADIUS = 0, 1, 2, 3, 4
 
 @part
 def lanes(count):
-    """The slots that a loop over ``count`` pedestrians runs through: the next multiple of `PADDING`, so that no loop has a tail."""
+    """Return the loop length for ``count`` pedestrians: the next multiple of `PADDING`, so that no loop has a tail."""
     return (count + PADDING - 1) // PADDING * PADDING
 
 
 @part
 def append(active, count, x, y, vx, vy, radius, discs, n):
-    """Write those of the first ``count`` discs of a world that are active behind the ``n`` that ``discs`` holds already.
+    """Append the active discs among the first ``count`` of a world to the ``n`` entries of ``discs``.
 
-    Kernels list the pedestrians and then the robots that are seen, and loop over the list: who is not active leaves no trace. A
-    pedestrian meets itself there, at distance 0. (Rows of one world, not whole records, because a call copies what it is given.)
+    Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. A pedestrian meets
+    itself in the list, at distance 0. (The arguments are rows of one world instead of whole records, because a call copies its
+    arguments.)
 
     Returns:
-        How many discs there are now.
+        The new number of discs.
     """
     for j in range(count):
         if active[j]:
@@ -37,7 +38,7 @@ def append(active, count, x, y, vx, vy, radius, discs, n):
 
 @spliced
 def append_people(crowd, w, discs, n):
-    """Write the pedestrians of world w behind the ``n`` discs (`append`), where the crowd model sees any."""
+    """Append the pedestrians of world w to the ``n`` discs (`append`), if the crowd model sees pedestrians."""
     if crowd.sees & SEES_PEDESTRIANS:
         p, t = crowd.pedestrians, crowd.traits
         n = append(p.active[w], t.count[w], p.x[w], p.y[w], p.vx[w], p.vy[w], t.radius[w], discs, n)
@@ -46,7 +47,7 @@ def append_people(crowd, w, discs, n):
 
 @spliced
 def append_robots(crowd, w, discs, n):
-    """Write the robots of world w behind the ``n`` discs (`append`), where the crowd model sees any."""
+    """Append the robots of world w to the ``n`` discs (`append`), if the crowd model sees robots."""
     if crowd.sees & SEES_ROBOTS:
         r, t = crowd.robots, crowd.robot_traits
         n = append(r.active[w], r.x.shape[1], r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], t.radius[w], discs, n)

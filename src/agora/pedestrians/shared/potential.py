@@ -1,4 +1,4 @@
-"""Learned potentials of pedestrians: a small network of one number, and its file."""
+"""Learned potentials of pedestrians: a small network with one output, and its file."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MOST_UNITS = 64
 class Potential:
     """V(b) = sum_k weight_k softplus(rate_k b + offset_k), m2/s2: a network of one hidden layer of H units.
 
-    Every rate is below 0, so that V and the force vanish far away, whatever was learned near.
+    Every rate is below 0, so V and the force vanish at large distances, whatever was learned nearby.
 
     Attributes:
         rate: (H,) rates, 1/m.
         offset: (H,) offsets.
         weight: (H,) weights, m2/s2.
-        about: its making, text by text.
+        about: texts about how the potential was made.
 
     Raises:
         InputError: the arrays do not fit together, a number is not finite, or a rate is not below 0.
@@ -58,10 +58,10 @@ class Potential:
 
     @staticmethod
     def exponential(height: float, length: float) -> Potential:
-        """Return height * exp(-b / length), of Helbing and Molnar (1995), to 1e-5 of it: softplus far below 0 is the exponential.
+        """Return height * exp(-b / length), of Helbing and Molnar (1995), to within 1e-5: softplus far below 0 is the exponential.
 
         Args:
-            height: m2/s2.
+            height: value at distance 0, m2/s2.
             length: length of the decay, m.
         """
         low = -12.0
@@ -69,12 +69,12 @@ class Potential:
         return Potential(rate, offset, weight)
 
     def value(self, b: ArrayLike) -> Doubles:
-        """V at distances b, m; in float64."""
+        """Return V at distances b, m; in float64."""
         z = self._inner(b)
         return np.asarray(np.logaddexp(0.0, z) @ self.weight.astype(np.float64))
 
     def slope(self, b: ArrayLike) -> Doubles:
-        """dV/db, m/s2, at distances b, m; in float64."""
+        """Return dV/db, m/s2, at distances b, m; in float64."""
         z = self._inner(b)
         return np.asarray(np.exp(-np.logaddexp(0.0, -z)) @ (self.rate.astype(np.float64) * self.weight))
 
@@ -104,7 +104,7 @@ def potential_file(name_or_path: str | Path) -> Path:
     """Return the file of a potential, by its name or path.
 
     Raises:
-        UnknownNameError: no such potential.
+        UnknownNameError: no potential has this name.
     """
     if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith(_SUFFIX):
         return Path(name_or_path)
@@ -120,8 +120,8 @@ def load_potential(name_or_path: str | Path) -> Potential:
         name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
-        UnknownNameError: no such potential.
-        InputError: the file is wrong.
+        UnknownNameError: no potential has this name.
+        InputError: the file is invalid.
     """
     path = potential_file(name_or_path)
     with reading(path, "a potential"):
@@ -131,7 +131,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
 
 @functools.lru_cache(maxsize=16)
 def _load_once(path: Path, changed: int) -> Potential:
-    """The potential of a file while that stays as it is."""
+    """Return the potential of a file; read the file again only after it has changed."""
     about, arrays = read_safetensors(path)
     if set(arrays) != {"rate", "offset", "weight"} or any(a.dtype != np.float32 for a in arrays.values()):
         found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))

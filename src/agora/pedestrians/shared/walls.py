@@ -1,4 +1,4 @@
-"""The distance field at all pedestrians of a world: `agora.core.field.clearance_at` in three loops, of which two vectorise."""
+"""The distance field at all pedestrians of a world: `agora.core.field.clearance_at` in three loops, two of which vectorise."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Timed elastic bands: their poses, costs, obstacles, checks and solver, as `teb` and `cohan` use them."""
+"""Timed elastic bands: their poses, costs, obstacles, checks and solver, shared by `teb` and `cohan`."""

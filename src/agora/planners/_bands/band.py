@@ -1,4 +1,4 @@
-"""Timed elastic bands from paths: the path to plan for, the first guess, and how bands grow, shrink and follow the robot.
+"""Timed elastic bands from paths: the path to plan for, the initial guess, and how bands grow, shrink and follow the robot.
 
 Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y,
 heading and the time to the next pose, m from the robot along the map's axes.
@@ -23,10 +23,10 @@ _PASSES, _PASSED = 100, 10
 
 @hidden
 def nearest_leg(path, count, leg, x, y):
-    """The leg of the path nearest to a point and where on it, 0 to 1, from leg ``leg`` on; none beyond the first that is reached.
+    """Return the leg of the path nearest to a point, from leg ``leg`` on, and the position on it, 0 to 1.
 
-    A path that comes by twice is followed in order: once it is within 0.22 m, what comes after the next greater distance is not
-    looked at.
+    A path that passes a place twice is followed in order: after it has come within 0.22 m, the part beyond the next larger distance
+    is ignored.
     """
     best, found, share = _FAR, min(leg, max(count - 2, 0)), ZERO
     for k in range(found, count - 1):
@@ -50,10 +50,10 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
         path: (K, 2) path, m.
         count: number of its points.
         leg: leg where it starts.
-        share: share of the leg at which it starts.
+        share: fraction of the leg at which it starts.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: longest way along the path, m.
+        reach: largest distance along the path, m.
         half: largest distance along x or y, m.
         spacing: distance between the points, m.
         out: (A, 2) points from the robot, m; the first is the robot.
@@ -92,7 +92,7 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
 
 @hidden
 def _direction(path, count, leg, share, x, y):
-    """Direction from a point to that of the path 0.3 m on from a place on it, or to its end."""
+    """Return the direction from a point to that of the path 0.3 m on from a place on it, or to its end."""
     k, t, left = leg, share, _LOOK
     px, py = path[count - 1, 0], path[count - 1, 1]
     while k < count - 1:
@@ -108,7 +108,7 @@ def _direction(path, count, leg, share, x, y):
 
 @hidden
 def _time(band, i, speed, omega):
-    """A time for the step from pose ``i`` to the next at given speeds, at least 0.1 s."""
+    """Return a time for the step from pose ``i`` to the next at given speeds, at least 0.1 s."""
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
     turn = abs(wrap(band[i + 1, 2] - band[i, 2]))
     return max(math.sqrt(dx * dx + dy * dy) / speed, turn / omega, _LEAST_TIME)
@@ -116,7 +116,7 @@ def _time(band, i, speed, omega):
 
 @hidden
 def lay(points, count, heading, goal_heading, speed, omega, least, band):
-    """Write a first guess along ``count`` points, times at the given speeds; return the number of poses."""
+    """Write an initial guess along ``count`` points, with times for the given speeds; return the number of poses."""
     n = 0
     for i in range(count - 1):
         band[n, 0], band[n, 1] = points[i, 0], points[i, 1]
@@ -134,7 +134,7 @@ def lay(points, count, heading, goal_heading, speed, omega, least, band):
 
 @hidden
 def _between(heading, other):
-    """The mean of two angles, on the shorter side."""
+    """Return the mean of two angles, on the shorter side."""
     return wrap(heading + HALF * wrap(other - heading))
 
 
@@ -147,7 +147,7 @@ def put(band, i, pose):
 
 @hidden
 def _remove(band, n, first, last):
-    """Take the poses ``first <= i < last`` out of a band."""
+    """Remove the poses ``first <= i < last`` from a band."""
     for i in range(last, n):
         put(band, first + i - last, band[i])
     return n - (last - first)
@@ -155,7 +155,7 @@ def _remove(band, n, first, last):
 
 @hidden
 def resize(band, n, dt_ref, hysteresis, least, most):
-    """Insert and remove poses until all times are ``dt_ref`` give or take ``hysteresis``, where that is possible.
+    """Insert and remove poses until all times are within ``hysteresis`` of ``dt_ref``, if possible.
 
     Between ``least`` and ``most`` steps remain.
     """
@@ -210,7 +210,7 @@ def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
 
 @hidden
 def command(band, bounds):
-    """The twist of the first step, within limits; ahead and sideways together it is no faster than ahead alone."""
+    """Return the twist of the first step, within limits; the speed ahead and sideways together is at most the forward limit."""
     b = bounds
     sine, cosine = sincos(band[0, 2])
     dx, dy, dt = band[1, 0] - band[0, 0], band[1, 1] - band[0, 1], band[0, 3]

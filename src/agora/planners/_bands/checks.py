@@ -1,4 +1,4 @@
-"""The checks of a timed elastic band: its first poses, and a preferred turn for robots that swing.
+"""The checks of a timed elastic band: its first poses, and a preferred turn for robots that oscillate.
 
 Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
@@ -21,7 +21,7 @@ _INSCRIBED = 253
 
 @hidden
 def _oscillates(p, history, noted):
-    """Return whether the robot moves, on average, neither forward nor round while its turns change their sign."""
+    """Return whether the robot, on average, neither moves forward nor turns while its turns change their sign."""
     held = min(noted, history.shape[0])
     if held < history.shape[0] // 2 or held < 2:
         return False
@@ -56,7 +56,7 @@ def prefer(p, history, turning, omega):
 
 @hidden
 def note(b, history, turning, twist):
-    """Remember a command."""
+    """Record a command."""
     line = history[turning[0] % history.shape[0]]
     most = b.forward if twist[0] >= ZERO else b.backward
     omega = max(b.omega, most / b.turning_radius) if b.turning_radius > ZERO and most > ZERO else b.omega
@@ -67,7 +67,7 @@ def note(b, history, turning, twist):
 
 @hidden
 def blocked(scene, n, x, y, still, standing):
-    """Return whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
+    """Return whether the robot would be in a wall or in a standing disc at a place, whatever its heading."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
     )
@@ -82,7 +82,7 @@ def blocked(scene, n, x, y, still, standing):
 
 @hidden
 def _on_wall(scene, n, x, y, sine, cosine):
-    """Return whether the footprint is on something at a place, m from the robot."""
+    """Return whether the footprint is on an obstacle at a place, m from the robot."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
     return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
@@ -90,7 +90,7 @@ def _on_wall(scene, n, x, y, sine, cosine):
 
 @hidden
 def _clearance(moving, movers, x, y, time, radius):
-    """Distance to the nearest moving disc at a place and time, at most 0."""
+    """Return the distance to the nearest moving disc at a place and time, at most 0."""
     least = ZERO
     for q in range(movers):
         px, py = place(moving[q], time)
@@ -101,12 +101,12 @@ def _clearance(moving, movers, x, y, time, radius):
 
 @hidden
 def feasible(p, scene, n, band, count, moving, movers):
-    """Check whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
+    """Check the first poses for collisions, with intermediate poses at most a robot's width or half a turn apart.
 
-    Moving discs count for as long as it takes to stop after the first step; none may reach farther into the robot than now.
+    Moving discs count for the stopping time after the first step; none may reach farther into the robot than now.
 
     Returns:
-        `FREE`, `WALL`, `DISC`, `CONTACT` where the robot is in a wall now, `LOST` where a pose is not finite.
+        `FREE`, `WALL`, `DISC`, `CONTACT` if the robot is in a wall now, `LOST` if a pose is not finite.
     """
     time, radius = ZERO, scene.radius[n]
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)

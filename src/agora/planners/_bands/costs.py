@@ -2,9 +2,9 @@
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012; facts from teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of
-x, y, heading and the time to the next pose. The first pose and the last are fixed; what is sought are the other poses and all
-times, in the order of the array. A residual knows at most three poses in a row, so that the normal matrix has ten diagonals beside
-its own.
+x, y, heading and the time to the next pose. The first and the last pose are fixed; the unknowns are the other poses and all times,
+in the order of the array. A residual depends on at most three consecutive poses, so the normal matrix has ten diagonals in addition
+to the main one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPEED, _TURN, _OMEGA, _SIDEWAYS = 0, 5, 6, 7
 
 
 class TebWeights(NamedTuple):
-    """Weights of the residuals, and the thresholds that belong to them; the fields of `Teb` of these names."""
+    """Weights of the residuals, and the related thresholds; the fields of `Teb` with these names."""
 
     max_vel_x: np.float32
     max_vel_y: np.float32
@@ -54,7 +54,7 @@ class TebWeights(NamedTuple):
 class Bounds(NamedTuple):
     """The limits and the motion of a robot: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 for a preferred direction, else 0.
 
-    One that cannot move sideways has the limit 0 there. ``free`` is 1 where the speed at the end is free, else 0.
+    A robot that cannot move sideways has the limit 0 there. ``free`` is 1 if the speed at the end is free, else 0.
     """
 
     forward: np.float32
@@ -73,10 +73,10 @@ class Bounds(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The things that the poses of a band keep away from: discs of x, y and radius, and points (V, 2) of the path.
+    """The obstacles and path points of the poses of a band: discs of x, y and radius, and points (V, 2) of the path.
 
-    Standing discs (E, 4) have the distance that is wanted to them as their last number; moving ones are (E, 3). The discs of pose i
-    are numbers begin[i] to begin[i + 1]. Each point is of one pose; behind the last is a pose of -1.
+    Standing discs (E, 4) have their desired distance as the last number; moving discs are (E, 3). The discs of pose i have the
+    numbers begin[i] to begin[i + 1]. Each point belongs to one pose; the list ends with pose -1.
     """
 
     still: Floats
@@ -98,7 +98,7 @@ class SolverMemory(NamedTuple):
         side: (4 M,) right-hand side.
         change: (4 M,) change of the band.
         row: (11,) derivatives of a residual.
-        trial: (M, 4) band on trial.
+        trial: (M, 4) trial band.
     """
 
     trig: Floats
@@ -115,7 +115,7 @@ class SolverMemory(NamedTuple):
 def measure(band, n, bounds, work):
     """Write cosines, sines and steps of a band.
 
-    One that can move sideways has a speed along its heading, and that is its speed; others have that along their way.
+    The speed of a robot that can move sideways is that along its heading; the speed of other robots is that along their path.
     """
     for i in range(n):
         sine, cosine = sincos(band[i, 2])
@@ -134,15 +134,15 @@ def measure(band, n, bounds, work):
 
 @hidden
 def _soft(epsilon, limit):
-    """The margin to a limit: epsilon, but never more than half the limit."""
+    """Return the margin to a limit: epsilon, but at most half the limit."""
     return min(epsilon, HALF * limit)
 
 
 @lean
 def cost(band, n, weights, bounds, shape, near, more, work):
-    """Sum of all weighted squares but the obstacles', and that of the obstacles; ``more`` multiplies the weight of still ones.
+    """Return the sum of all weighted squares except the obstacles', and that of the obstacles; ``more`` scales standing ones.
 
-    Reads what `measure` wrote.
+    Reads the arrays that `measure` wrote.
     """
     w, b = weights, bounds
     total, discs = ZERO * band[0, 0], ZERO * band[0, 0]
@@ -219,7 +219,7 @@ def cost(band, n, weights, bounds, shape, near, more, work):
 
 @hidden
 def _add(matrix, side, base, row, size, weight, error):
-    """Add one residual, whose derivatives by the unknowns from ``base`` on are ``row``, to the normal equations."""
+    """Add one residual, whose derivatives by the unknowns from ``base`` on are in ``row``, to the normal equations."""
     for a in range(size):
         scaled = weight * row[a]
         if scaled != ZERO:
@@ -250,7 +250,7 @@ def _turn_row(row, at, step, dt, scale):
 
 @hidden
 def _add_acceleration(band, i, n, weights, bounds, work):
-    """Residuals of the accelerations at pose ``i``: between the steps before and after it, or from and to the given speeds."""
+    """Add the residuals of the accelerations at pose ``i``: between adjacent steps, or from and to the given speeds."""
     w, b, m, row = weights, bounds, work.matrix, work.row
     first = i == 0 or i == n - 1
     base = 4 * max(i - 1, 0)
@@ -290,7 +290,7 @@ def _add_acceleration(band, i, n, weights, bounds, work):
 
 @hidden
 def _add_step(band, i, weights, bounds, work):
-    """Residuals of the step from pose ``i`` to the next: speeds, time, length, kinematics, preferred turn."""
+    """Add the residuals of the step from pose ``i`` to the next: speeds, time, length, kinematics, preferred turn."""
     w, b, m, side, row, step = weights, bounds, work.matrix, work.side, work.row, work.steps[i]
     base, dt, turn = 4 * i, band[i, 3], step[_TURN]
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
@@ -345,7 +345,7 @@ def _add_step(band, i, weights, bounds, work):
 
 @hidden
 def _add_disc(band, i, shape, disc, weight, inflation_weight, least, inflated, work):
-    """Residuals of one disc near pose ``i``: both have the same derivatives."""
+    """Add the residuals of one disc near pose ``i``: both have the same derivatives."""
     far, by_x, by_y, by_heading = shapes.gap(
         shape, band[i, 0], band[i, 1], work.trig[i, 0], work.trig[i, 1], disc[0], disc[1], disc[2]
     )
@@ -369,7 +369,7 @@ def _add_disc(band, i, shape, disc, weight, inflation_weight, least, inflated, w
 
 @lean
 def linearise(band, n, weights, bounds, shape, near, more, work):
-    """Write the normal equations of a band that has been measured."""
+    """Write the normal equations of a measured band."""
     w = weights
     work.matrix[: 4 * n] = ZERO
     work.side[: 4 * n] = ZERO

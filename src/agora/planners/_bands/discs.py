@@ -1,10 +1,10 @@
 """The obstacles of a timed elastic band: edges in the local costmap as points, pedestrians and robots as discs.
 
-Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that
-have a free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's
-cell, so that a scene that is mirrored or turned by quarters has the same points.
+Upstream takes every lethal cell of a costmap, in which a scan marks the edges of obstacles. Here these are the blocked cells with a
+free neighbour, and the cells of each 3 x 3 block are merged into their mean. The blocks are aligned with the robot's cell, so that
+a mirrored scene, or one rotated by quarter turns, has the same points.
 
-Discs are expected at moments 0.4 s apart, for 4.8 s.
+Discs are predicted at moments 0.4 s apart, for 4.8 s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FAR, _SHORT = np.float32(3e38), np.float32(1e-3)
 
 @hidden
 def _note(out, k, x, y, reach):
-    """Write a disc as number ``k``, if there is room, and return how many there are."""
+    """Write a disc as number ``k``, if there is room, and return the new number of discs."""
     if k >= out.shape[0]:
         return k
     out[k, 0], out[k, 1], out[k, 2] = x, y, reach
@@ -74,7 +74,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
                 blocks[i, j] += 1
                 sums[i, j, 0] += c
                 sums[i, j, 1] += r
-    count = np.int64(0)  # for Numba 0 is a type of its own, with which `_note` would be compiled once more
+    count = np.int64(0)  # a Numba literal 0 has its own type, and would compile `_note` again
     for i in range(down):
         for j in range(across):
             if blocks[i, j] > 0:
@@ -89,22 +89,22 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
 
 @hidden
 def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
-    """Append the discs of one row that are near: moving ones, and those that stand.
+    """Append the nearby discs of one row: moving ones, and standing ones.
 
     Args:
-        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), expected ways less those at the velocity of
-            now (N, Q, T, 2).
+        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), predicted paths relative to those at
+            constant velocity (N, Q, T, 2).
         row: row of these arrays.
         x: x of the robot, m.
         y: y of the robot, m.
-        slowest: speed from which a disc moves, or is expected to, m/s.
-        reach: distance from the robot beyond which a disc is left out, m; one that moves may come from twice as far.
-        moving: out, (Q, 5 + 2 T) position from the robot, velocity, radius, how far off it will be at the T moments.
+        slowest: present or predicted speed above which a disc counts as moving, m/s.
+        reach: distance from the robot beyond which a disc is left out, m; twice this for a moving disc.
+        moving: out, (Q, 5 + 2 T) position from the robot, velocity, radius, deviation from constant velocity at the T moments.
         still: out, (Q, 3) position from the robot, radius.
         standing: number of standing discs.
 
     Returns:
-        How many there are of each then.
+        The new numbers of moving and of standing discs.
     """
     position, velocity, radius, present, drift = tracks
     count, last = np.int64(0), drift.shape[2] - 1
@@ -129,7 +129,7 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
 
 @hidden
 def place(mover, time):
-    """Return where a moving disc will be after a time; beyond the last moment it goes on as between the last two."""
+    """Return the position of a moving disc after a time; beyond the last moment it continues as between the last two."""
     x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
     moments = (mover.size - 5) // 2
     if moments == 0:
@@ -142,7 +142,7 @@ def place(mover, time):
 
 @hidden
 def _along(band, i, trig):
-    """Direction in which a band passes pose ``i``: from the pose before it to the one after it, or the heading of a turn."""
+    """Return the direction in which a band passes pose ``i``: from the previous pose to the next one, or the heading of a turn."""
     dx, dy = band[i + 1, 0] - band[i - 1, 0], band[i + 1, 1] - band[i - 1, 1]
     long = math.sqrt(dx * dx + dy * dy)
     return (dx / long, dy / long) if long > _SHORT else (trig[i, 0], trig[i, 1])
@@ -150,13 +150,13 @@ def _along(band, i, trig):
 
 @lean
 def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, clear, trig, near):
-    """Write the discs that each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
+    """Write the discs of each pose: all within ``force`` m, and the nearest on its left and on its right within ``cutoff`` m.
 
-    Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
+    Moving discs count within ``cutoff`` m of their predicted positions at the time of the pose.
 
-    A lane between walls may be narrower than twice the wanted distance. No pose in it has that distance, and the solver would push
-    the poses out of the lane, back to its mouth. So half the width of the lane at a pose is wanted there: half the sum of the gaps
-    to the nearest points of walls that lie beside the way on its left and on its right, within 45 degrees of square to it.
+    A lane between walls may be narrower than twice the desired distance. No pose in it has that distance, and the solver would push
+    the poses out of the lane, back to its mouth. So the desired distance there is half the width of the lane at a pose: half the
+    sum of the gaps to the nearest wall points to the left and right of the path, within 45 degrees of perpendicular.
 
     Args:
         band: (n, 4).
@@ -165,9 +165,9 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         still: (S, 3), ``standing`` of them.
         moving: as in `gather`, ``movers`` of them.
         radius: radius of the robot, added to all, m.
-        force: distance within which all discs are heeded, m.
-        cutoff: distance within which the nearest on either side are heeded, m.
-        clear: wanted distance to standing discs, and the least that is wanted to walls in a lane, m.
+        force: distance within which all discs count, m.
+        cutoff: distance within which the nearest on either side count, m.
+        clear: desired distance to standing discs, and the smallest desired distance to walls in a lane, m.
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners._bands.costs.Near`.
     """
@@ -212,15 +212,15 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
 
 @lean
 def attach(band, n, route, points, separation, ordered, near):
-    """Write the points of a path that a band is to come by, ``separation`` m apart, and the pose nearest to each.
+    """Write the points of a path that attract a band, ``separation`` m apart, and the pose nearest to each.
 
     Args:
         band: (n, 4).
         n: number of its poses.
         route: (A, 2) local path, ``points`` of it.
-        separation: distance between these points, m; not above 0 for none.
-        ordered: whether each is to be of a later pose than the one before. Upstream looks for the next one two poses on, and where
-            no pose is left it takes the second of the band; here the last that moves.
+        separation: distance between these points, m; 0 or less for none.
+        ordered: whether each point belongs to a later pose than the previous one. Upstream searches for the next one two poses on,
+            and if no pose is left it takes the second of the band; here the last pose that moves is taken.
         near: out, an `agora.planners._bands.costs.Near`.
     """
     known, first, before = 0, 0, 0

@@ -2,7 +2,7 @@
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
-ours. A pose has x, y and heading; from it to the next are (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time
+ours. A pose has x, y and heading; the step to the next pose has (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time
 ``dt``.
 """
 
@@ -39,14 +39,14 @@ def above(value, least):
 
 @hidden
 def length(dx, dy):
-    """Length of a step, and its derivatives by dx and dy."""
+    """Return the length of a step, and its derivatives by dx and dy."""
     long = math.sqrt(dx * dx + dy * dy + _TINY)
     return long, dx / long, dy / long
 
 
 @hidden
 def speed(dx, dy, cosine, sine, dt):
-    """Speed, negative backwards, and its derivatives by dx, dy, the first heading and dt.
+    """Return the speed, negative backwards, and its derivatives by dx, dy, the first heading and dt.
 
     |(dx, dy)| / dt times a soft sign of the step along the heading: q / (1 + |q|) with q = 100 (dx cos + dy sin).
     """
@@ -63,7 +63,7 @@ def speed(dx, dy, cosine, sine, dt):
 
 @hidden
 def component(dx, dy, cosine, sine, dt):
-    """Speed along a direction, and its derivatives as those of `speed`; the direction turns with the first heading."""
+    """Return the speed along a direction, with derivatives like those of `speed`; the direction turns with the first heading."""
     rate = ONE / dt
     value = (dx * cosine + dy * sine) * rate
     return value, cosine * rate, sine * rate, (dy * cosine - dx * sine) * rate, -value * rate
@@ -79,13 +79,13 @@ def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
 
 @hidden
 def ahead(dx, dy, cosine, sine):
-    """The step along the first heading, and its derivatives by dx, dy and that heading."""
+    """Return the step along the first heading, and its derivatives by dx, dy and that heading."""
     return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
 
 
 @hidden
 def radius(dx, dy, turn):
-    """Radius of the curve, and its derivatives by dx, dy and the second heading; the turn is not 0."""
+    """Return the radius of the curve, and its derivatives by dx, dy and the second heading; the turn must not be 0."""
     long, long_x, long_y = length(dx, dy)
     rate = ONE / abs(turn)
     return long * rate, long_x * rate, long_y * rate, -long * rate / turn
@@ -93,7 +93,7 @@ def radius(dx, dy, turn):
 
 @hidden
 def acceleration(before, after, dt, next_dt):
-    """Change of a speed per time, and its derivatives by the speeds and, but for the speeds', by both times."""
+    """Return the change of a speed per time, and its derivatives by both speeds and, at constant speeds, by both times."""
     rate = TWO / (dt + next_dt)
     value = (after - before) * rate
     return value, -rate, rate, -value * rate / TWO
@@ -101,7 +101,9 @@ def acceleration(before, after, dt, next_dt):
 
 @hidden
 def start(before, after, dt):
-    """Change of a given speed to the first one, or of the last to a given one, per time, and its derivatives as `acceleration`."""
+    """Return the change per time from a given speed to the first one, or from the last to a given one; derivatives as
+    `acceleration`.
+    """
     rate = ONE / dt
     value = (after - before) * rate
     return value, -rate, rate, -value * rate

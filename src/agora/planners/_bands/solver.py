@@ -27,8 +27,8 @@ _SHORTEST = np.float32(1e-3)
 def solve(matrix, side, first, end, damping, factor, change, column):
     """Solve (matrix + damping I) change = side for unknowns ``first`` to ``end``; return whether the matrix is positive definite.
 
-    Cholesky on the lower band: ``matrix[r, width - k]`` is the entry of row r and column r - k.
-    ``column`` is room for width + 1 numbers.
+    Cholesky decomposition of the lower band: ``matrix[r, width - k]`` is the entry of row r and column r - k. ``column`` is room
+    for width + 1 numbers.
     """
     width = matrix.shape[1] - 1
     for r in range(first, end):
@@ -78,7 +78,7 @@ def _moved(band, n, change, out):
 def optimise(band, n, weights, bounds, shape, near, more, iterations, work):
     """Change a band in place by Levenberg-Marquardt; return its cost, in the two parts of `cost`.
 
-    Every iteration lowers the cost, or is the last; none is tried where less than 1e-5 of the cost is to be won.
+    Every iteration lowers the cost or is the last; iteration stops when the expected gain is less than 1e-5 of the cost.
     """
     first, end = FIXED, 4 * (n - 1)
     measure(band, n, bounds, work)

@@ -1,1 +1,1 @@
-"""Roadmaps of the poses of a legged robot, for both planners that are called ``artplanner``."""
+"""Roadmaps of the poses of a legged robot, for the global and the local planner named ``artplanner``."""

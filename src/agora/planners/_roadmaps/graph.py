@@ -1,4 +1,4 @@
-"""The poses of a roadmap and the search over them: an edge is looked at when the way over it is the cheapest so far."""
+"""The poses of a roadmap and the lazy search over them: an edge is checked when the path over it is the cheapest so far."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _ROUNDS = 3
 
 
 class Graph(NamedTuple):
-    """The poses of a roadmap, and what the search knows of each.
+    """The poses of a roadmap, and the search data of each.
 
     Attributes:
         pose: (V, 3) poses.
         turn: (V, 2) sine and cosine of their headings.
         cost: (V,) time from the start, s.
-        parent: (V,) pose before it, -1 for none.
-        state: (V,) not seen, open or closed.
-        failed: (V,) cost by way of the last parent from which no way led here.
+        parent: (V,) previous pose, -1 for none.
+        state: (V,) unseen, open or closed.
+        failed: (V,) cost of the path over the last parent whose edge was invalid.
         without: (V,) that parent.
-        heap: (V,) open poses, the first in front.
+        heap: (V,) open poses, the cheapest first.
         place: (V,) place of each in the heap.
-        key: (V,) cost and what is left at least.
+        key: (V,) cost plus a lower bound of the remaining cost.
         first: (bins + 1,) first of each bin's poses in ``order``.
         order: (V,) poses, bin by bin; a bin is as wide as an edge is long.
     """
@@ -51,7 +51,7 @@ class Graph(NamedTuple):
 
 @hidden
 def _up(graph, k):
-    """Let an entry of the heap rise to its place."""
+    """Move an entry of the heap up to its place."""
     vertex = graph.heap[k]
     while k > 0:
         above = (k - 1) // 2
@@ -66,7 +66,7 @@ def _up(graph, k):
 
 @hidden
 def _pop(graph, size):
-    """Take the first of a heap of ``size`` entries."""
+    """Remove the first entry of a heap of ``size`` entries."""
     first, vertex = graph.heap[0], graph.heap[size - 1]
     k, size = 0, size - 1
     while 2 * k + 1 < size:
@@ -94,7 +94,7 @@ def add(graph, count, x, y, heading):
 
 @hidden
 def sort(graph, count, edge, wide):
-    """Put the poses into bins as wide as an edge is long, ``wide`` in a line."""
+    """Sort the poses into bins as wide as an edge is long, ``wide`` per row."""
     first = graph.first
     first[:] = 0
     for v in range(count):
@@ -112,7 +112,7 @@ def sort(graph, count, edge, wide):
 
 @hidden
 def _offer(graph, u, v, time, left, size):
-    """Let pose ``v`` have ``u`` before it if that is the cheapest way of those that have not failed; return the heap's size."""
+    """Make ``u`` the parent of pose ``v`` if that path is the cheapest that has not failed; return the heap's size."""
     cost = graph.cost[u] + time
     tried = cost < graph.failed[v] or (cost == graph.failed[v] and u <= graph.without[v])
     if tried or cost >= graph.cost[v]:
@@ -127,10 +127,10 @@ def _offer(graph, u, v, time, left, size):
 
 @hidden
 def search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide):
-    """Return the pose at the goal that is cheapest to get to; -1 for none.
+    """Return the pose at the goal with the lowest cost; -1 for none.
 
-    Poses 0 to ``starts`` begin, those from there to ``goals`` are at the goal; where there are none, every pose within
-    ``goal_radius`` of the ``target`` is.
+    Poses 0 to ``starts`` are starts, those from there to ``goals`` are at the goal; if there are none, every pose within
+    ``goal_radius`` of the ``target`` is at the goal.
     """
     edge, fastest = drawing.edge, max(pace.lon, pace.lat)
     near = ZERO if goals > starts else drawing.goal_radius
@@ -178,7 +178,7 @@ def search(graph, count, starts, goals, target, drawing, ground, stance, pace, w
 
 @hidden
 def shorten(way, count, ground, stance, pace):
-    """Leave out poses of a way (count, 3) where a straight motion is valid and no slower; return how many are left."""
+    """Remove poses of a path (count, 3) that a valid, no slower straight motion replaces; return the number left."""
     for _ in range(_ROUNDS):
         i, before = 0, count
         while i < count - 2:

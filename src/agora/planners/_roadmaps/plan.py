@@ -1,22 +1,23 @@
-"""A lazy roadmap of poses on cells, and the cheapest way through it: the core of both planners that are called ``artplanner``.
+"""A lazy roadmap of poses on cells, and the cheapest path through it: the core of both planners named ``artplanner``.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
 leggedrobotics/art_planner: ``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are drawn where the roadmap is
-thin, and kept where the robot can stand; those within ``edge`` of each other are joined; A* looks at an edge when the way over it
-is the cheapest so far; shortcuts are tried at last.
+thin, and kept if the robot can stand there; poses within ``edge`` of each other are connected; A* checks an edge when the path over
+it is the cheapest so far; finally shortcuts are tried.
 
-Where it differs:
-- Poses are (x, y, heading). Height, roll and pitch are left out: the map says what can be walked on (`agora.maps.ground`).
+Differences from the source:
+- Poses are (x, y, heading). Height, roll and pitch are left out: the map defines the walkable ground (`agora.maps.ground`).
 - The cost of an edge is the time of ``PathLengthObjective``. The learned cost of motion (energy, time, risk) needs its network and
   a height map.
-- Upstream draws places with a chance that falls with the density of the roadmap there. Here each block of the ground is drawn from
-  until it has its number of poses, so that narrow places have as many as wide ones; or until ``attempts`` draws for each are used
-  up. Blocks lie along the robot's heading, so that a turned scene has the same roadmap. Draws come from a counted stream. Only what
-  can be reached from the start is drawn from.
-- All poses within ``edge`` of each other are joined. PRM* (Karaman and Frazzoli 2011) joins those within a distance that shrinks
-  as there are more. Longer edges, which upstream splits, are left out.
-- Shortcuts are straight motions with an even turn, between poses of the way. Upstream calls OMPL's simplifier.
-- A start that is no valid pose is left to the valid one that is reached soonest. A heading that is not given is that of the other
+- Upstream draws positions with a probability that falls with the local density of the roadmap. Here poses are drawn in each block
+  of
+  the ground until it has its number of poses, so that narrow places have as many as wide ones, or until ``attempts`` draws for each
+  are used up. Blocks are aligned with the robot's heading, so that a rotated scene has the same roadmap. Draws come from a counted
+  stream. Only the part that can be reached from the start is used.
+- All poses within ``edge`` of each other are connected. PRM* (Karaman and Frazzoli 2011) connects those within a distance that
+  shrinks with their number. Longer edges, which upstream splits, are left out.
+- Shortcuts are straight motions with a uniform turn, between poses of the path. Upstream calls OMPL's simplifier.
+- A start that is not a valid pose is left to the valid pose that is reached fastest. A missing heading is that of the other
   end, or one of 16.
 """
 
@@ -45,12 +46,12 @@ class Drawing(NamedTuple):
 
     Attributes:
         key: key of the stream of its draws.
-        density: poses per m2 of a block.
-        vertices: most poses.
-        attempts: most draws for each pose.
+        density: number of poses per m2 of a block.
+        vertices: largest number of poses.
+        attempts: largest number of draws for each pose.
         edge: length of the longest edge, m.
-        start_radius: how far from a start that is no valid pose a valid one is looked for, m.
-        goal_radius: distance to a goal that is no valid pose at which a pose will do, m.
+        start_radius: distance from an invalid start within which a valid pose is searched, m.
+        goal_radius: distance from an invalid goal within which a pose is accepted, m.
     """
 
     key: np.uint64
@@ -64,7 +65,7 @@ class Drawing(NamedTuple):
 
 @hidden
 def _add_valid(graph, count, ground, stance, x, y, heading, other):
-    """Write a pose; where its heading is free, the ``other`` one, if known, and 16 more. Return the number of poses."""
+    """Write a pose; if its heading is free, the ``other`` heading, if known, and 16 more. Return the number of poses."""
     free = np.isnan(heading)
     for k in range(_HEADINGS + 1 if free else 1):
         angle = heading
@@ -80,7 +81,7 @@ def _add_valid(graph, count, ground, stance, x, y, heading, other):
 
 @hidden
 def _flood(ground, reached, queue, x, y):
-    """Mark the cells that are not blocked and joined to a place by such; the place's own cell may be blocked."""
+    """Mark the free cells that are connected to a place by free cells; the place's own cell may be blocked."""
     rows, columns = reached.shape
     row, column = np.int64(np.floor(y / ground.cell)), np.int64(np.floor(x / ground.cell))
     if not (0 <= row < rows and 0 <= column < columns):
@@ -101,7 +102,7 @@ def _flood(ground, reached, queue, x, y):
 
 @hidden
 def _line_is_open(ground, x, y, to_x, to_y):
-    """Return whether the cells on a line are not blocked."""
+    """Return whether all cells on a line are free."""
     steps = np.int64(np.ceil(2.0 * math.sqrt((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)) / ground.cell)) + 1
     for k in range(steps + 1):
         share = np.float32(k) / np.float32(steps)
@@ -114,7 +115,7 @@ def _line_is_open(ground, x, y, to_x, to_y):
 
 @hidden
 def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
-    """Write the valid pose that is soonest reached from one that is not; return the number of poses, 0 or 1."""
+    """Write the valid pose that is reached fastest from an invalid one; return the number of poses, 0 or 1."""
     known = not np.isnan(heading)
     own = heading if known else ZERO
     sine, cosine = sincos(own)
@@ -137,10 +138,10 @@ def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
 
 @hidden
 def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
-    """Mark the blocks in which the middle of a robot may be, and return their number; other cells are no longer reached.
+    """Mark the blocks in which the centre of a robot may be, and return their number; other cells are no longer reached.
 
-    A frame is its corner (x, y), the sine and cosine of its heading; blocks lie along it. With a ``reach`` above 0 only what is
-    within it of the frame's middle counts. About the middle a square of half side ``inner`` cells must hold nothing blocked.
+    A frame is its corner (x, y), the sine and cosine of its heading; blocks are aligned with it. With a ``reach`` above 0 only the
+    part within it from the frame's centre counts. A square of half side ``inner`` cells around the centre must be free.
     """
     rows, columns = reached.shape
     found, cell, inverse = 0, ground.cell, ONE / block
@@ -168,7 +169,7 @@ def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
 
 @hidden
 def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found, frame, heading, block, across):
-    """Draw valid poses in every block until it has its number or draws are used up; return the number of poses."""
+    """Draw valid poses in every block until it has its number or the draws are used up; return the number of poses."""
     rows, columns = reached.shape
     inverse = ONE / ground.cell
     x, y, sine, cosine = frame
@@ -194,7 +195,7 @@ def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found,
 
 @kernel
 def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, reach, out, counts, touching, first, last):
-    """Write the cheapest ways of the rows ``first <= n < last``.
+    """Write the cheapest paths of the rows ``first <= n < last``.
 
     Args:
         drawing: `Drawing`.
@@ -203,15 +204,15 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         foothold: (N, rows, columns) uint8.
         bodies: (N, V, 2) corners of the torsos, m, and (N, 5) the numbers of a `agora.planners._roadmaps.stance.Stance`.
         paces: (N, 3) along, across, turning, m/s and rad/s.
-        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading that is NaN is free.
+        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading of NaN is free.
         goal: (N, 3) poses, likewise.
-        number: (N,) int64, of the roadmap: another number is another draw.
+        number: (N,) int64 number of the roadmap: another number is another draw.
         reach: (N,) distance from the start within which poses are drawn, in a frame along its heading, m; 0 for all cells.
-        out: (N, K, 3) the ways; as many poses as fit.
-        counts: (N,) number of poses of each; 0 for no way.
-        touching: (N,) whether the start is no valid pose.
+        out: (N, K, 3) the paths; as many poses as fit.
+        counts: (N,) number of poses of each; 0 for no path.
+        touching: (N,) whether the start is not a valid pose.
         first: first row.
-        last: one after the last.
+        last: one after the last row.
     """
     corners, sizes = bodies
     rows, columns = blocked.shape[1:]

@@ -1,4 +1,4 @@
-"""A legged robot on cells: where its torso is free and its feet find ground, and how long it takes from pose to pose.
+"""A legged robot on cells: where its torso is free and its feet find ground, and the time between poses.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023; checks and costs are those
 of its code (leggedrobotics/art_planner: ``ValidityCheckerFeet``, ``PathLengthObjective``), in two dimensions.
@@ -20,14 +20,14 @@ _PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
 
 
 class Ground(NamedTuple):
-    """The cells about a robot; its poses are in m from the lower-left corner of cell [0, 0].
+    """The cells around a robot; its poses are in m from the lower-left corner of cell [0, 0].
 
     Attributes:
-        blocked: (rows, columns) uint8, cells that nothing of the robot may touch.
+        blocked: (rows, columns) uint8, cells that no part of the robot may touch.
         foothold: (rows, columns) uint8, cells that a foot may stand on.
-        rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or no foothold.
+        rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or not footholds.
         cell: length of a cell, m.
-        margin: least distance of the robot's middle from the border of the cells, m: the robot's radius if they are a whole map.
+        margin: smallest distance of the robot's centre from the border of the cells, m: the robot's radius if they are a whole map.
     """
 
     blocked: Array
@@ -41,14 +41,14 @@ class Stance(NamedTuple):
     """The outline and the feet of a robot in its frame.
 
     Attributes:
-        corners_x: (V,) x of the corners of the torso, counter-clockwise, m; the last again where there are fewer; all
+        corners_x: (V,) x of the corners of the torso, counter-clockwise, m; the last corner is repeated if there are fewer; all
             zero, or V = 0, for a disc.
         corners_y: (V,) y of the corners, m.
-        radius: radius of the disc about the torso, m.
+        radius: radius of the disc around the torso, m.
         foot_x: distance of the feet from the middle, along the robot, m.
-        foot_y: the same across it, m.
+        foot_y: distance of the feet from the middle, across the robot, m.
         foot_reach: half the side of the box in which a foot finds its ground, m; 0 for a robot without feet.
-        extent: radius of the disc about torso and feet, m.
+        extent: radius of the disc around torso and feet, m.
     """
 
     corners_x: Floats
@@ -61,12 +61,12 @@ class Stance(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """The speeds that make the cost of a motion.
+    """The speeds that determine the cost of a motion.
 
     Attributes:
-        lon: along the robot, m/s.
-        lat: across it, m/s.
-        yaw: of turns, rad/s.
+        lon: speed along the robot, m/s.
+        lat: speed across the robot, m/s.
+        yaw: turning rate, rad/s.
     """
 
     lon: np.float32
@@ -76,14 +76,14 @@ class Pace(NamedTuple):
 
 @hidden
 def edge_time(pace, dx, dy, turn, sine, cosine):
-    """Time for a motion (dx, dy) with a turn, s: along, across and turning at once, in the frame in which it begins."""
+    """Return the time for a motion (dx, dy) with a turn, s: along, across and turning at once, in the frame of its start."""
     along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
     return max(max(abs(along) / pace.lon, abs(across) / pace.lat), abs(turn) / pace.yaw)
 
 
 @hidden
 def travel_time(pace, x, y, heading, to_x, to_y, to_heading):
-    """Time for a straight motion with an even turn, s: the sum over pieces of at most 0.5 m and 0.5 rad."""
+    """Return the time for a straight motion with a uniform turn, s: the sum over pieces of at most 0.5 m and 0.5 rad."""
     dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
     pieces = max(np.int64(np.ceil(max(math.sqrt(dx * dx + dy * dy), abs(turn)) / _PIECE)), 1)
     part, total = ONE / np.float32(pieces), ZERO
@@ -105,14 +105,14 @@ def count_rough(blocked, foothold, rough):
 
 @hidden
 def _meets_disc(dx, dy, half, radius):
-    """Return whether a cell whose middle is at (dx, dy) touches a disc."""
+    """Return whether a cell with its centre at (dx, dy) touches a disc."""
     ex, ey = max(abs(dx) - half, ZERO), max(abs(dy) - half, ZERO)
     return ex * ex + ey * ey <= radius * radius
 
 
 @hidden
 def _meets_polygon(stance, dx, dy, half, sine, cosine):
-    """Return whether no side of the torso parts it from the cell whose middle is at (dx, dy); near corners this says yes early."""
+    """Return whether no side of the torso separates it from the cell with its centre at (dx, dy); conservative near corners."""
     count = stance.corners_x.size
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
@@ -127,7 +127,7 @@ def _meets_polygon(stance, dx, dy, half, sine, cosine):
 
 @hidden
 def _stands(ground, x, y, half, sine, cosine):
-    """Return whether the box of a foot, whose middle is at (x, y), touches ground that it may stand on."""
+    """Return whether the box of a foot, with its centre at (x, y), contains a foothold."""
     rows, columns = ground.foothold.shape
     cell, inverse, turned = ground.cell, ONE / ground.cell, abs(sine) + abs(cosine)
     reach, support = half * turned, half + HALF * ground.cell * turned
@@ -145,7 +145,9 @@ def _stands(ground, x, y, half, sine, cosine):
 
 @hidden
 def holds(ground, stance, x, y, sine, cosine):
-    """Return whether a pose is valid: its middle on the cells, the torso free of blocked ones, ground in reach of all four feet."""
+    """Return whether a pose is valid: its centre on the cells, the torso free of blocked cells, a foothold in reach of all four
+    feet.
+    """
     blocked, rough, cell = ground.blocked, ground.rough, ground.cell
     rows, columns = blocked.shape
     inverse, half = ONE / cell, HALF * cell
@@ -182,7 +184,7 @@ def holds(ground, stance, x, y, sine, cosine):
 
 @hidden
 def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
-    """Return whether a straight motion with an even turn is valid between its ends, at poses half a cell apart."""
+    """Return whether a straight motion with a uniform turn is valid between its ends, tested at poses half a cell apart."""
     dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
     length = math.sqrt(dx * dx + dy * dy) + stance.extent * abs(turn)
     steps = np.int64(np.ceil(TWO * length / ground.cell))
@@ -197,17 +199,17 @@ def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
 def bodies(
     outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float, padding: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, as `agora.planners._roadmaps.plan.plan` takes them.
+    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, for `agora.planners._roadmaps.plan.plan`.
 
-    The sizes are those of a `Stance`, half the side of a square about the middle that no robot can do without, and the length of a
-    block in which its poses are counted, a quarter of its length and width as upstream.
+    The sizes are those of a `Stance`, half the side of a square around the centre that every robot needs, and the length of a block
+    in which its poses are counted, a quarter of its length and width as upstream.
 
     Args:
         outline: (N, V, 2) corners, m; all zero, or V = 0, for discs.
-        radius: (N,) radius of the disc about the outline, m.
-        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
-        foot_y: the same across it, as a share of half its width.
-        foot_reach: side of the box of a foot, as a share of the robot's length.
+        radius: (N,) radius of the disc around the outline, m.
+        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
+        foot_reach: side of the box of a foot, as a fraction of the robot's length.
         padding: length by which the corners move outwards along x and y, and a disc grows, m.
     """
     corners = np.ascontiguousarray(outline + np.float32(padding) * np.sign(outline), np.float32)

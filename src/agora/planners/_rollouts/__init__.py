@@ -1,1 +1,1 @@
-"""Parts that planners share which score roll-outs on the local costmap: wavefronts, poses and their costs."""
+"""Shared parts of planners that score roll-outs on the local costmap: wavefronts, poses and their costs."""

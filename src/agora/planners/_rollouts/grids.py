@@ -1,7 +1,7 @@
 """Wavefronts on the local costmap, footprint costs, and the local part of the path.
 
 Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flat costmap with
-a border of one wall cell, ``columns + 2`` wide, int32, in cells: a distance, `WALL`, or a negative number where no wave came.
+a border of one wall cell, ``columns + 2`` wide, int32, in cells: a distance, `WALL`, or a negative number for an unreached cell.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PRUNE = ONE
 
 @hidden
 def cell_of(x, y, inverse, cost):
-    """Column and row of a point given in the window's frame, m; column -1 off the window."""
+    """Return column and row of a point given in the window's frame, m; column -1 outside the window."""
     u, v = x * inverse, y * inverse
     inside = u >= ZERO and v >= ZERO and u < np.float32(cost.shape[1]) and v < np.float32(cost.shape[0])
     return (np.int32(u), np.int32(v)) if inside else (np.int32(-1), np.int32(-1))
@@ -30,9 +30,9 @@ def cell_of(x, y, inverse, cost):
 
 @hidden
 def clear(cost, column, row, reach, grid):
-    """Reset a grid to walls and not reached; return how many free cells are within ``reach`` cells of (column, row).
+    """Reset a grid to walls and unreached cells; return the number of free cells within ``reach`` cells of (column, row).
 
-    Those are the only ones that anybody will ask for: a wave that has been in all of them may stop.
+    Only these cells are read later, so a wave that has reached all of them may stop.
     """
     rows, columns = cost.shape
     stride = columns + 2
@@ -55,7 +55,7 @@ def clear(cost, column, row, reach, grid):
 
 @hidden
 def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
-    """Let waves pass the cells under a footprint, whatever is there; return how many of them are within ``reach`` of (column, row).
+    """Open the cells under a footprint for waves, whatever their cost; return their number within ``reach`` of (column, row).
 
     Args:
         grid: grid as `clear` left it.
@@ -88,7 +88,7 @@ def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine,
 
 @hidden
 def seed(grid, stride, queue, count, wanted, column, row):
-    """Start a wave in a cell, be it an obstacle or not; return the new length of the queue and the number of cells still wanted."""
+    """Start a wave in a cell, even in an obstacle; return the new length of the queue and the number of cells still wanted."""
     k = (row + 1) * stride + 1 + column
     if grid[k] == 0:
         return count, wanted
@@ -100,7 +100,7 @@ def seed(grid, stride, queue, count, wanted, column, row):
 
 @hidden
 def flood(grid, stride, queue, count, wanted):
-    """Run the waves that were started: breadth first, four neighbours, through everything below inscribed."""
+    """Run the started waves: breadth first, four neighbours, through all cells below inscribed cost."""
     head = 0
     while head < count and wanted > 0:
         k = queue[head]
@@ -117,7 +117,7 @@ def flood(grid, stride, queue, count, wanted):
 
 @hidden
 def distance_at(grid, cost, column, row):
-    """Distance of a cell, in cells, as a critic counts it: rows * columns in an obstacle, one more where no wave came."""
+    """Return the distance of a cell, in cells, for a critic: rows * columns in an obstacle, one more for an unreached cell."""
     value = grid[(row + 1) * (cost.shape[1] + 2) + 1 + column]
     size = np.int32(cost.shape[0] * cost.shape[1])
     return np.float32(size + 1 if value < 0 else min(value, size))
@@ -125,7 +125,7 @@ def distance_at(grid, cost, column, row):
 
 @spliced
 def _line_cost(cost, column, row, to_column, to_row):
-    """The largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    """Return the largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
     column, row = np.int64(column), np.int64(row)
     line = aimed(column, row, to_column, to_row)
     error = line[0] // 2
@@ -142,8 +142,7 @@ def _line_cost(cost, column, row, to_column, to_row):
 
 @hidden
 def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
-    """Return the largest cost under the outline of the footprint and its centre; -1 if it is lethal, unknown or off the window
-    there.
+    """Return the largest cost under the footprint's outline and centre; -1 if a cell there is lethal, unknown or outside.
 
     Args:
         cost: (rows, columns) costs of the window.
@@ -178,7 +177,7 @@ def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, invers
 
 @hidden
 def _next_point(path, segment, piece, resolution):
-    """The point after piece ``piece`` of a segment: paths are walked in pieces of at most a cell."""
+    """Return the point after piece ``piece`` of a segment: paths are walked in pieces of at most a cell."""
     dx, dy = path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1]
     pieces = np.int32(max(np.ceil(math.sqrt(dx * dx + dy * dy) / resolution), ONE))
     if piece + 1 >= pieces:
@@ -203,14 +202,14 @@ def pruned(path, count, segment, piece, x, y, resolution):
 
 @hidden
 def _better_goal(cost, column, row, goal):
-    """The later of two cells of the path, unless it is an obstacle and the earlier one is not."""
+    """Return the later of two cells of the path, unless it is an obstacle and the earlier one is not."""
     blocked = cost[row, column] >= _INSCRIBED and goal[0] >= 0 and cost[goal[1], goal[0]] < _INSCRIBED
     return goal if blocked else (column, row)
 
 
 @hidden
 def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse, cost, grid, queue, wanted):
-    """Mark the local path in a grid: from the first point within ``reach`` of the robot to the first one after it that is not.
+    """Mark the local path in a grid: from the first point within ``reach`` of the robot to the next point beyond it.
 
     Only its first stretch of known cells inside the window counts.
 
@@ -220,7 +219,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
     """
     resolution = ONE / inverse
     stride = cost.shape[1] + 2
-    length = np.int64(0)  # for Numba 0 is a type of its own, with which `seed` would be compiled once more
+    length = np.int64(0)  # a Numba literal 0 has its own type, and would compile `seed` again
     goal = (np.int32(-1), np.int32(-1))
     left = False
     near = False
@@ -250,7 +249,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
 
 @hidden
 def extended(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
-    """The local goal of the robot's nose: the path goes on for ``distance`` from its end, away from the robot at (x, y)."""
+    """Return the local goal of the robot's nose: the path is extended by ``distance`` from its end, away from the robot."""
     dx, dy = end_x - x, end_y - y
     norm = math.sqrt(dx * dx + dy * dy)
     ux, uy = (dx / norm, dy / norm) if norm > ZERO else (ONE, ZERO)

@@ -1,4 +1,4 @@
-"""Robots as kernels see them, and what planners that roll out twists share: poses, their costs, braking, the turn at the goal."""
+"""Robots as kernels see them, and shared parts of planners that roll out twists: poses, costs, braking, the turn at the goal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agora.planners._rollouts.grids import cell_of, footprint_cost
 
 _SNAP = np.float32(1e-6)
 DISCARDED = np.float32(-1.0)
-"""The score of a roll-out that must not be driven."""
+"""The score of a roll-out that is discarded."""
 GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
 _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 
@@ -46,7 +46,7 @@ class Observed(NamedTuple):
 
 
 def scene_of(o: Observation, window: Window) -> Observed:
-    """The arrays of an observation that kernels read."""
+    """Return the arrays of an observation that kernels read."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
@@ -73,13 +73,13 @@ def scene_of(o: Observation, window: Window) -> Observed:
 
 
 def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floats:
-    """For how long robots (N,) roll out, s: ``sim_time``, or as long as the fastest stay in the window.
+    """Return the roll-out time of robots (N,), s: ``sim_time``, or the time in which the fastest stay in the window.
 
     Args:
         sim_time: length of the roll-outs, s.
-        speed: (N,) largest, m/s.
+        speed: (N,) largest speed, m/s.
         window: local costmap.
-        nose: distance before the robot's centre that the window must reach, m.
+        nose: distance ahead of the robot's centre that the window must contain, m.
     """
     room = np.float32(0.5 * window.size - nose - 2.0 * window.resolution)
     longest: Floats = np.minimum(np.float32(sim_time), np.maximum(room, _SNAP) / np.maximum(speed, _SNAP))
@@ -88,7 +88,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
 @hidden
 def is_another(mark, path, count):
-    """Return whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
+    """Return whether the path (K, 2) of ``count`` points differs from the marked one, (3,), and mark it."""
     same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
     mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
     return not same
@@ -96,7 +96,7 @@ def is_another(mark, path, count):
 
 @hidden
 def towards(target, now, most):
-    """``now`` changed by at most ``most`` to ``target``."""
+    """Return ``now`` changed by at most ``most`` towards ``target``."""
     return min(max(target, now - most), now + most)
 
 
@@ -108,7 +108,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
         p: parameters of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
         scene: `Observed`.
         n: number of the row.
-        latch: (2,) latch of the row: [1] says that it has stood and turns.
+        latch: (2,) latch of the row: [1] tells that it has stopped and turns.
         max_theta: largest turning rate, rad/s.
         acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
     """
@@ -137,7 +137,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
 
 @hidden
 def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
-    """Write ``count`` poses ``dt`` s apart of a robot that goes over from one twist to another; the first is the present one."""
+    """Write ``count`` poses ``dt`` s apart of a robot that changes from one twist to another; the first is the present one."""
     vx, vy, omega = twist
     for i in range(count):
         sine, cosine = sincos(heading)
@@ -152,7 +152,7 @@ def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
 
 @hidden
 def least_of(scores, count):
-    """The number of the least score, the first of equals; -1 where all are discarded."""
+    """Return the number of the lowest score, the first of equals; -1 if all are discarded."""
     least = np.int64(-1)
     for i in range(count):
         if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
@@ -162,7 +162,7 @@ def least_of(scores, count):
 
 @hidden
 def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
-    """The largest cost under the footprint on a roll-out, or under its ``centre``; -1 where it is discarded."""
+    """Return the largest cost under the footprint on a roll-out, or under its ``centre``; -1 if it is discarded."""
     worst = np.int32(0)
     for i in range(count):
         value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
@@ -177,7 +177,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 @hidden
 def why_none(scene, n):
-    """Return the reason why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
+    """Return the reason why no sample is left: the footprint meets an obstacle at its present pose, or in every motion."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)

@@ -1,4 +1,4 @@
-"""Namespaces about a confined process, made by bubblewrap: in them there is no other process, no network and no other file.
+"""Namespaces around a confined process, created by bubblewrap: without other processes, network and other files.
 
 bubblewrap (`bwrap`, a package of every distribution) is used if it is installed and works, as root and as any other user. It does
 not work in a container without privileges, nor if the system forbids user namespaces.
@@ -19,7 +19,7 @@ _NAMESPACES = (
     *("--dev", "/dev", "--proc", "/proc"),
 )
 _PATIENCE = 10.0
-"""Longest time in which bubblewrap starts Python, s."""
+"""Longest time in which bubblewrap must start Python, s."""
 
 
 @functools.cache
@@ -41,10 +41,10 @@ def works() -> bool:
 
 
 def words(paths: Iterable[str], *, told: int | None = None) -> list[str]:
-    """Return the words before a command that run it in namespaces of its own.
+    """Return the command prefix that runs a command in its own namespaces.
 
     Args:
-        paths: files and folders that it sees, none of which it can write; missing ones are left out.
+        paths: files and folders that the command can read but not write; missing ones are left out.
         told: handle to which bubblewrap writes the number of the process, as JSON with the key "child-pid".
     """
     seen = (word for path in paths for word in ("--ro-bind-try", path, path))

@@ -1,9 +1,9 @@
-"""The system calls that a confined process may make: a filter in the kernel (seccomp, Linux), which refuses all others for good.
+"""The system calls that a confined process may make: a kernel filter (seccomp, Linux), which permanently refuses all others.
 
-The filter allows calls by name, and checks the arguments of a call that does both harmless and harmful things: `fcntl` copies a
-handle, and it also has the kernel signal another process. Every call that is not listed fails with "Operation not permitted". The
-list has no call that opens a socket, signals, starts a process or thread, enters a namespace or changes a file. libseccomp knows
-the numbers of the calls and builds the filter; Debian and Ubuntu install it (`libseccomp2`).
+The filter allows calls by name, and checks the arguments of a call with both harmless and harmful uses: `fcntl` copies a handle,
+but can also make the kernel signal another process. Every call that is not listed fails with "Operation not permitted". The list
+has no call that opens a socket, signals, starts a process or thread, enters a namespace or changes a file. libseccomp knows the
+numbers of the calls and builds the filter; Debian and Ubuntu install it (`libseccomp2`).
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ ALLOWED = {
     ),
     "end": ("exit", "exit_group"),
 }
-"""The calls, by what they are for. Those in `CHECKED` are allowed with some arguments alone."""
+"""The calls, by purpose. Calls in `CHECKED` are allowed with certain arguments only."""
 
 _WHOLE = 2**64 - 1
 _MODE, _TO_WRITE, _TO_BOTH = os.O_ACCMODE, os.O_WRONLY, os.O_RDWR
 _OTHER_FLAGS = _WHOLE ^ (os.O_ACCMODE | os.O_NONBLOCK | os.O_APPEND | 0o100000 | 0o400000)
-"""The flags of a handle that may not be set, `O_ASYNC` among them; the two numbers are `O_LARGEFILE` of the two machines."""
+"""Flags of a handle that must not be set, including `O_ASYNC`; the two numbers are `O_LARGEFILE` of the two architectures."""
 
 
 def _opened(flags: int) -> tuple[tuple[Test, ...], ...]:
-    """The ways to open a file, whose flags are the argument of a number: none empties a file that is opened to be read."""
+    """Return tests that open files without truncating a file opened for reading; the flags are the argument ``number``."""
     return ((flags, _MODE | os.O_TRUNC, 0),), ((flags, _MODE, _TO_WRITE),), ((flags, _MODE, _TO_BOTH),)
 
 
 def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
-    """An argument that is one of some values."""
+    """Return a test that an argument is one of some values."""
     return tuple(((number, _WHOLE, value),) for value in values)
 
 
@@ -95,7 +95,7 @@ def library() -> ctypes.CDLL | None:
 
 
 def refuse_other_calls() -> None:
-    """Have the kernel refuse this process, all its threads, every call but those of the table.
+    """Make the kernel refuse this process, with all its threads, every call except those of the table.
 
     Raises:
         OSError: libseccomp is not installed, or the kernel has no such filters.

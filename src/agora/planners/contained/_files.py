@@ -1,4 +1,4 @@
-"""The files that a confined process reads: Python, its packages, what comes with Agora, and facts about the machine."""
+"""The files that a confined process may read: Python, its packages, Agora's data, and facts about the machine."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from agora.share import folder
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu")
 """Programs, libraries, the local time, and the number of processors."""
 OF_THE_KERNEL = (*("/proc/cpuinfo", "/proc/meminfo"), *(f"/proc/self/{name}" for name in ("maps", "stat", "statm", "status")))
-"""Files about the machine and about the process itself; nothing of other processes, nor of the network."""
+"""Files about the machine and about the process itself, but not about other processes or the network."""
 DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
 """Devices that it may also write to."""
 
 
 def readable(files: Iterable[Path] = ()) -> tuple[str, ...]:
-    """Return the files and folders that a confined process may read, some of which may be missing.
+    """Return the files and folders that a confined process may read; some may be missing.
 
     Args:
-        files: files of its own.
+        files: additional files of the process.
     """
     shared = folder("configs").parent
     packages = (path for path in sys.path if Path(path).is_absolute())

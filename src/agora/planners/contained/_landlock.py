@@ -1,7 +1,7 @@
-"""The files that a confined process may open: Landlock (Linux), which also keeps it from signals and from the network.
+"""The files that a confined process may open: Landlock (Linux), which also blocks signals and the network.
 
 Each version of Landlock restricts more. The first (Linux 5.13) restricts files; later ones add truncation (3), TCP (4), commands to
-devices (5), and signals and abstract Unix sockets (6, Linux 6.12). All that the kernel knows is used.
+devices (5), and signals and abstract Unix sockets (6, Linux 6.12). Everything that the kernel supports is used.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import suppress
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _READ, _READ_FILE, _READ_AND_WRITE_FILE = 0b1101, 0b0101, 0b0111
-"""Rights: execute, read files and list folders; the same of a file; and to write it."""
+"""Rights: execute, read files and list folders; the same for a single file; and to write it."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Number of rights to files, by the version that has as many."""
+"""Number of file rights, by the version that introduced it."""
 _BIND_AND_CONNECT, _SIGNALS_AND_ABSTRACT_SOCKETS = 0b11, 0b11
 _WITH_NETWORK, _WITH_SCOPES = 4, 6
 """Versions that first restrict the network and signals."""
@@ -28,14 +28,14 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Restrict this thread to some files, for good. It must have given up new privileges.
+    """Permanently restrict this thread to some files. It must have given up new privileges.
 
     Args:
         readable: files and folders that it may read; missing ones are left out.
-        writable: files that it may write, too.
+        writable: files that it may also write.
 
     Raises:
-        OSError: the kernel cannot.
+        OSError: the kernel does not support this.
     """
     known = version()
     files = (1 << max(count for since, count in _RIGHTS.items() if since <= max(known, 1))) - 1
@@ -54,7 +54,7 @@ def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
 
 
 def _allow(system: ctypes.CDLL, rules: int, path: str, of_folder: int, of_file: int) -> None:
-    """Allow rights beneath a path, if there is one."""
+    """Allow rights below a path, if it exists."""
     with suppress(OSError):
         handle = os.open(path, os.O_PATH)
         try:

@@ -1,4 +1,4 @@
-"""The caller's side of a confined process: it starts the process for a question, and ends it if there is no answer."""
+"""The caller's side of a confined process: it starts the process for a question, and ends it if no answer arrives."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ PATIENCE = 20.0
 """Longest time until a process has imported its planner, s."""
 
 FIRST = 20.0
-"""Longest time of the first answer of a process, which compiles, s."""
+"""Longest time of the first answer of a process, which includes compilation, s."""
 
 _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KEPT = ("LANG", "LC_ALL", "TZ")
 _MOST_WORDS = 2000
-"""Most bytes of the reason for which a planner has no answer."""
+"""Largest number of bytes of the reason why a planner has no answer."""
 _BY_SIGNAL = 128
-"""Added to the number of the signal that ended a command, in the exit code of bubblewrap."""
+"""Added to the number of the signal that ended a command, in bubblewrap's exit code."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class Process:
     """A process that confines itself.
 
     Attributes:
-        pid: its number.
-        first: process that was started for it: itself, or bubblewrap, which ends with it and with which it ends.
+        pid: number of the process.
+        first: process that was started: the confined process itself, or bubblewrap, which ends together with it.
     """
 
     pid: int
     first: subprocess.Popen[bytes]
 
     def kill(self) -> None:
-        """End it."""
+        """End the process."""
         self.first.kill()
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended, and return its exit code, below 0 for a signal.
+        """Wait until the process has ended, and return its exit code, below 0 for a signal.
 
         Raises:
             subprocess.TimeoutExpired: it has not ended after ``timeout``, s.
@@ -69,14 +69,14 @@ class Process:
 
 
 def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
-    """Start a module of Agora's that confines itself, without the environment of this process, in namespaces if that works here.
+    """Start a module of Agora that confines itself, without this process's environment, in namespaces if that works here.
 
     Args:
         module: name of the module.
         words: its arguments.
-        output: file of its errors; whatever else it prints is gone.
+        output: file for its error output; all other output is discarded.
         handles: handles that it inherits.
-        files: files and folders that it reads besides Python, its packages and what comes with Agora.
+        files: files and folders that it reads in addition to Python, its packages and Agora's data.
     """
     command = [sys.executable, "-I", "-m", module, *words]
     if not bubble.works():
@@ -110,7 +110,7 @@ def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) 
 
 
 class Child(Line):
-    """Questions to a planner that is confined to a process of its own, one for each process that asks.
+    """Questions to a planner in a confined process; every asking process has its own confined process.
 
     Time in which the confined process waits for a processor does not count.
 
@@ -118,7 +118,7 @@ class Child(Line):
         name: name of the planner in messages.
         module: name of the module that the process runs, with the number of its socket as the first argument.
         words: the other arguments.
-        files: files and folders that the process reads besides Python, its packages and what comes with Agora.
+        files: files and folders that the process reads in addition to Python, its packages and Agora's data.
     """
 
     def __init__(self, name: str, module: str, words: Sequence[str], files: Iterable[Path] = ()) -> None:
@@ -134,7 +134,7 @@ class Child(Line):
         return {**super().__getstate__(), **own, **fresh}
 
     def ask(self, question: Question, known: Hello) -> Answer:
-        """Return the answer to a question; the time in which a process starts and makes its first counts as time of compiling.
+        """Return the answer to a question; start-up and the first answer of a process count as compile time.
 
         Raises:
             PlannerError: the process refuses, ends, or is too late.
@@ -147,7 +147,7 @@ class Child(Line):
         return answer
 
     def close(self) -> None:
-        """End the process, if one runs."""
+        """End the process, if it is running."""
         super().close()
         child, self._child = self._child, None
         if child is not None and self._process == os.getpid():
@@ -158,7 +158,7 @@ class Child(Line):
 
     @property
     def _patiences(self) -> tuple[float, float]:
-        """Longest times until the process has imported its planner, and of its first answer, which compiles, s."""
+        """Return the longest times until the process has imported its planner, and of its first answer, which compiles, s."""
         return PATIENCE, FIRST
 
     @property
@@ -169,7 +169,7 @@ class Child(Line):
         return self._begin(max(self._patiences[1], known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
-        """Begin to wait for an answer that may take so long, s, and return the moment until which it is waited for at first."""
+        """Start to wait for an answer that may take up to ``most`` s, and return the first deadline."""
         assert self._child is not None
         self._patience = Patience(self._child.pid, most)
         return self._patience.until
@@ -203,7 +203,7 @@ class Child(Line):
         return super()._read(data, kind, what)
 
     def _end(self) -> str:
-        """The end of the process in words."""
+        """Return a description of how the process ended."""
         assert self._child is not None and self._output is not None
         try:
             code = self._child.wait(2.0)
@@ -213,11 +213,11 @@ class Child(Line):
 
 
 def ended(code: int, output: IO[bytes]) -> str:
-    """Return how a process ended, in words, with the last line of its errors.
+    """Return a description of how a process ended, with the last line of its error output.
 
     Args:
         code: exit code, below 0 for a signal.
-        output: file of its errors.
+        output: file with its error output.
     """
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
     lines = output.read().strip().splitlines()
@@ -226,5 +226,5 @@ def ended(code: int, output: IO[bytes]) -> str:
 
 
 def _shown(said: bytes) -> str:
-    """Return a stranger's words for a message: neither long, nor with characters that steer a terminal."""
+    """Return untrusted text for a message: shortened, and without terminal control characters."""
     return "".join(one if one.isprintable() else " " for one in said[:_MOST_WORDS].decode("utf-8", "replace"))

@@ -1,13 +1,13 @@
-"""The confinement of a process that runs a stranger's code (Linux), in four layers:
+"""The confinement of a process that runs untrusted code (Linux), in four layers:
 
 - bubblewrap, if it works here, hides other processes, the network and other files (`agora.planners.contained._bubble`).
-- Limits bound memory, time, output and handles, and all capabilities are given up (this module).
-- Landlock refuses other files, and signals and sockets if the kernel's version can (`agora.planners.contained._landlock`).
+- Limits bound memory, time, output and handles, and all capabilities are dropped (this module).
+- Landlock refuses other files, and signals and sockets if the kernel's version supports it (`agora.planners.contained._landlock`).
 - seccomp refuses every system call that a planner does not need (`agora.planners.contained._calls`).
 
-The last three are required and hold without bubblewrap. A confined process reads Python, its packages and the files that come with
+The last three are required and work without bubblewrap. A confined process reads Python, its packages and the files that come with
 Agora (`agora.planners.contained._files`). It writes no file, starts no process or thread, opens no connection and sends no signal.
-Without bubblewrap it can test whether a path that it guesses exists, and how large the file is.
+Without bubblewrap it can test whether a guessed path exists, and read the file's size.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from agora.planners.contained._calls import library, refuse_other_calls
 from agora.planners.contained._files import DEVICES, OF_THE_KERNEL, readable
 
 SECONDS = 4 * 3600
-"""Most time of a processor, s."""
+"""Largest processor time, s."""
 MOST_SAID = 1 << 20
-"""Most bytes that it writes to the files it is given, those of its output."""
+"""Largest number of bytes that it writes to its given files, which receive its output."""
 
 _LIMITS = {
     resource.RLIMIT_CPU: SECONDS,
@@ -43,7 +43,7 @@ _CAPABILITIES = 0x20080522
 
 
 def lack() -> str:
-    """Return what this system lacks to confine a process, in words; empty where nothing."""
+    """Return the features that this system lacks to confine a process, in words; empty if none."""
     if sys.platform != "linux":
         return "code of users runs on Linux alone, which can confine it"
     if landlock.version() < 1:
@@ -61,20 +61,20 @@ def layers() -> str:
 
 
 def die_with_parent() -> None:
-    """Have the system end this process when the one that started it ends."""
+    """Make the system end this process when its parent process ends."""
     if sys.platform == "linux":
         _system().prctl(_DEATH_SIGNAL, _KILL, 0, 0, 0)
 
 
 def confine(files: Iterable[Path], memory: float) -> None:
-    """Take from this process what a planner does not need, for good.
+    """Permanently remove from this process everything that a planner does not need.
 
     Args:
-        files: files and folders that it may read besides Python, its packages and what comes with Agora.
-        memory: most address space, GiB.
+        files: files and folders that it may read in addition to Python, its packages and Agora's data.
+        memory: largest address space, GiB.
 
     Raises:
-        OSError: the system cannot, or the process has threads, which would not all be confined.
+        OSError: the system does not support this, or the process has threads, which would not all be confined.
     """
     if lacking := lack():
         raise OSError(lacking)

@@ -1,4 +1,4 @@
-"""A planner confined to a process of its own: it receives observations over a socket, and has no other access to the world."""
+"""A planner confined to its own process: it receives observations over a socket, and has no other access to the world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.wire.question import Hello, Question
 
 
 class Confined:
-    """The common part of planners that are asked in a process of their own (`agora.planners.contained.child.Child`)."""
+    """The common part of planners that run in their own process (`agora.planners.contained.child.Child`)."""
 
     @cached_property
     def _child(self) -> Child:
@@ -22,10 +22,10 @@ class Confined:
 
     @cached_property
     def hello(self) -> Hello:
-        """The first message of the planner's process.
+        """Return the first message of the planner's process.
 
         Raises:
-            InputError: the planner cannot be imported, or does not take its parameters.
+            InputError: the planner cannot be imported, or does not accept its parameters.
         """
         try:
             return self._child.hello()
@@ -34,7 +34,7 @@ class Confined:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Declaration of the planner, as its process says it.
+        """Return the declaration of the planner, from its process.
 
         Raises:
             InputError: as `hello`.
@@ -52,7 +52,7 @@ class Confined:
         """Return the answer of the planner's process.
 
         Raises:
-            PlannerError: there is none.
+            PlannerError: there is no answer.
         """
         return self._child.ask(Question(observation, memory), self.hello)
 
@@ -61,5 +61,5 @@ def _channel(needed: str | dict[str, Any]) -> str | Channel:
     if isinstance(needed, str):
         return needed
     part = build_component("channels", needed, "needs").part
-    channel: Channel = getattr(part, "window", part)  # of rasters, planners hold the window alone
+    channel: Channel = getattr(part, "window", part)  # planners hold only the window of rasters
     return channel

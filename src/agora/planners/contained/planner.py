@@ -1,4 +1,4 @@
-"""The planner in a Python file, run in a process of its own."""
+"""The planner in a Python file, run in its own process."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from agora.planners.contained.confined import Confined
 from agora.ranges import Within
 
 MEMORY = 2.0
-"""Most memory of the process by default, GiB."""
+"""Default memory limit of the process, GiB."""
 
 
 @dataclass(frozen=True)
 class Contained(Confined):
-    """Drive as the planner class in a file of Python does, which runs in a process of its own with limits.
+    """Drives with the planner class in a Python file, which runs in its own process with limits.
 
-    The process starts no other process and no thread, opens no connection, writes no file, and reads no file but Python's and
+    The process starts no other process and no thread, opens no connection, writes no file, and reads no files except Python's and
     Agora's (`agora.planners.contained.confine`). It needs Linux with Landlock and libseccomp.
 
     Attributes:
         file: path of the file; it has one dataclass with ``declares``, and ``plan`` or ``act``.
         values: parameters of that planner, by name.
-        deadline: longest time of an answer, s; a call that takes longer has failed. The first may take 20 s, for it compiles.
-        memory: most memory of the process, GiB.
+        deadline: longest time of an answer, s; a longer call fails. The first call may take 20 s, because it compiles.
+        memory: memory limit of the process, GiB.
     """
 
     file: str

@@ -1,7 +1,7 @@
 """The program that runs a planner's file: it confines itself, introduces itself, and answers questions over a socket.
 
-It is called with the socket's number, the file, the planner's parameters as JSON, the deadline of an answer and the most memory. An
-answer that begins with `REFUSAL` is a text: the reason why there is none.
+Its arguments are the socket's number, the file, the planner's parameters as JSON, the deadline of an answer and the memory limit.
+An answer that starts with `REFUSAL` is a text: the reason why there is no answer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from agora.wire.question import Hello, Question, Reply
 from agora.wire.stream import frame
 
 REFUSAL = b"!"
-"""Before the text of a reason."""
+"""Prefix of the text of a reason."""
 MAY = "a planner of a file starts no process or thread, opens no connection, writes no file and reads none but Python's and Agora's"
 """The reason why the system refuses a confined process something."""
 _REFUSED = (
@@ -41,7 +41,7 @@ _REFUSED = (
 
 
 def begin(files: Iterable[Path], memory: float) -> None:
-    """Confine this process, which may read a planner's files and compiled functions, and has so much memory, GiB."""
+    """Confine this process to a planner's files and compiled functions, with a memory limit, GiB."""
     die_with_parent()
     only_read_cache()
     confine([*files, cache_root()], memory)
@@ -51,7 +51,7 @@ def planner_class(file: Path) -> type:
     """Return the planner in a file: its one dataclass with ``declares``, and ``plan`` or ``act``.
 
     Raises:
-        InputError: it cannot be imported, or has none or several.
+        InputError: the file cannot be imported, or has no planner or several.
     """
     module = _imported(file)
     kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
@@ -67,7 +67,7 @@ def planner_class(file: Path) -> type:
 
 
 def _imported(file: Path) -> ModuleType:
-    """The module of a file."""
+    """Return the module of a file."""
     spec = importlib.util.spec_from_file_location(f"planner_{file.stem.replace('-', '_')}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -85,7 +85,7 @@ def made(file: Path, values: dict[str, Any]) -> Any:
     """Return the planner of a file with parameters.
 
     Raises:
-        InputError: there is none, or it does not take them.
+        InputError: there is none, or it does not accept the parameters.
     """
     kind: Any = planner_class(file)
     try:
@@ -98,26 +98,26 @@ def made(file: Path, values: dict[str, Any]) -> Any:
 
 
 def told(error: BaseException) -> str:
-    """Return an error of a stranger's code in words."""
+    """Return a description of an error in untrusted code."""
     said = str(error) if isinstance(error, AgoraError) else placed(error, __file__)
     return f"{said}; {MAY}" if any(sign in said for sign in _REFUSED) and MAY not in said else said
 
 
 def hello_of(said: Declaration, deadline: float) -> Hello:
-    """Return what a planner declares as a message.
+    """Return a planner's declaration as a message.
 
     Raises:
         InputError: it needs a channel that is not registered.
     """
     top = said.top_speed
-    needs = sorted(map(_need, said.needs), key=repr)  # a set has another order in each process
+    needs = sorted(map(_need, said.needs), key=repr)  # a set has a different order in each process
     return Hello(
         tuple(needs), tuple(sorted(said.notes)), said.turns_at_goal, None if math.isinf(top) else top, said.period, deadline
     )
 
 
 def _need(channel: str | Channel) -> str | dict[str, Any]:
-    """A channel as plain data; of rasters, planners hold the window alone."""
+    """Return a channel as plain data; planners hold only the window of rasters."""
     if isinstance(channel, str):
         return channel
     name = getattr(channel, "channel", "")
@@ -143,13 +143,13 @@ def _refuse(connection: socket.socket, reason: str) -> None:
 
 
 def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: float, more: Callable[[Any], bytes]) -> None:
-    """Make a planner, say its hello, and answer questions until the socket closes.
+    """Create a planner, send its hello, and answer questions until the socket closes.
 
     Args:
         connection: the socket.
-        make: makes the planner.
+        make: creates the planner.
         deadline: longest time of an answer, s.
-        more: returns what is said of the planner behind its hello.
+        more: returns an addition to the planner's hello.
     """
     try:
         planner = make()
@@ -173,4 +173,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # whatever threads the planner has
+    os._exit(0)  # regardless of the planner's threads

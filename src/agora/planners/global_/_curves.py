@@ -4,13 +4,12 @@ Reeds and Shepp, "Optimal paths for a car that goes both forwards and backwards"
 "On curves of minimal length with a constraint on average curvature", American Journal of Mathematics 79, 1957.
 
 A curve is a word of at most five arcs of the smallest radius and straight lines, here in units of that radius: L to the left, S
-straight, R to the right, each with a length that is negative where it is driven backwards. Words are solved for one side of the
-first arc and one direction. The others are the same question with the pose mirrored (the arcs change sides), with time turned
-round (the lengths change signs), or asked from the goal back to the start (the word is read from its end). A solution is good
-whatever the signs of its lengths, for it ends at the pose; all of the 48 words of which one is proven to be the shortest are among
-them.
+straight, R to the right, each with a length that is negative when driven backwards. Words are solved for one side of the first arc
+and one direction. The others follow by symmetry: the pose mirrored (arcs change sides), time reversed (lengths change signs), or
+from the goal back to the start (the word is read from its end). A solution is valid whatever the signs of its lengths, because it
+ends at the pose; the 48 words that are proven to contain a shortest one are among them.
 
-What counts is not the length but the price: a metre backwards, a metre on an arc and a change of direction may cost more.
+The criterion is not the length but the price: a metre backwards, a metre on an arc and a change of direction may cost more.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ LEFT, RIGHT = 1, -1
 _PI, _TWO_PI, _HALF_PI = math.pi, 2.0 * math.pi, 0.5 * math.pi
 _NOTHING = 1e-9
 SEGMENTS = 5
-"""Most parts of a curve."""
+"""Largest number of parts of a curve."""
 
 
 class Price(NamedTuple):
     """Prices of driving.
 
     Attributes:
-        backward: cost of a metre backwards, in metres forwards; infinite for a car that never reverses.
+        backward: cost per metre backwards, in metres forwards; infinite for a car that never reverses.
         change: cost of a change of direction, m.
-        turn: cost of a metre on an arc of the smallest radius, in metres straight.
+        turn: cost per metre on an arc of the smallest radius, in metres straight.
     """
 
     backward: float = 1.0
@@ -45,13 +44,13 @@ class Price(NamedTuple):
 
 @hidden
 def _around(angle):
-    """The angle in (-pi, pi]."""
+    """Return the angle in (-pi, pi]."""
     return angle - _TWO_PI * math.ceil((angle - _PI) / _TWO_PI)
 
 
 @hidden
 def _onward(angle):
-    """The angle in [0, 2 pi); what is less than nothing short of a full turn is nothing."""
+    """Return the angle in [0, 2 pi); an angle just below a full turn, within rounding, becomes 0."""
     angle -= _TWO_PI * math.floor(angle / _TWO_PI)
     return 0.0 if angle > _TWO_PI - _NOTHING else angle
 
@@ -81,11 +80,11 @@ def _offer(lengths, turns, terms, backwards, best, out):
 
 @hidden
 def _words(x, y, turn, time, side, backwards, terms, best, out):
-    """Offer the words that begin with an arc to the ``side`` in the direction of ``time``, read backwards or not."""
+    """Offer the words that start with an arc to the ``side`` in the direction of ``time``, read backwards or not."""
     sine, cosine = math.sin(turn), math.cos(turn)
     if backwards:
         x, y = x * cosine + y * sine, x * sine - y * cosine
-    same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to that of a last one on the same side
+    same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to that of a last circle on the same side
     other_x, other_y = x + sine, y - 1.0 - cosine  # of one on the other side
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
     other_squared, other_angle = other_x * other_x + other_y * other_y, math.atan2(other_y, other_x)
@@ -140,7 +139,7 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
 
 @hidden
 def _forward_words(x, y, turn, side, terms, best, out):
-    """Offer the three words of Dubins that begin with an arc to the ``side``."""
+    """Offer the three words of Dubins that start with an arc to the ``side``."""
     sine, cosine = math.sin(turn), math.cos(turn)
     same_x, same_y, other_x, other_y = x - sine, y - 1.0 + cosine, x + sine, y - 1.0 - cosine
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
@@ -172,15 +171,15 @@ def _to_point(x, y, time, side, terms, best, out):
 
 @lean
 def cheapest(x, y, turn, radius, price, before, out):
-    """Return the cost of the cheapest curve from the origin, with heading 0, to a pose, m; infinite where there is none.
+    """Return the cost of the cheapest curve from the origin, with heading 0, to a pose, m; infinite if there is none.
 
     Args:
-        x: m.
-        y: m.
-        turn: heading at the end, rad; NaN for any: then an arc and a straight line, a long way to a point that is near and aside.
+        x: x of the pose, m.
+        y: y of the pose, m.
+        turn: heading at the end, rad; NaN for any: then an arc and a straight line, which is long for a near point to the side.
         radius: smallest radius, m.
         price: `Price`.
-        before: direction in which the car came, 1 forwards, -1 backwards, 0 for neither.
+        before: previous direction of the car, 1 forwards, -1 backwards, 0 for neither.
         out: (5, 2) float64, out: length of each part, m, below 0 backwards, and its curvature, 1/m.
     """
     x, y = x / radius, y / radius
@@ -216,7 +215,7 @@ def copy(curve, out):
 
 @lean
 def advance(x, y, heading, length, curvature):
-    """Pose after a part of a curve, which is exact."""
+    """Return the pose after a part of a curve, in closed form."""
     turn = length * curvature
     half = 0.5 * turn
     chord = length * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)

@@ -1,4 +1,4 @@
-"""Ways down a potential: along its gradient in steps of half a cell, or from cell to cell, as in navfn and global_planner."""
+"""Paths down a potential: along its gradient in steps of half a cell, or from cell to cell, as in navfn and global_planner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 @hidden
 def _lowest(potential, cell, columns):
-    """The lowest of the eight neighbours that are lower than a cell; no step goes between two unreached ones."""
+    """Return the lowest of the eight neighbours that are lower than a cell; no step passes between two unreached ones."""
     lowest, least = cell, potential[cell]
     for row, column in _AROUND:
         beside, above = potential[cell + column], potential[cell + row * columns]
@@ -30,7 +30,7 @@ def _lowest(potential, cell, columns):
 
 @hidden
 def _edge(potential, cell, columns):
-    """True where no wave has reached a cell or one of the eight about it."""
+    """True if no wave has reached a cell or one of its eight neighbours."""
     unreached = potential[cell] >= UNREACHED
     for row, column in _AROUND:
         unreached |= potential[cell + row * columns + column] >= UNREACHED
@@ -39,14 +39,14 @@ def _edge(potential, cell, columns):
 
 @hidden
 def _slope(low, middle, high):
-    """Descent along an axis: half as steep where one neighbour is unreached."""
+    """Return the descent along an axis: half as steep if one neighbour is unreached."""
     before = low - middle if low < UNREACHED else ZERO
     return before + (middle - high if high < UNREACHED else ZERO)
 
 
 @hidden
 def _direction(potential, cell, columns):
-    """Unit vector of the descent at a cell that is reached, or zero."""
+    """Return the unit vector of the descent at a reached cell, or zero."""
     middle = potential[cell]
     x = _slope(potential[cell - 1], middle, potential[cell + 1])
     y = _slope(potential[cell - columns], middle, potential[cell + columns])
@@ -56,14 +56,14 @@ def _direction(potential, cell, columns):
 
 @lean_kernel
 def _descend(potential, columns, begin, end, grid, out):
-    """Write the way from ``begin`` down to ``end``, in cells of the arrays; return the number of its points, 0 where it fails.
+    """Write the path from ``begin`` down to ``end``, in cells of the arrays; return the number of its points, 0 if it fails.
 
     Args:
-        potential: (cells,) with two unreached cells about the map.
+        potential: (cells,) potential with a border of two unreached cells around the map.
         columns: number of columns of the arrays.
         begin: (2,) first point.
         end: (2,) last point, within a cell of each source.
-        grid: whether it goes from cell to cell only; it cannot fail then.
+        grid: whether the path moves from cell to cell only; it cannot fail then.
         out: (K, 2) points.
     """
     column, row = np.int64(begin[0]), np.int64(begin[1])
@@ -101,17 +101,16 @@ def _descend(potential, columns, begin, end, grid, out):
 
 
 def descend(potential: Floats, begin: Doubles, end: Doubles, grid: bool) -> Doubles | None:
-    """Return the way (K, 2) down a potential, or None where it ends in a hollow.
+    """Return the path (K, 2) down a potential, or None if it ends in a local minimum.
 
-    A step goes along the gradient, interpolated between four cells; beside cells without a potential, and where the gradient is
-    zero or leads to and fro, it goes to the lowest of the eight neighbours. A gradient that circles is left for the way from cell
-    to cell.
+    A step follows the gradient, interpolated between four cells; next to cells without a potential, and if the gradient is zero or
+    alternates, it moves to the lowest of the eight neighbours. If the gradient circles, the path moves from cell to cell instead.
 
     Args:
         potential: (rows + 2 EDGE, columns + 2 EDGE) of `spread`.
-        begin: (2,) point where it begins, x and y in cells from the centre of the map's cell [0, 0].
-        end: (2,) point where it ends.
-        grid: whether it goes from cell to cell only.
+        begin: (2,) first point, x and y in cells from the centre of the map's cell [0, 0].
+        end: (2,) last point.
+        grid: whether the path moves from cell to cell only.
     """
     ends = ((begin + EDGE).astype(np.float32), (end + EDGE).astype(np.float32))
     for only_cells in (False, True)[int(grid) :]:

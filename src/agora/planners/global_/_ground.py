@@ -1,4 +1,4 @@
-"""The ground under a robot, with or without an outline: places where it may be, and costs of driving there."""
+"""The ground under a robot, with or without an outline: places where it fits, and costs of driving there."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 
 class Ground(NamedTuple):
-    """A map, what nearness to its obstacles costs, and the body that moves on it. Places are in m from the centre of cell [0, 0].
+    """A map, the cost of distance to its obstacles, and the body that moves on it. Places are in m from the centre of cell [0, 0].
 
     Attributes:
-        clearance: (rows, columns) m.
-        layer: (rows, columns) uint8 of further costs, or (0, 0).
+        clearance: (rows, columns) clearance, m.
+        layer: (rows, columns) uint8 additional costs, or (0, 0).
         resolution: length of a cell, m.
-        along: (D,) places of the body's discs along its axis, m.
-        across: their place across it, m.
+        along: (D,) positions of the body's discs along its axis, m.
+        across: their position across it, m.
         radius: their radius, m.
         least: clearance that each must exceed, m.
-        reach: largest distance of their middles from the base, m.
+        reach: largest distance of their centres from the base, m.
         share: weight of the inflated cost against length.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         scaling: rate at which the cost decays, 1/m.
     """
 
@@ -48,7 +48,7 @@ class Ground(NamedTuple):
 
 @hidden
 def _clearance(ground, x, y):
-    """The distance to the nearest obstacle, bilinear between the middles of cells."""
+    """Return the distance to the nearest obstacle, bilinear between the centres of cells."""
     rows, columns = ground.clearance.shape
     u = min(max(x / ground.resolution, 0.0), columns - _EDGE)
     v = min(max(y / ground.resolution, 0.0), rows - _EDGE)
@@ -61,7 +61,7 @@ def _clearance(ground, x, y):
 
 @lean
 def spare(ground, x, y, heading):
-    """Return by how much the clearance of a pose exceeds the least, m: no less than that may be told far from obstacles."""
+    """Return by how much the clearance of a pose exceeds the least, m; far from obstacles possibly a lower bound."""
     spare = _clearance(ground, x, y) - ground.reach - ground.least
     if spare > max(ground.inflation_radius - ground.least, 0.0):
         return spare
@@ -75,7 +75,7 @@ def spare(ground, x, y, heading):
 
 @hidden
 def _factor(ground, spare, x, y):
-    """Cost of a metre at a place, at least 1."""
+    """Return the cost per metre at a place, at least 1."""
     near = np.float32(spare + ground.least)
     bounds = np.float32(ground.radius), np.float32(ground.inflation_radius), np.float32(ground.scaling)
     cost = cost_at(near, _ZERO, bounds[0], bounds[1], bounds[2])
@@ -88,9 +88,9 @@ def _factor(ground, spare, x, y):
 
 @lean
 def drive_cost(ground, x, y, heading, length, curvature, floor):
-    """Return what it costs to drive a part of a curve, its length times the mean factor; infinite where it touches something.
+    """Return the cost of driving a part of a curve, its length times the mean factor; infinite if the body touches something.
 
-    It is looked at in steps no longer than what is to spare, and no shorter than half a cell.
+    The part is sampled in steps no longer than the spare clearance, and no shorter than half a cell.
 
     Args:
         ground: `Ground`.
@@ -99,7 +99,7 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
         heading: rad.
         length: length of the part, below 0 backwards, m.
         curvature: 1/m.
-        floor: what must be to spare at the least, m: 0, or below it for a robot that stands too near already.
+        floor: smallest allowed spare clearance, m: 0, or below 0 for a robot that already stands too near.
     """
     rows, columns = ground.clearance.shape
     half = 0.5 * ground.resolution
@@ -127,7 +127,7 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
 
 @hidden
 def curve_cost(ground, price, x, y, heading, curve, before, floor):
-    """Return what a curve (5, 2) costs on the ground, and the direction in which it ends; infinite where it touches something."""
+    """Return the cost of a curve (5, 2) on the ground, and its final direction; infinite if the body touches something."""
     total, way = 0.0, before
     for i in range(SEGMENTS):
         length, curvature = curve[i, 0], curve[i, 1]
@@ -147,7 +147,7 @@ def curve_cost(ground, price, x, y, heading, curve, before, floor):
 
 @lean_kernel
 def block_factors(ground, radius, side, out):
-    """Write the least cost of a metre in each block of ``side`` x ``side`` cells; infinite where no middle of a cell is clear."""
+    """Write the lowest cost per metre in each block of ``side`` x ``side`` cells; infinite if no cell centre is clear."""
     rows, columns = ground.clearance.shape
     for row in range(out.shape[0]):
         for column in range(out.shape[1]):

@@ -1,11 +1,11 @@
-"""ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the soonest way through it.
+"""ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the fastest path through it.
 
-Source, and where it differs: `agora.planners._roadmaps.plan` and `agora.planners._roadmaps.stance`. Upstream plans on the elevation
-map about the robot. Here it is the whole map as the robot meets it (`agora.maps.ground`): what it cannot step over is an obstacle;
-gaps and edges that it can step over are unknown, and feet do not stand on unknown cells.
+Source and differences: `agora.planners._roadmaps.plan` and `agora.planners._roadmaps.stance`. Upstream plans on the elevation map
+around the robot. Here the planner uses the whole map (`agora.maps.ground`): steps that the robot cannot climb are obstacles; gaps
+and edges that it can step over are unknown, and feet do not stand on unknown cells.
 
-What it cannot do: on a map with more free ground than ``vertices / density`` the poses are thinner, and narrow ways may not be
-found. It plans for robots that move aside and turn in place, not for cars.
+Limits: on a map with more free ground than ``vertices / density`` the poses are sparser, and narrow passages may not be found. The
+planner is for robots that move sideways and turn in place, not for cars.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from agora.seeds import key_of
 
 __all__ = ["ArtPlanner"]
 
-_MOST = 2048  # poses of a way
+_MOST = 2048  # largest number of poses of a path
 
 
 @dataclass(frozen=True)
 class ArtPlanner:
-    """Draw poses where the roadmap is thin, join those near each other, and take the way that is soonest at the goal.
+    """Draws poses where the roadmap is thin, connects those near each other, and takes the path that reaches the goal first.
 
     Attributes:
-        lon: speed along the robot in the cost, m/s.
-        lat: speed across it, m/s.
-        yaw: turning rate, rad/s.
-        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
-        foot_y: the same across it, as a share of half its width.
-        foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
+        lon: forward speed in the cost, m/s.
+        lat: sideways speed in the cost, m/s.
+        yaw: turning rate in the cost, rad/s.
+        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
+        foot_reach: side of the box in which a foot finds its ground, as a fraction of the robot's length; 0 for no feet.
         density: poses of the roadmap per m2.
-        vertices: most poses of the roadmap.
-        attempts: most draws for each pose.
+        vertices: largest number of poses of the roadmap.
+        attempts: largest number of draws for each pose.
         edge: length of the longest edge, m.
-        start_radius: how far from a start that is no valid pose a valid one is looked for, m (published 0.2).
+        start_radius: distance from an invalid start within which a valid pose is searched, m (published 0.2).
         spacing: distance between the poses of the path, m.
         seed: seed of the draws.
     """
 
     fits_outline: ClassVar[bool] = True
-    """It plans for the outline, as `agora.interfaces.GlobalPlanner` says."""
+    """Whether the planner plans for the outline (`agora.interfaces.GlobalPlanner`)."""
 
     lon: TopSpeed = 0.5
     lat: TopSpeed = 0.1
@@ -71,18 +71,18 @@ class ArtPlanner:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The settings for the kernel."""
+        """Return the settings for the kernel."""
         f = np.float32
         key, counts = key_of("artplanner", self.seed, "roadmap"), (self.vertices, self.attempts)
         return Drawing(key, f(self.density), *counts, f(self.edge), f(self.start_radius), f(0.0))
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 3) of poses from the start to the goal, m and rad; None where there is none, or an end is outside."""
+        """Return the path (K, 3) of poses from the start to the goal, m and rad; None if there is none, or an end is outside."""
         way = self.way(request)
         return None if way is None else _spaced(way, self.spacing).astype(np.float32)
 
     def way(self, request: PathRequest) -> Doubles | None:
-        """Return the poses (K, 3) between which the path is straight; None where there is none."""
+        """Return the poses (K, 3) between which the path is straight; None if there is none."""
         place = request.map
         if not place.contains(request.goal[:2]):
             return None
@@ -120,7 +120,7 @@ class ArtPlanner:
 
 
 def _spaced(way: Doubles, spacing: float) -> Doubles:
-    """Poses (K, 3) on a way, at most ``spacing`` apart; a heading turns evenly from pose to pose."""
+    """Return poses (K, 3) on a path, at most ``spacing`` apart; the heading turns uniformly from pose to pose."""
     found = [way[:1]]
     for a, b in zip(way, way[1:], strict=False):
         step = b - a

@@ -1,4 +1,4 @@
-"""A* over the cells of a map, pulled taut; and the geodesic length between two points."""
+"""A* over the cells of a map, with the path pulled taut; and the geodesic length between two points."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ class AStar:
 
     Cells with an obstacle within half a cell are blocked for every radius, so that no path leaks through a thin wall.
 
-    A cell length costs ``neutral + factor * c`` with c costmap_2d's inflated cost (0 to 252), as in navfn, which has 50 and 0.8.
-    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. The path is pulled taut where
-    that neither costs more nor gives up clearance, and resampled. Unknown cells count as free, as with navfn's ``allow_unknown``.
+    A cell length costs ``neutral + factor * c`` with c costmap_2d's inflated cost (0 to 252), as in navfn, which has 50 and 0.8. A
+    start too near to an obstacle is first led to the nearest free cell, around obstacles. The path is pulled taut where this
+    neither raises the cost nor reduces the clearance, and resampled. Unknown cells count as free, as with navfn's
+    ``allow_unknown``.
 
     Attributes:
         neutral: cost of a cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
         heuristic: whether the distance to the goal guides the search; without it this is Dijkstra's algorithm.
         smooth: whether the path is pulled taut.
@@ -56,7 +57,7 @@ class AStar:
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""
         place, resolution = request.map, request.map.resolution
         corner = np.asarray(place.origin, np.float32).astype(np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
@@ -94,7 +95,7 @@ class Geodesic(NamedTuple):
 
     Attributes:
         length: length, m.
-        corners: (K, 2) where it turns, with both ends, from the start on, m.
+        corners: (K, 2) turning points, including both ends, from the start on, m.
     """
 
     length: float
@@ -102,22 +103,22 @@ class Geodesic(NamedTuple):
 
 
 def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> float:
-    """Return the length of the `geodesic` of a disc between two points, m; infinite where there is none."""
+    """Return the length of the `geodesic` of a disc between two points, m; infinite if there is none."""
     found = geodesic(map, start, goal, radius)
     return math.inf if found is None else found.length
 
 
 def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geodesic | None:
-    """Return a shortest collision-free path of a disc on the map between two points; None where there is none.
+    """Return a shortest collision-free path of a disc on the map between two points; None if there is none.
 
-    A straight line, where it is free. Else the shortest 8-connected paths there and back over cells with clearance above the
-    radius are pulled taut between ever finer points; the shorter is taken. It is as short as any path that passes obstacles on
-    the same sides; where two ways around an obstacle differ by a few percent, it may be the longer one.
+    The result is a straight line, if it is free. Otherwise the shortest 8-connected paths in both directions over cells with
+    clearance above the radius are pulled taut between ever finer points, and the shorter one is taken. It is as short as any path
+    that passes obstacles on the same sides; if two paths around an obstacle differ by a few percent, it may be the longer one.
 
     Args:
         map: map of the surroundings.
-        start: (2,) m; may be too near to an obstacle.
-        goal: (2,) m.
+        start: (2,) position, m; may be too near to an obstacle.
+        goal: (2,) position, m.
         radius: radius of the disc, m.
     """
     corner = np.asarray(map.origin) + 0.5 * map.resolution
@@ -140,7 +141,7 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
 
 
 def _taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
-    """A path in cells when it is pulled taut."""
+    """Return a path in cells, pulled taut."""
     ends, best = points[[0, -1]], points
     for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):
         fine = resample(points, spacing).astype(np.float32)

@@ -1,22 +1,23 @@
-"""The package global_planner of ROS navigation: navfn with choices, more exact ends, and headings.
+"""The package global_planner of ROS navigation: navfn with options, more exact ends, and headings.
 
 Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
 price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also that of unknown cells; cells of
-lethal_cost - 1 or more are blocked. With the default factor 3 the price is the same from cost 68 on: near walls every distance is
-as good as any other. The wave comes from the start itself, by the four cells about it, and cells up to two from the goal have a
-potential though they are blocked, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the wave
-and the gradient, and for the differences that both have; the package does not place its paths half a cell aside.
+lethal_cost - 1 or more are blocked. With the default factor 3 the price is constant from cost 68 on: near walls all distances are
+equivalent. The wave starts at the start point itself, by its four surrounding cells, and blocked cells within two cells of the goal
+have a potential, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the wave and the gradient,
+and for the differences that both share; the package does not shift its paths by half a cell.
 
-Differences:
+Differences from the source:
 
-- A* adds neutral_cost to the cost in a byte there, so that cells of cost 206 and more are cheapest; here they are dearest.
-- The potential of blocked cells about the goal goes over the limit of a byte there; here it stops at 255. Blocked cells about the
+- A* adds neutral_cost to the cost in a byte there, so cells of cost 206 and more are the cheapest; here they are the most
+  expensive.
+- The potential of blocked cells around the goal overflows a byte there; here it stops at 255. Blocked cells around the
   start have none.
 - The package looks for the goal's potential one cell to the lower left of it, and for the end of a path along cells in one of the
-  four about the start, which it may miss; here the goal's own cell counts, and any of the four.
-- default_tolerance, which the package reads and does not use, works as navfn's.
-- ``forward_then_interpolate`` turns evenly from where it begins; there from a heading beyond it.
-- Without a heading of start or goal, that of the path is taken.
+  four cells around the start, which it may miss; here the goal's own cell counts, and any of the four.
+- default_tolerance, which the package reads but does not use, works as in navfn.
+- ``forward_then_interpolate`` turns uniformly from its start; there from a heading beyond it.
+- A missing heading of start or goal is that of the path.
 """
 
 from __future__ import annotations
@@ -41,25 +42,25 @@ _BEND = 0.35  # rad; a straight piece ends where the heading differs more
 
 @dataclass(frozen=True)
 class MoveBaseGlobalPlanner:
-    """A wave over a costmap, by Dijkstra's order or A*'s, interpolated or not, and the way down its gradient or along its cells.
+    """A wave over a costmap, in Dijkstra's or A*'s order, interpolated or not, and the path down its gradient or along its cells.
 
     Attributes:
         use_dijkstra: whether the wave spreads evenly; else towards the goal first (A*).
-        use_quadratic: whether it is interpolated between cells; else it goes from cell to cell.
-        use_grid_path: whether the path goes from cell to cell; else along the gradient.
-        old_navfn_behavior: whether wave and path begin and end at the centres of cells, as navfn's;
-            else at start and goal themselves.
-        lethal_cost: cells of this cost less 1, or more, are blocked; with A*, of this cost.
+        use_quadratic: whether the wave is interpolated between cells; else it moves from cell to cell.
+        use_grid_path: whether the path moves from cell to cell; else along the gradient.
+        old_navfn_behavior: whether wave and path start and end at the centres of cells, as in navfn; else at start and goal
+            themselves.
+        lethal_cost: cells of at least this cost minus 1 are blocked; with A*, of at least this cost.
         neutral_cost: price of a free cell.
-        cost_factor: what the cost is multiplied by.
-        allow_unknown: whether the path may lead over cells of which nothing is known; they are as dear as any.
-        default_tolerance: where the goal cannot be reached, the path ends at the centre of the nearest cell that can be, at most
-            this far from the goal along each axis, m.
-        orientation_mode: headings of the path: "none", or along it ("forward"), or turned from that ("backward", "leftward",
-            "rightward"), or evenly from the start's to the goal's ("interpolate"), or so on the last straight piece
+        cost_factor: factor of the cost.
+        allow_unknown: whether the path may pass unknown cells; they have the highest price.
+        default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
+            far from the goal along each axis, m.
+        orientation_mode: headings of the path: "none", or along it ("forward"), or rotated from that ("backward", "leftward",
+            "rightward"), or uniform from the start's to the goal's ("interpolate"), or the latter only on the last straight piece
             ("forward_then_interpolate"). The last heading is the goal's.
-        orientation_window_size: number of points before and after one that its direction is taken from.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        orientation_window_size: number of points before and after a point that determine its direction.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
     """
 
@@ -87,9 +88,9 @@ class MoveBaseGlobalPlanner:
             )
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path, m and rad; None where there is none, or the start is outside the map.
+        """Return the path, m and rad; None if there is none, or the start is outside the map.
 
-        It is (K, 3) poses, or (K, 2) points where ``orientation_mode`` is "none".
+        It is (K, 3) poses, or (K, 2) points if ``orientation_mode`` is "none".
         """
         most = self.lethal_cost - 1.0
         if self.use_dijkstra:
@@ -105,7 +106,7 @@ class MoveBaseGlobalPlanner:
         return np.column_stack((points, headings)).astype(np.float32)
 
     def _headings(self, points: Doubles, start: float, goal: float) -> Doubles:
-        """Headings (K,) of the points of a path, in (-pi, pi]."""
+        """Return the headings (K,) of the points of a path, in (-pi, pi]."""
         count, window = len(points), self.orientation_window_size
         number = np.arange(count)
         long = points[np.minimum(number + window, count - 1)] - points[np.maximum(number - window, 0)]

@@ -2,26 +2,26 @@
 
 Source: ros-planning/navigation, noetic, packages navfn and costmap_2d (K. Konolige, E. Marder-Eppstein, since 2008). A wave spreads
 from the robot over the costmap with inflation. Cells of cost c below 253 have the price 50 + 0.8 c, unknown ones 253; all others
-are blocked. With the lower potentials a <= b of the neighbours on both axes and d = (b - a) / price, a cell has the potential
-a + price (-0.2301 d^2 + 0.5307 d + 0.7040) where d < 1, else a + price. Cells wait in three buffers, as there, and the wave ends
-when it has reached the goal. From there the path follows the gradient in steps of half a cell. Beside cells without a potential,
-and where the gradient leads to and fro, it goes to the lowest of the eight neighbours.
+are blocked. With the lower potentials a <= b of the neighbours on both axes and d = (b - a) / price, a cell has the potential a +
+price (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + price. Cells wait in three buffers, as in navfn, and the wave ends when
+it has reached the goal. From there the path follows the gradient in steps of half a cell. Next to cells without a potential, and if
+the gradient alternates, it moves to the lowest of the eight neighbours.
 
-Differences:
+Differences from the source:
 
-- navfn places paths half a cell to the lower left, at the corners of cells; here they lie on the centres. They begin and end
-  exactly at the robot and the goal; there they begin in the robot's cell.
-- navfn rounds potentials down when it looks for the lowest neighbour, and may find none; here it is the lowest.
-- navfn steps diagonally between two blocked cells, through a wall that is one cell thin; here it does not.
-- navfn finds no path where the gradient is zero or circles, where the path has more points than four times the columns, or where
-  more than 10,000 cells wait in a buffer or the wave takes more turns than a twentieth of the cells. Here the path then goes from
-  cell to cell, and there are no such limits.
-- navfn blocks the outermost cells of the map; here they are as all others.
-- A robot in blocked cells is first led to the nearest free one; navfn frees its own cell only.
-- With a tolerance, navfn looks at points about the goal one cell apart; here all centres of cells are looked at.
-- Obstacles within half a cell of a cell's centre block it for every radius. The costmap's inflation radius is used as it is,
+- navfn places paths half a cell to the lower left, at the corners of cells; here they lie on the centres. They start and end
+  exactly at the robot and the goal; in navfn they start in the robot's cell.
+- navfn rounds potentials down when it searches for the lowest neighbour, and may find none; here the lowest is taken.
+- navfn steps diagonally between two blocked cells, through a wall that is one cell thin; this planner does not.
+- navfn finds no path if the gradient is zero or circles, if the path has more points than four times the columns, or if
+  more than 10,000 cells wait in a buffer or the wave takes more iterations than a twentieth of the cells. Here the path then moves
+  from cell to cell, and these limits do not exist.
+- navfn blocks the outermost cells of the map; here they are like all others.
+- A robot in blocked cells is first led to the nearest free one; navfn frees only its own cell.
+- With a tolerance, navfn tests points around the goal one cell apart; here all centres of cells are tested.
+- Obstacles within half a cell of a cell's centre block it for every radius. The costmap's inflation radius is used unchanged,
   not rounded up to whole cells.
-- The potential is not published, and there is no planner window, which navfn reads and does not use.
+- The potential is not published, and there is no planner window, which navfn reads but does not use.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _NEUTRAL, _FACTOR, _OBSTACLE = 50.0, 0.8, 254.0
 
 @dataclass(frozen=True)
 class Navfn:
-    """Dijkstra's wave over a costmap, interpolated between cells, and the way down its gradient.
+    """Dijkstra's wave over a costmap, interpolated between cells, and the path down its gradient.
 
     Attributes:
-        allow_unknown: whether the path may lead over cells of which nothing is known; they are as dear as any.
-        default_tolerance: where the goal cannot be reached, the path ends at the centre of the nearest cell that can be, at most
-            this far from the goal along each axis, m.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        allow_unknown: whether the path may pass unknown cells; they have the highest price.
+        default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
+            far from the goal along each axis, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
     """
 
@@ -61,7 +61,7 @@ class Navfn:
         check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None where there is none, or the start is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is none, or the start is outside the map."""
         prices = price_list(_NEUTRAL, _FACTOR, INSCRIBED, _OBSTACLE - 1.0, self.allow_unknown)
         wave = Wave(prices, _NEUTRAL, _OBSTACLE)
         return wave_path(request, wave, self.inflation_radius, self.cost_scaling, self.default_tolerance)

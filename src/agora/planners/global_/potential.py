@@ -1,4 +1,4 @@
-"""Potentials over cells, as navfn and global_planner of ROS navigation spread them from the robot: the kernels of both."""
+"""Potentials over cells, as navfn and global_planner of ROS navigation compute them from the robot: the kernels of both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.costmap.inflation import LETHAL
 UNREACHED = np.float32(1e10)
 """Potential of a cell that no wave has reached."""
 EDGE = 2
-"""Unreached cells about the map in a potential."""
+"""Width of the border of unreached cells in a potential."""
 
 POTENTIAL, PRICE = 0, 1
 
@@ -23,7 +23,7 @@ _SQUARE, _LINEAR, _CONSTANT = np.float32(-0.2301), np.float32(0.5307), np.float3
 
 @hidden
 def _risen(left, right, below, above, price, quadratic):
-    """Potential of a cell by its neighbours': its price above the lowest, or that of a plane wave from the lower on both axes."""
+    """Return the potential of a cell from its neighbours': price above the lowest, or that of a plane wave from both axes."""
     across, along = min(left, right), min(below, above)
     low, apart = min(across, along), abs(across - along)
     if apart >= price or not quadratic:
@@ -34,25 +34,25 @@ def _risen(left, right, below, above, price, quadratic):
 
 @hidden
 def _around(nodes, n, columns):
-    """Potentials of the four neighbours of a cell."""
+    """Return the potentials of the four neighbours of a cell."""
     return nodes[n - 1, POTENTIAL], nodes[n + 1, POTENTIAL], nodes[n - columns, POTENTIAL], nodes[n + columns, POTENTIAL]
 
 
 @lean_kernel
 def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waiting, queued):
-    """Spread a wave until it has reached ``goal``, or all that it can.
+    """Spread a wave until it has reached ``goal``, or all reachable cells.
 
-    Cells wait in three buffers, as there: those of this turn, of the next, and those above a threshold that rises when the others
-    are empty. There a buffer that is full forgets cells; here each has room for all.
+    Cells wait in three buffers, as in the source: those of this turn, of the next, and those above a threshold that rises when the
+    others are empty. In the source a full buffer drops cells; here each has room for all.
 
     Args:
-        nodes: (cells, 2) POTENTIAL, `UNREACHED` but at the sources, out; PRICE, whole numbers, infinite where blocked.
+        nodes: (cells, 2) POTENTIAL, `UNREACHED` except at the sources, out; PRICE, whole numbers, infinite for blocked cells.
         columns: number of columns of the grid.
-        first: (F,) numbers of the cells about the sources.
-        goal: number of the cell that ends it.
+        first: (F,) numbers of the cells around the sources.
+        goal: number of the cell that ends the wave.
         quadratic: whether the wave is interpolated.
         threshold: first threshold.
-        increment: by which it rises.
+        increment: increment of the threshold.
         waiting: (3, cells + 4) uint32, the buffers.
         queued: (cells,) false; whether a cell is in a buffer.
     """
@@ -94,7 +94,7 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
 
 @hidden
 def _sink(keys, cells, count):
-    """Take the cell with the lowest key from a heap: the hole goes down to a leaf, and the last one up from there (libstdc++)."""
+    """Remove the cell with the lowest key from a heap: the hole moves down to a leaf, then the last entry moves up (libstdc++)."""
     cell, key, last = cells[0], keys[count - 1], cells[count - 1]
     count -= 1
     hole = 0
@@ -113,7 +113,7 @@ def _sink(keys, cells, count):
 
 @hidden
 def _rise(keys, cells, hole, key, cell):
-    """Put a cell into a heap whose place ``hole`` is free."""
+    """Add a cell to a heap whose place ``hole`` is free."""
     while hole > 0 and keys[(hole - 1) >> 1] > key:
         keys[hole], cells[hole] = keys[(hole - 1) >> 1], cells[(hole - 1) >> 1]
         hole = (hole - 1) >> 1
@@ -122,7 +122,7 @@ def _rise(keys, cells, hole, key, cell):
 
 @lean_kernel
 def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
-    """`_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
+    """Run `_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
     goal_row, goal_column = goal // columns, goal % columns
     nodes[start, POTENTIAL] = _ZERO
     keys[0], cells[0] = _ZERO, start
@@ -146,7 +146,7 @@ def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
 
 @lean_kernel
 def _fill(nodes, costs, columns, goal, neutral, quadratic):
-    """Give unreached cells up to two from the goal a potential above their neighbours', blocked ones, too."""
+    """Give unreached cells within two cells of the goal a potential above their neighbours', including blocked ones."""
     for column in range(-2, 3):
         for row in range(-2, 3):
             n = goal + row * columns + column
@@ -156,16 +156,16 @@ def _fill(nodes, costs, columns, goal, neutral, quadratic):
 
 
 class Wave(NamedTuple):
-    """The way in which a wave spreads over costs.
+    """The parameters of a wave over costs.
 
     Attributes:
-        prices: (256,) price of a cell length over cells of each cost of costmap_2d, whole numbers, infinite where blocked.
+        prices: (256,) price of a cell length for each cost of costmap_2d, whole numbers, infinite for blocked cells.
         neutral: price over free cells.
         threshold: first threshold of the buffers; it rises by twice ``neutral``.
-        exact: whether the wave comes from the start itself, by the four cells about it, and whether cells about the goal all have
-            potentials; else it comes from the start's cell.
+        exact: whether the wave starts at the start point itself, by its four surrounding cells, and all cells around the goal have
+            potentials; else it starts in the start's cell.
         quadratic: whether the wave is interpolated between its cells.
-        guided: whether it goes towards the goal first (A*).
+        guided: whether it expands towards the goal first (A*).
     """
 
     prices: Floats
@@ -177,13 +177,13 @@ class Wave(NamedTuple):
 
 
 def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | None) -> Floats:
-    """Return the potential of a wave from the start until it reaches the goal, `UNREACHED` where it has not been.
+    """Return the potential of a wave from the start until it reaches the goal, `UNREACHED` in cells that it has not reached.
 
     Args:
         costs: (rows, columns) uint8 on costmap_2d's scale.
-        wave: how it spreads.
+        wave: parameters of the wave.
         start: (2,) x and y in cells from the centre of cell [0, 0].
-        goal: row and column of the cell that ends it, or None.
+        goal: row and column of the cell that ends the wave, or None.
 
     Returns:
         (rows + 2 EDGE, columns + 2 EDGE): the potential, and the unreached cells about the map.

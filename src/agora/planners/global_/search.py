@@ -1,4 +1,4 @@
-"""Shortest paths over cells, and pulling them taut: the kernels of A*, Dijkstra and the geodesic length."""
+"""Shortest paths over cells, and pulling paths taut: the kernels of A*, Dijkstra and the geodesic length."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SAMPLES, _TWO, _SLACK = np.float32(4.0), np.float32(2.0), np.float32(1.0001)
 _ROWS, _COLUMNS = (0, 0, -1, 1, -1, -1, 1, 1), (-1, 1, 0, 0, -1, 1, -1, 1)
 _EDGE = np.float32(1.001)
 NO_LAYER: Array = np.zeros((0, 0), np.uint8)
-"""Costs of layers where there are none."""
+"""Costs of layers if there are no layers."""
 
 
 @hidden
 def _unlink(cell, links, heads):
-    """Take a queued cell out of its bucket's list."""
+    """Remove a queued cell from its bucket's list."""
     after, before = links[cell, AFTER], links[cell, BEFORE]
     if before >= 0:
         links[before, AFTER] = after
@@ -40,7 +40,7 @@ def _unlink(cell, links, heads):
 
 @hidden
 def _queue(cell, key, now, links, heads):
-    """Put a cell first in the bucket of its key; return how many more cells are queued."""
+    """Insert a cell at the front of the bucket of its key; return the change of the number of queued cells."""
     more = 1
     if links[cell, SLOT] >= 0:
         _unlink(cell, links, heads)
@@ -57,28 +57,28 @@ def _queue(cell, key, now, links, heads):
 
 @hidden
 def _octile(rows, columns):
-    """Length in cells of a shortest 8-connected path in the open."""
+    """Return the length in cells of a shortest 8-connected path without obstacles."""
     rows, columns = abs(rows), abs(columns)
     return np.float32(max(rows, columns)) + _BEYOND * np.float32(min(rows, columns))
 
 
 @lean_kernel
 def _search(nodes, links, heads, columns, start, goal, exits, guided):
-    """Search from a cell; return the cell where the search ended, -1 where there is no way.
+    """Search from a cell; return the cell at which the search ended, -1 if there is no path.
 
     The queue is a ring of buckets (Dial 1969), each a list, last in first out; a cell that is improved after it left is queued
-    again, and the search goes on to the end of the goal's bucket, so that the result does not depend on the buckets' width.
+    again, and the search continues to the end of the goal's bucket, so that the result does not depend on the buckets' width.
 
     Args:
-        nodes: (cells, 2) FACTOR, cost of the cell per cell length, at least 1, infinite where blocked, as on the whole border;
-            LENGTH, of the way to it, out, infinite.
-        links: (cells, 4) of the lists, SLOT -1 at first; PARENT, out.
-        heads: first cells of the buckets, -1; their number is a power of two and more than keys in the queue can differ by.
+        nodes: (cells, 2) FACTOR, cost of the cell per cell length, at least 1, infinite for blocked cells and the whole border;
+            LENGTH of the path to it, out, initially infinite.
+        links: (cells, 4) links of the lists, SLOT initially -1; PARENT, out.
+        heads: first cells of the buckets, initially -1; their number is a power of two above the largest difference of queued keys.
         columns: number of columns of the grid.
         start: number of the first cell, row * columns + column; it may be blocked.
         goal: number of the last cell, or -1: the nearest cell of ``exits``.
         exits: (cells,) whether a cell ends the search.
-        guided: whether the octile distance to the goal guides the search (A*), or nothing does (Dijkstra).
+        guided: whether the octile distance to the goal guides the search (A*), or not (Dijkstra).
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     goal_row, goal_column = goal // columns, goal % columns
@@ -128,14 +128,14 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
 def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *, guided: bool = True) -> Array | None:
     """Return the numbers (K,) of the cells of a cheapest 8-connected path, both ends included, or None.
 
-    Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. Ties are
-    settled by the order of the search, which is fixed, so that the path is always the same one.
+    Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. The fixed
+    order of the search decides ties, so the path is always the same one.
 
     Args:
-        factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
+        factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
         start: row * columns + column.
         goal: number of the last cell; -1 for the nearest cell of ``exits``.
-        exits: (rows, columns) where ``goal`` is -1.
+        exits: (rows, columns) cells that end the search, if ``goal`` is -1.
         guided: A* with the octile distance, or Dijkstra.
     """
     columns = factor.shape[1] + 2
@@ -153,14 +153,15 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
 
 
 def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
-    """Return the costs (rows, columns) of the cheapest ways of `search` from a cell to those that are nearer than ``until``.
+    """Return the costs (rows, columns) of the cheapest paths of `search` from a cell to the cells nearer than ``until``.
 
-    Others have the cost of the nearest of ``until``: theirs is no less. Blocked cells, and all that no way leads to, are infinite.
+    Other cells have the cost of the nearest cell of ``until``, a lower bound of theirs. Blocked and unreachable cells have an
+    infinite cost.
 
     Args:
-        factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
+        factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
         start: row * columns + column.
-        until: (rows, columns) cells at the first of which the search ends.
+        until: (rows, columns) cells; the search ends at the first of them.
     """
     rows, columns = factor.shape
     nodes, links, heads = _room(factor)
@@ -171,7 +172,7 @@ def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
 
 
 def _room(factor: Floats) -> tuple[Floats, Array, Array]:
-    """The cells of a search with a blocked border, their lists, and the buckets."""
+    """Return the cells of a search with a blocked border, their lists, and the buckets."""
     rows, columns = factor.shape[0] + 2, factor.shape[1] + 2
     nodes = np.full((rows, columns, 2), np.inf, np.float32)
     nodes[1:-1, 1:-1, FACTOR] = factor
@@ -181,18 +182,18 @@ def _room(factor: Floats) -> tuple[Floats, Array, Array]:
 
 
 def centres(numbers: Array, columns: int) -> Doubles:
-    """Return the places (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
+    """Return the positions (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
     return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
 
 
 def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
-    """Return the numbers (K,) of the cells of a shortest way from a cell to the nearest free one, around obstacles, or None.
+    """Return the numbers (K,) of the cells of a shortest path from a cell to the nearest free one, around obstacles, or None.
 
     Args:
-        clearance: (rows, columns) m.
+        clearance: (rows, columns) clearance, m.
         resolution: length of a cell, m.
         start: row * columns + column.
-        free: (rows, columns) where it may end.
+        free: (rows, columns) cells where the path may end.
     """
     return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
 
@@ -201,9 +202,9 @@ class Ends(NamedTuple):
     """The ends of a path among the cells.
 
     Attributes:
-        first: number of the first cell that is free, row * columns + column.
-        last: number of the goal's.
-        lead: (K, 2) points in cells from a start that is not in a free one, without the first cell's; none where it is.
+        first: number of the first free cell, row * columns + column.
+        last: number of the goal's cell.
+        lead: (K, 2) points in cells from a start in a cell that is not free, without the first cell's point; none for a free start.
     """
 
     first: int
@@ -212,15 +213,15 @@ class Ends(NamedTuple):
 
 
 def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) -> Ends | None:
-    """Return the cells of a start and a goal, of which the start is led out around obstacles where its cell is not free.
+    """Return the cells of a start and a goal; a start in a cell that is not free is led out around obstacles.
 
-    None where an end is outside the map, the goal's cell is not free, or there is no way out.
+    None if an end is outside the map, the goal's cell is not free, or no path leads out.
 
     Args:
-        clearance: (rows, columns) m.
+        clearance: (rows, columns) clearance, m.
         resolution: length of a cell, m.
         ends: (2, 2) start and goal in cells from the centre of cell [0, 0].
-        free: (rows, columns) where a path may lead.
+        free: (rows, columns) cells that a path may use.
     """
     rows, columns = clearance.shape
     cells = np.floor(ends + 0.5).astype(np.int64)
@@ -237,9 +238,9 @@ def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) ->
 
 @lean_kernel
 def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
-    """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * cost.
+    """Write the factor of each cell: infinite if the clearance is not above ``least``, else 1 + share * cost.
 
-    The cost is the larger of the inflated one and that of ``layer``, (rows, columns) uint8 or (0, 0).
+    The cost is the larger of the inflated cost and that of ``layer``, (rows, columns) uint8 or (0, 0).
     """
     layered = layer.size > 0
     for row in range(clearance.shape[0]):
@@ -253,7 +254,7 @@ def cell_factors(clearance, layer, least, radius, share, inflation_radius, scali
 
 @hidden
 def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
-    """Cost of a straight line in cells, infinite where the interpolated clearance is not above ``least``."""
+    """Return the cost of a straight line in cells, infinite if the interpolated clearance is not above ``least``."""
     rows, columns = clearance.shape
     layered = layer.size > 0
     dx, dy = x1 - x0, y1 - y0
@@ -294,7 +295,7 @@ def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
 
 @lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
-    """Mark in ``keep`` the points of a path that remain when straight lines replace parts that are not cheaper."""
+    """Mark in ``keep`` the points of a path that remain when straight lines replace parts that are no cheaper."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
@@ -328,17 +329,17 @@ def pull(
     scaling: float = 1.0,
     layer: Array = NO_LAYER,
 ) -> Doubles:
-    """Return a path (K, 2) without the points that a straight line, no dearer and with the clearance kept, makes superfluous.
+    """Return a path (K, 2) without the points that a straight line of at most the same cost, with sufficient clearance, replaces.
 
     Args:
-        clearance: (rows, columns) m.
-        points: (K, 2) in cells from the centre of cell [0, 0], x before y.
+        clearance: (rows, columns) clearance, m.
+        points: (K, 2) points in cells from the centre of cell [0, 0], x before y.
         least: clearance that must be exceeded, m.
         radius: inscribed radius of the cost, m.
         share: weight of the inflated cost against length; 0 for length alone.
         inflation_radius: inflation radius of the cost, m.
         scaling: scaling of the cost, 1/m.
-        layer: (rows, columns) uint8 of further costs, or (0, 0).
+        layer: (rows, columns) uint8 additional costs, or (0, 0).
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)
     numbers = (np.float32(v) for v in (least, radius, share, inflation_radius, scaling))
@@ -368,7 +369,7 @@ def tighten(clearance, points, least, sweeps):
 
 
 def resample(points: Doubles, spacing: float) -> Doubles:
-    """Return a polyline (K, 2) with further points on it, at most ``spacing`` apart; its own points stay."""
+    """Return a polyline (K, 2) with additional points, at most ``spacing`` apart; its own points stay."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     parts = np.maximum(np.ceil(steps / spacing - 1e-6), 1).astype(np.int64)
     knots = np.concatenate([[0], np.cumsum(parts)])

@@ -1,15 +1,15 @@
 """Theta*: any-angle paths over the cells of a map.
 
 Source: K. Daniel, A. Nash, S. Koenig, A. Felner, Theta*: Any-Angle Path Planning on Grids, JAIR 39 (2010), the basic algorithm: A*
-over 8-connected cells, where a cell's parent is the parent of the cell that it is reached from, if that can be seen from it, else
-that cell itself. The estimate is the distance to the goal. As in the paper, each cell gets its way once, when it leaves the queue,
-so that a path may be a little longer than the shortest, and may turn where nothing is near.
+over 8-connected cells, in which a cell's parent is the parent of its predecessor, if that is in line of sight, else the predecessor
+itself. The heuristic is the distance to the goal. As in the paper, each cell gets its path once, when it leaves the queue, so a
+path may be slightly longer than the shortest, and may turn away from obstacles.
 
-Differences:
+Differences from the source:
 
 - Vertices are the centres of cells and the two ends themselves; the paper's are the corners.
-- Cells whose clearance is not above the robot's radius are blocked. A cell sees another where the clearance, interpolated between
-  cells and looked at twice in each cell length, is above the radius all along the line.
+- Cells whose clearance is not above the robot's radius are blocked. Two cells are in line of sight if the clearance, interpolated
+  between cells and sampled twice per cell length, is above the radius all along the line.
 - Lines over costs cost more: a cell length costs 1 + factor c / neutral, with c the cost of costmap_2d, inflated or of layers. Of
   both parents the cheaper is taken. With ``factor`` 0 paths are as in the paper.
 """
@@ -31,7 +31,7 @@ from agora.ranges import Distance, Length, NotNegative, Positive, check_fields
 __all__ = ["ThetaStar"]
 
 _INFINITE, _NEAREST = np.float32(np.inf), np.float32(0.501)
-_TIE = np.float32(1.00001)  # by which a way by the parent's parent may be dearer, so that rounding settles no tie
+_TIE = np.float32(1.00001)  # excess cost that a path by the parent's parent may have, so that rounding decides no tie
 GAP, COST = 0, 1
 LENGTH, KEY = 0, 1
 PARENT, SLOT, CELL = 0, 1, 2
@@ -39,7 +39,7 @@ PARENT, SLOT, CELL = 0, 1, 2
 
 @hidden
 def _put(costs, links, cell, slot):
-    """Let a cell rise from a slot of the queue, a heap, to its own."""
+    """Move a cell up from a slot of the queue, a heap, to its place."""
     key = costs[cell, KEY]
     while slot > 0:
         above = links[(slot - 1) >> 1, CELL]
@@ -52,7 +52,7 @@ def _put(costs, links, cell, slot):
 
 @hidden
 def _take(costs, links, count):
-    """Take the cell with the lowest key out of the queue of ``count`` cells."""
+    """Remove the cell with the lowest key from the queue of ``count`` cells."""
     first, last = links[0, CELL], links[count - 1, CELL]
     slot, half = 0, (count - 1) >> 1
     while slot < half:
@@ -69,7 +69,7 @@ def _take(costs, links, count):
 
 @hidden
 def _interpolated(field, x, y):
-    """The clearance between four cells."""
+    """Return the interpolated clearance between four cells."""
     column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
     a, b = x - np.float32(column), y - np.float32(row)
     lower = field[row, column, GAP] + a * (field[row, column + 1, GAP] - field[row, column, GAP])
@@ -79,7 +79,7 @@ def _interpolated(field, x, y):
 
 @hidden
 def _line(field, x0, y0, x1, y1, least, clear, most):
-    """Cost of a line in cells; infinite where the clearance is not above ``least`` m, or where it is more than ``most``."""
+    """Return the cost of a line in cells; infinite if the clearance is not above ``least`` m, or the cost exceeds ``most``."""
     dx, dy = x1 - x0, y1 - y0
     count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
     long = math.sqrt(dx * dx + dy * dy) / np.float32(count)
@@ -98,7 +98,7 @@ def _line(field, x0, y0, x1, y1, least, clear, most):
 
 @lean_kernel
 def _any_angle(field, ends, first, last, least, clear, costs, links):
-    """Search from the first cell to the last; return whether there is a way, whose parents are in ``links``.
+    """Search from the first cell to the last; return whether there is a path, whose parents are in ``links``.
 
     Args:
         field: (rows, columns, 2) GAP, clearance, m; COST of a cell length, at least 1.
@@ -106,9 +106,9 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
         first: number of the first cell, row * columns + column.
         last: number of the last cell.
         least: clearance that must be exceeded, m.
-        clear: clearance of a cell near whose centre it is exceeded for sure, m.
-        costs: (cells, 2) LENGTH infinite, of the way to it; KEY, with the distance to the goal.
-        links: (cells, 3) PARENT; SLOT -1, in the queue, -2 for one that left it; CELL in the slot.
+        clear: clearance of a cell that guarantees ``least`` near its centre, m.
+        costs: (cells, 2) LENGTH of the path to a cell, initially infinite; KEY, which adds the distance to the goal.
+        links: (cells, 3) PARENT; SLOT in the queue, initially -1, -2 for a cell that has left it; CELL in the slot.
     """
     rows, columns = field.shape[0], field.shape[1]
     costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
@@ -136,6 +136,8 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                 if through < best:
                     best, source = through, cell
                 limit = best * _TIE if source == cell else best
+                # Connect the neighbour to the parent of this cell. The straight distance is a
+                # bound that saves most line tests.
                 if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
                     through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
                     if through < limit:
@@ -159,7 +161,7 @@ def _distance(x, y, u, v):
 
 @hidden
 def _vertex(cell, columns, ends, first, last):
-    """Place of a cell's vertex, in cells: its centre, or the end that is in it."""
+    """Return the position of a cell's vertex, in cells: its centre, or the end that lies in it."""
     if cell == first:
         return ends[0, 0], ends[0, 1]
     if cell == last:
@@ -169,14 +171,14 @@ def _vertex(cell, columns, ends, first, last):
 
 @dataclass(frozen=True)
 class ThetaStar:
-    """Any-angle paths: taut strings about obstacles at the robot's radius, which keep off them as far as the cost makes it pay.
+    """Any-angle paths: taut strings around obstacles at the robot's radius, farther away as far as the cost makes it worthwhile.
 
-    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free.
+    A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free.
 
     Attributes:
         neutral: cost of a cell length far from obstacles.
-        factor: weight of the inflated cost, and of layers'; 0 for the shortest path.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        factor: weight of the inflated cost and of the costs of layers; 0 for the shortest path.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
         spacing: distance between the points of the path, m.
     """
@@ -191,7 +193,7 @@ class ThetaStar:
         check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""
         place, resolution = request.map, request.map.resolution
         corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
@@ -220,7 +222,9 @@ class ThetaStar:
 
 
 def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, cell: float) -> Array | None:
-    """The cells (K,) where the path turns, without both ends, or None; arguments as of the kernel, and the cell's length, m."""
+    """Return the cells (K,) where the path turns, without both ends, or None; arguments as in the kernel, plus the cell's length,
+    m.
+    """
     reach = np.float32(least), np.float32(least + cell)
     size = field.shape[0] * field.shape[1]
     costs, links = np.full((size, 2), np.inf, np.float32), np.full((size, 3), -1, np.int32)

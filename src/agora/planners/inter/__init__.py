@@ -1,1 +1,1 @@
-"""Interplanners: from a path to a path, between the global and the local planner."""
+"""Interplanners: planners between the global and the local planner, which turn one path into another."""

@@ -1,7 +1,7 @@
-"""Groups about robots as circles, at one moment, for planners that go round groups.
+"""Groups around robots as circles at one moment, for planners that drive around groups.
 
-Who belongs together is believed of the tracks, or found: those who are near each other at about the same velocity, joined where
-they share somebody (as `agora.perception.groups`, of one sample, without headings).
+Groups come from the tracks, or are detected: people near each other with about the same velocity are linked, and groups that share
+a member are merged (as in `agora.perception.groups`, with one sample and without headings).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from agora.interfaces import Observation, Tracks
 
 @dataclass(frozen=True, eq=False)
 class Rings:
-    """Circles about the members of each group that a robot sees, in the order of their first slots.
+    """Circles around the members of each group that a robot sees, in the order of their first slots.
 
     Attributes:
-        centre: (N, G, 2) mean place of the members, m.
+        centre: (N, G, 2) mean position of the members, m.
         velocity: (N, G, 2) their mean velocity, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
-        present: (N, G) False where there is no group; the others mean nothing there.
-        member: (N, Q) number of the circle that a pedestrian is in, -1 for none.
+        present: (N, G) False if there is no group; its other values are then undefined.
+        member: (N, Q) number of the circle of a pedestrian, -1 for none.
     """
 
     centre: Floats
@@ -37,11 +37,11 @@ class Rings:
 
 
 def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
-    """Return for each slot (N, Q) the number of the group it is in: that of its first member's slot; alone, its own.
+    """Return for each slot (N, Q) the number of its group: the slot of the group's first member; its own slot if alone.
 
     Args:
         tracks: tracks of the seen pedestrians.
-        distance: largest distance of two who belong together, m.
+        distance: largest distance of two members of a group, m.
         speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
@@ -72,12 +72,12 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
 
 
 def strayed(groups: Rings, expected: Floats, on: Floats) -> Floats:
-    """Return by how much the middles of groups will be off the places to which their velocity leads, (N, G, T, 2), m.
+    """Return the predicted deviation of the groups' centres from motion at constant velocity, (N, G, T, 2), m.
 
     Args:
         groups: circles.
-        expected: (N, Q, T, 2) expected places of pedestrians at T moments, m.
-        on: (N, Q, T, 2) the places to which their velocities lead, m.
+        expected: (N, Q, T, 2) predicted positions of pedestrians at T moments, m.
+        on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)
     _stray(frozen(groups.member), frozen(expected), frozen(on), off, 0, len(off))

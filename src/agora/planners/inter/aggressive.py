@@ -1,7 +1,8 @@
-"""The interplanner that keeps to its path, whoever is in the way.
+"""The interplanner that keeps its path whatever is in the way.
 
-The rule is Arena 3.0's AggressiveInter (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). There the speed that is
-commanded collapses to 0 or 1 m/s, because a function that sets it returns a truth value; what is meant is implemented here.
+The rule is that of Arena 3.0's AggressiveInter (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). In its code the
+commanded speed collapses to 0 or 1 m/s, because a function that sets it returns a truth value; this module implements the intended
+behaviour.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from agora.ranges import Chance, Distance
 
 
 def slowed(nearest: Floats, within: float) -> Floats:
-    """d^2 / (1 + d^2) of distances (N,) to the nearest pedestrian up to ``within``, 1 beyond."""
+    """Return d^2 / (1 + d^2) for distances (N,) to the nearest pedestrian up to ``within``, 1 beyond."""
     return np.where(nearest <= within, 1.0 - 1.0 / (1.0 + nearest * nearest), np.float32(1.0))
 
 
 @dataclass(frozen=True)
 class Aggressive:
-    """Keep the path, and near pedestrians slow down to d^2 / (1 + d^2) of the top speed, d the distance to the nearest in m.
+    """Keeps the path, and slows down near pedestrians to d^2 / (1 + d^2) of the top speed, with d the distance to the nearest in m.
 
     Attributes:
-        slowdown_distance: distance to the nearest pedestrian from which on it slows down, m.
-        danger_threshold: level of danger from which on it warns.
+        slowdown_distance: distance to the nearest pedestrian below which the robot slows down, m.
+        danger_threshold: level of danger above which it warns.
     """
 
     slowdown_distance: Distance = 5.0
@@ -44,7 +45,7 @@ class Aggressive:
         return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and how fast to follow it."""
+        """Return the path and its speed."""
         seen = company(observation)
         speed = slowed(seen.nearest, self.slowdown_distance)
         return replace(unchanged(observation), speed=speed, danger=seen.danger), memory

@@ -1,9 +1,9 @@
-"""The interplanner that leads round groups and leaves the driving to the local planner.
+"""The interplanner that leads around groups and leaves the driving to the local planner.
 
-An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), whose tangent takes the place of the local
-planner's answer, so that nobody is avoided while it lasts. Here the tangent is a path and the group a disc among the pedestrians:
-the local planner goes on avoiding everybody, the group included. It begins while there is still room to turn, keeps to its side,
-and looks ahead where groups walk.
+An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), whose tangent replaces the local planner's command,
+so that no pedestrian is avoided meanwhile. Here the tangent is a path and the group is a disc among the pedestrians: the local
+planner continues to avoid all of them, including the group. The detour starts while there is still room to turn, keeps its side,
+and predicts walking groups.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agora.registry import Named, Plug
 from agora.world.tracks import onward
 
 ARC = 16
-"""Points on the circle of a way round."""
+"""Number of points on the circle of a detour."""
 
 _MOMENTS = 8
 
@@ -37,28 +37,28 @@ TWICE, TURNED = np.int64(2), np.float32(1.9 * math.pi)
 
 @dataclass(frozen=True)
 class AroundGroups:
-    """Lead the path round the next group's circle on its shorter side, and show groups to the local planner as discs.
+    """Leads the path around the next group's circle on its shorter side, and shows groups to the local planner as discs.
 
-    Where the path, up to ``reach`` m of it, cuts a group's circle, it becomes the tangent to the circle, the arc to the other
-    tangent, and the way on to the next point of the path outside. The side stays while the path is blocked, unless the other is
-    shorter by ``hold`` m. A group in whose circle the path ends is left to the local planner, as are walls: that a wall is in the
-    way of a detour is not known here.
+    If the path, up to ``reach`` m ahead, cuts a group's circle, it is replaced by the tangent to the circle, the arc to the other
+    tangent, and the line to the next point of the path outside. The side stays while the path is blocked, unless the other side is
+    shorter by ``hold`` m. A group whose circle contains the end of the path is left to the local planner, and so are walls: the
+    interplanner does not know whether a wall blocks a detour.
 
     Attributes:
-        detect: finds the groups from places and velocities; False believes the tracks.
-        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
-        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
+        detect: whether groups are detected from positions and velocities; False takes them from the tracks.
+        link_distance: largest distance of two members of a group, m; only with ``detect``.
+        link_speed: largest difference of their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
-        margin: distance from the farthest member's place to the circle, which the robot's centre keeps out of, m.
-        reach: length of the way within which it looks for groups, m.
+        margin: distance from the farthest member's position to the circle, which the robot's centre stays out of, m.
+        reach: length of the path that is searched for groups, m.
         hold: length by which the other side must be shorter, m.
-        horizon: circles of walking groups are where they will be after so long at most, s.
-        prediction: predictor of where their members will be.
+        horizon: longest time over which circles of walking groups are predicted, s.
+        prediction: predictor of their members.
         discs: whether groups are shown as discs.
-        room: gap between the robot and a disc that is always left, by making the disc smaller, so that a planner that adds to radii
-            takes a group for somebody close and not for a collision, m.
-        straight: the way is straight from the robot to the goal instead of along the path: for places without walls.
-        danger_threshold: level of danger from which on it warns.
+        room: smallest gap between the robot and a disc, ensured by shrinking the disc, so that a planner that enlarges radii treats
+            a group as a near person instead of a collision, m.
+        straight: whether the path is the straight line from the robot to the goal: for places without walls.
+        danger_threshold: level of danger above which it warns.
     """
 
     detect: bool = False
@@ -89,8 +89,8 @@ class AroundGroups:
         )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right, and
-        what the predictor remembers.
+        """Return the detour; the memory holds the side of the detour, 1 for left of the group, -1 for right, and the predictor's
+        memory.
         """
         o = observation
         assert o.pedestrians is not None
@@ -112,9 +112,7 @@ class AroundGroups:
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side, "prediction": foretold}
 
     def _strayed(self, o: Observation, groups: Rings, memory: Memory) -> tuple[Floats, Memory]:
-        """Return by how much groups are expected off the places to which their velocity leads, at `_MOMENTS` moments up to the
-        horizon, and what the predictor remembers.
-        """
+        """Return the predicted deviation of groups from constant velocity, at `_MOMENTS` moments, and the memory."""
         people = o.pedestrians
         assert people is not None
         if self.horizon == 0.0:
@@ -124,7 +122,7 @@ class AroundGroups:
         return strayed(groups, ways, onward(people.position, people.velocity, *moments)), kept
 
     def _shown(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
-        """The pedestrians, and groups as discs that the robot keeps out of; smaller where it or its goal is in the circle."""
+        """Return the pedestrians, and groups as discs that the robot avoids; smaller if the robot or its goal is in the circle."""
         seen = o.pedestrians
         assert seen is not None
         if not self.discs:
@@ -147,7 +145,7 @@ class AroundGroups:
 
 
 def _straight(o: Observation) -> Observation:
-    """Return the observation with straight paths of 16 points; none where there was none."""
+    """Return the observation with straight paths of 16 points; empty paths stay empty."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
     path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])
@@ -156,15 +154,15 @@ def _straight(o: Observation) -> Observation:
 
 
 def _apart(centre: Floats, point: Floats) -> Floats:
-    """Distances (N, G) of points (N, 2 or more) to centres (N, G, 2), m."""
+    """Return distances (N, G) of points (N, 2 or more) to centres (N, G, 2), m."""
     x, y = centre[..., 0] - point[:, None, 0], centre[..., 1] - point[:, None, 1]
     return np.asarray(np.sqrt(x * x + y * y))
 
 
 @device
 def _cuts(ax, ay, bx, by, r):
-    """Return whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of
-    it.
+    """Return whether the line from (ax, ay) to (bx, by) cuts the circle of radius r around the origin, and the fraction at the
+    first cut.
     """
     ex, ey = bx - ax, by - ay
     square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)
@@ -177,7 +175,9 @@ def _cuts(ax, ay, bx, by, r):
 
 @device
 def _length(px, py, ex, ey, r, side):
-    """Length of the way from p round the circle to e, with the angles of p and of both tangents about its middle, the origin."""
+    """Return the length of the path from p around the circle to e, with the angles of p and of both tangents at the circle's
+    centre.
+    """
     p2, e2 = max(px * px + py * py - r * r, ZERO), max(ex * ex + ey * ey - r * r, ZERO)
     begin = atan2(py, px) - side * atan2(math.sqrt(p2), r)
     turn = side * (begin - atan2(ey, ex)) - atan2(math.sqrt(e2), r)
@@ -188,7 +188,7 @@ def _length(px, py, ex, ey, r, side):
 
 @device
 def _expected_off(off, time, horizon):
-    """Return by how much a group is off the place to which its velocity leads (T, 2), after a time up to the horizon."""
+    """Return the deviation of a group from constant velocity, from its samples (T, 2), after a time up to the horizon."""
     moments = off.shape[0]
     if moments == 0:
         return ZERO, ZERO
@@ -201,9 +201,10 @@ def _expected_off(off, time, horizon):
 
 @device
 def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
-    """The first circle that the path ahead cuts: its middle and radius, and the point of the path after it; radius 0 for none.
+    """Return the first circle that the path ahead cuts: its centre and radius, and the point of the path after it; radius 0 for
+    none.
 
-    A circle that the end of the path is in does not count.
+    A circle that contains the end of the path does not count.
     """
     centre, velocity, radius, present, off = circles
     here, least = 0, np.float32(np.inf)

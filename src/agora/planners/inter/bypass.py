@@ -11,7 +11,7 @@ from agora.planners.inter.surroundings import unchanged
 
 @dataclass(frozen=True)
 class Bypass:
-    """Pass the path on as it is."""
+    """Returns the path unchanged."""
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
 

@@ -16,27 +16,27 @@ from agora.planners.local.sampling import Sampling
 from agora.ranges import Distance, Period, check_fields
 
 POINTS = 24
-"""On the way to a checkpoint."""
+"""Number of points on the path to a checkpoint."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Make the best spline of `agora.planners.local.sampling.Sampling` the path, and its end, a checkpoint, the goal.
+    """Makes the best spline of `agora.planners.local.sampling.Sampling` the path, and its end, a checkpoint, the goal.
 
-    This is what SocNavBench (Biswas et al., THRI 2022) does in RVOwCkpt and SacadrlwCkpt: the robot goes to a checkpoint, and
-    within ``radius`` of it there is a new one; from one that is nearer to the goal than ``goal_radius`` on it goes to the goal.
-    The splines are those of a robot without people, up to ``horizon`` long, which is 6 s in the paper.
+    SocNavBench (Biswas et al., THRI 2022) does this in RVOwCkpt and SacadrlwCkpt: the robot drives to a checkpoint, and gets a new
+    one within ``radius`` of it; after a checkpoint that is nearer to the goal than ``goal_radius`` it drives to the goal. The
+    splines are those of a robot without people, up to ``horizon`` long, which is 6 s in the paper.
 
-    Where it differs: the checkpoint is the spline's end, as the paper has it; in the code (commit 3ac5b7d of the baselines) it is
-    where the robot is after the control horizon, published as 0.5 s. There RVOwCkpt is sent the goal in place of the checkpoint;
-    here it is not. There planners know of the checkpoint alone; here the way to it is the path, for those that follow one. To the
-    goal the path is left as it is; there it is straight. Where no spline can be driven it is left too, for the reason ``blocked``,
-    and the next step looks for a checkpoint again.
+    Differences from the source: the checkpoint is the spline's end, as in the paper; in the code (commit 3ac5b7d of the baselines)
+    it is the robot's position after the control horizon, published as 0.5 s. In the code RVOwCkpt gets the goal instead of the
+    checkpoint; here it gets the checkpoint. In the code planners only get the checkpoint; here the line to it is the path, for
+    planners that follow one. Towards the goal the path is unchanged; in the code it is straight. If no spline can be driven the
+    path is also unchanged, with the reason ``blocked``, and the next step searches for a checkpoint again.
 
     Attributes:
-        window: local costmap where the local planner reads none; else that one's counts, and checkpoints are inside it: one of
-            4 m, as `agora.planners.local.orca` has, leaves 2 m.
-        radius: distance to a checkpoint within which there is a new one, m.
+        window: local costmap if the local planner reads none; otherwise the local planner's is used, and checkpoints are inside it:
+            a window of 4 m, as in `agora.planners.local.orca`, leaves 2 m.
+        radius: distance to a checkpoint within which the robot gets a new one, m.
         goal_radius: distance to the goal below which there are no more checkpoints, m.
         horizon: longest final time of the splines, s.
     """
@@ -57,11 +57,13 @@ class Checkpoint:
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """The sampling planner whose splines it takes."""
+        """Return the sampling planner whose splines are used."""
         return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and the rows under way (N,)."""
+        """Return the paths to the checkpoints; the memory holds the checkpoints (N, 3), the paths (N, K, 2) and the active rows
+        (N,).
+        """
         o = observation
         assert o.path is not None and o.path_count is not None
         rows = len(o.pose)
@@ -82,7 +84,7 @@ class Checkpoint:
 
 
 def _led(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
-    """The ways (N, K, 2) to the checkpoints (N, 3) of the rows that are going to one."""
+    """Return the paths (N, K, 2) to the checkpoints (N, 3) of the rows that drive to one."""
     plain = unchanged(o)
     more = max(POINTS - plain.path.shape[1], 0)
     path, goal = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], more, axis=1)), axis=1), plain.goal.copy()
@@ -93,6 +95,6 @@ def _led(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
 
 
 def _apart(one: Floats, other: Floats) -> Floats:
-    """Distances (N,) between places, m."""
+    """Return distances (N,) between positions, m."""
     gap = one[:, :2] - other[:, :2]
     return np.asarray(np.sqrt(gap[:, 0] * gap[:, 0] + gap[:, 1] * gap[:, 1]))

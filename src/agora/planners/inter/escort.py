@@ -1,8 +1,8 @@
-"""The interplanner that keeps a person company: it leads, follows, or accompanies side by side.
+"""The interplanner that accompanies a person: it leads, follows, or drives side by side.
 
-The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. Whoever is behind walks on the trail of the
-other: the gap is a length along that trail, and corners need no map. The pace is the person's speed, and more or less in proportion
-to what the gap lacks.
+The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. The one behind moves on the trail of the
+one in front: the gap is a length along that trail, and corners need no map. The pace is the person's speed, corrected in proportion
+to the error of the gap.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from agora.planners.inter.surroundings import WALKING, company, unchanged
 from agora.ranges import Distance, Length, Number, Positive, check_fields
 
 TRAIL, STEP = 64, np.float32(0.25)
-"""Points of a trail, and the way between two of them, m: the last 16 m are remembered."""
+"""Number of points of a trail, and the distance between two of them, m: the last 16 m are stored."""
 
 LED = TRAIL + 2
-"""Points of a path along a trail: the robot's place, the trail, and its end."""
+"""Number of points of a path along a trail: the robot's position, the trail, and its end."""
 
 RETAKEN = np.float32(1.0)
-"""From where a person was last seen to a track of another number that is taken for the same person, at most, m."""
+"""Largest distance between the last position of a person and a track with another number that counts as the same person, m."""
 
 _LEAD, _FOLLOW, _ACCOMPANY = np.int32(0), np.int32(1), np.int32(2)
 _ROLES = {"lead": _LEAD, "follow": _FOLLOW, "accompany": _ACCOMPANY}
@@ -41,29 +41,29 @@ _NEVER = np.float32(np.inf)
 
 @dataclass(frozen=True)
 class Escort:
-    """Lead a person to the goal, follow a person, or accompany one side by side.
+    """Leads a person to the goal, follows a person, or accompanies one side by side.
 
-    A robot that leads drives along its path, and waits for a person who falls ``lead`` behind. While the person is closer than
-    that, it drives a little faster, until it has found the person's own pace.
+    A robot that leads drives along its path, and waits for a person that falls ``lead`` behind. While the person is closer than
+    that, it drives slightly faster, until it matches the person's own pace.
 
     A robot that follows drives on the person's trail.
 
-    A robot that accompanies stays on the side of the person where it is. Where its lidar sees a wall on that way, or it has fallen
-    behind by ``distance``, it takes the person's trail: so two pass a door for one.
+    A robot that accompanies stays on its present side of the person. If its lidar sees a wall on that path, or the robot has fallen
+    behind by ``distance``, it takes the person's trail: so both can pass a narrow door.
 
-    A robot that leads waits for a person out of sight; the others drive to where they last saw the person. They drive to the
-    robot's goal once it is near, or once the person stands near it.
+    A robot that leads waits for a person out of sight; otherwise the robot drives to the last known position of the person. The
+    robot drives to its goal once the goal is near, or once the person stands near it.
 
-    The pace is a share of the robot's top speed: a local planner with a lower one of its own keeps a larger gap.
+    The pace is a fraction of the robot's top speed: a local planner with a lower top speed keeps a larger gap.
 
     Attributes:
         role: lead, follow or accompany.
-        person: number of the person; 0 for the nearest at the beginning.
-        distance: gap between the centres to keep in following and accompanying, m.
-        lead: gap at which a robot that leads is as fast as the person, m: more than the person likes to keep.
-        gain: speed more than the person's for each metre of a gap too large, 1/s.
-        arrival: distance to its goal from which on a robot that follows or accompanies drives there, m; of a person who stands,
-            this and ``distance``.
+        person: number of the person; 0 for the nearest at the start.
+        distance: gap between the centres when following and accompanying, m.
+        lead: gap at which a robot that leads has the person's speed, m; should exceed the gap that the person keeps.
+        gain: additional speed per metre of excess gap, 1/s.
+        arrival: distance to its goal below which a robot that follows or accompanies drives there, m; for a standing person, this
+            plus ``distance``.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"), concurrent=True)
@@ -79,9 +79,7 @@ class Escort:
         check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds the person whom the robot keeps company, and the trail of the one in
-        front.
-        """
+        """Return the path and the pace; the memory holds the accompanied person, and the trail of the one in front."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians
@@ -118,7 +116,7 @@ _BLANKS = {
 
 
 def _lidar(o: Observation) -> tuple[Any, ...]:
-    """Ranges (N, B), angles (B,), the sensor's pose (3,) and its range; of a robot without a lidar no beams."""
+    """Return ranges (N, B), angles (B,), the sensor's pose (3,) and its range; no beams for a robot without a lidar."""
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
         return np.empty((len(o.pose), 0), np.float32), np.empty(0, np.float32), np.zeros(3, np.float32), np.float32(0.0)
     return frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range)
@@ -131,7 +129,7 @@ def _apart(ax, ay, bx, by):
 
 @hidden
 def _whom(x, y, known, number, place, wanted, position, present, ids):
-    """The slot of the person: the one with the number, or at first the nearest, later the nearest to where the person was."""
+    """Return the slot of the person: the one with the number, or at first the nearest, later the nearest to the last position."""
     best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN
     for q in range(present.size):
         if not present[q]:
@@ -147,7 +145,7 @@ def _whom(x, y, known, number, place, wanted, position, present, ids):
 
 @hidden
 def _walked(trail, count, x, y):
-    """Add a place to a trail once it is a step away from the last; returns the number of points."""
+    """Add a position to a trail if it is a step away from the last; return the number of points."""
     if count > 0 and _apart(trail[count - 1, 0], trail[count - 1, 1], x, y) < STEP:
         return count
     if count == TRAIL:
@@ -158,7 +156,7 @@ def _walked(trail, count, x, y):
 
 @hidden
 def _forgot(trail, count):
-    """Drop the first point of a trail."""
+    """Remove the first point of a trail."""
     for k in range(count - 1):
         trail[k, 0], trail[k, 1] = trail[k + 1, 0], trail[k + 1, 1]
     return count - 1
@@ -166,7 +164,7 @@ def _forgot(trail, count):
 
 @hidden
 def _gap(trail, count, front_x, front_y, x, y):
-    """Return the distance from (x, y), behind, to the one in front, along the trail, whose passed points are dropped."""
+    """Return the distance along the trail from (x, y), behind, to the one in front; passed points of the trail are removed."""
     while count > 1 and _apart(trail[1, 0], trail[1, 1], x, y) <= _apart(trail[0, 0], trail[0, 1], x, y):
         count = _forgot(trail, count)
     length, done = ZERO, ZERO
@@ -181,7 +179,7 @@ def _gap(trail, count, front_x, front_y, x, y):
 
 @hidden
 def _onto(path, trail, count, x, y, end_x, end_y, short):
-    """Lead a path along a trail to its end, but for the last ``short`` m; returns its number of points."""
+    """Write a path along a trail to its end, without the last ``short`` m; return its number of points."""
     path[0, 0], path[0, 1] = x, y
     number = 1
     for k in range(count):
@@ -197,9 +195,9 @@ def _onto(path, trail, count, x, y, end_x, end_y, short):
 
 @hidden
 def _beside(path, x, y, place, motion, side, distance):
-    """Lead a path to the place at the person's side and on in the direction of the walk; returns its number of points.
+    """Write a path to the place next to the person and on in the walking direction; return its number of points.
 
-    The farther behind the robot is, the sooner it is to reach that line, so as to pass nobody's heels.
+    The farther behind the robot is, the earlier the path reaches that line, so that the robot does not cut in behind the person.
     """
     at_x, at_y = place[0] - side * distance * motion[1], place[1] + side * distance * motion[0]
     done = (x - at_x) * motion[0] + (y - at_y) * motion[1]
@@ -213,7 +211,7 @@ def _beside(path, x, y, place, motion, side, distance):
 
 @hidden
 def _side(mx, my, x, y, goal_x, goal_y):
-    """The side of a walk on which the robot is, seen from the person; the goal's where it is on neither."""
+    """Return the side of the robot as seen from a walking person; the goal's side if the robot is on neither."""
     left = mx * y - my * x
     left = left if abs(left) > _MARGIN else mx * goal_y - my * goal_x
     return 1 if left >= ZERO else -1
@@ -221,13 +219,13 @@ def _side(mx, my, x, y, goal_x, goal_y):
 
 @hidden
 def _wall(pose, radius, path, scan, lidar, position, radii, present):
-    """Return whether a return of the lidar that is nobody's lies on the first piece of the way."""
+    """Return whether a lidar return that belongs to no person lies on the first piece of the path."""
     angles, mount, reach = lidar
     sine, cosine = sincos(pose[2])
     ex, ey = path[1, 0] - path[0, 0], path[1, 1] - path[0, 1]
     square, wide = max(ex * ex + ey * ey, _TINY), radius + _MARGIN
     for b in range(scan.size):
-        if not scan[b] < reach:  # a beam that is NaN says nothing
+        if not scan[b] < reach:  # a NaN beam is invalid
             continue
         up, along = sincos(angles[b] + mount[2])
         rx, ry = mount[0] + scan[b] * along, mount[1] + scan[b] * up

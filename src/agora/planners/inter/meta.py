@@ -1,8 +1,8 @@
 """The interplanner that chooses among other interplanners.
 
 After MetaInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex), with the defaults of its
-dynamic_reconfigure file. Its choice depends on the order in which pedestrians are listed; what is evidently meant, elders first, is
-done here.
+dynamic_reconfigure file. Its choice depends on the order in which pedestrians are listed; this module implements the evident
+intention, elders first.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from agora.ranges import Distance
 class Meta(Retreat):
     """Aggressive by default, polite near elders, sideways near walls.
 
-    Near an elder it is polite whatever else is there. A retreat that has begun goes on as a polite one does, whichever manner began
-    it. As in the original, it does not wait at the end of a retreat, and as an aggressive one it slows down at any distance.
+    Near an elder it is polite whatever else is near. A started retreat continues as a polite one, whichever manner started it. As
+    in the original, it does not wait at the end of a retreat, and in the aggressive manner it slows down at any distance.
 
     Attributes:
         polite_range: distance to an elder up to which it is polite, m.
-        sideways_range: distance to a wall, less 0.135 m, up to which it is sideways, m.
+        sideways_range: distance to a wall, minus 0.135 m, up to which it is sideways, m.
     """
 
     polite_range: Distance = 5.0

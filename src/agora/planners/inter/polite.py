@@ -9,9 +9,9 @@ from agora.planners.inter.retreat import Retreat
 
 @dataclass(frozen=True)
 class Polite(Retreat):
-    """Slow down near pedestrians, and back straight away from a person close in front who comes nearer.
+    """Slows down near pedestrians, and backs straight away from a person close in front that approaches.
 
-    The temporary goal lies straight behind, with the same heading. It is dropped if it is reached, if nobody near comes nearer any
-    more, and if a return behind that is no pedestrian's, or something that the map has or does not know, is nearer than the
-    robot's diameter and 0.075 m.
+    The temporary goal lies straight behind, with the same heading. It is dropped when it is reached, when no near person approaches
+    any more, or when a lidar return behind that belongs to no pedestrian, or an occupied or unknown cell of the map, is nearer than
+    the robot's diameter plus 0.075 m.
     """

@@ -20,41 +20,41 @@ from agora.planners.inter.surroundings import unchanged
 from agora.ranges import Distance
 
 _FAR = 50.0  # m
-_MORE = 2.0  # m beyond the place in which one that can be reached is looked for
+_MORE = 2.0  # m beyond the place within which a reachable one is searched
 _RIM = 1.0  # m
-_ROOM = 0.5  # m: a way that ends so much or more before its place is none for a robot that is nearer than that to its end
-_SAME = 1e-3  # m between two points that are one
+_ROOM = 0.5  # m: a path that ends this far before its place counts as none for a robot within this distance of its end
+_SAME = 1e-3  # m, distance below which two points are one
 _OBSTACLE, _NEAR, _OPEN = np.float32(0.0), np.float32(0.51), np.float32(1.0)
-_LEAST = 0.8775  # of the interpolated: what is inside a cell near an obstacle is below it
+_LEAST = 0.8775  # fraction of the interpolated value: a point inside a cell near an obstacle is below it
 
 
 @dataclass(frozen=True)
 class Replan:
-    """Lead the robot, at every step, on the cheapest way over the local costmap to a place on its path, and from there along it.
+    """Leads the robot, at every step, on the cheapest path over the local costmap to a place on its path, and from there along it.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
-    9ad6441, with ``planner_frequency`` that of the controller): what the costmap has not shown counts as free, cells cost as
-    navfn's, unknown ones and those within the inscribed radius of an obstacle are closed. With a costmap of the scan alone and a
-    ``lookahead`` beyond the goal the robot knows nothing of the map, and learns of a dead end when it sees its end.
+    9ad6441, with ``planner_frequency`` that of the controller): cells that the costmap has not shown count as free, cells cost as
+    in navfn, and unknown cells and those within the inscribed radius of an obstacle are closed. With a costmap of the scan only and
+    a ``lookahead`` beyond the goal the robot does not know the map, and detects a dead end when it sees its end.
 
-    What the window has shown is remembered as far as ``memory``, in the outermost metre of the window too, where what it has lost
-    no longer casts its costs. People who were in it stay there as they were seen last; where that leaves no way, all but the window
-    is forgotten. A window that is unknown as a whole, from a scan that says nothing, is not remembered.
+    Cells that the window has shown are remembered as far as ``memory``; this includes the outermost metre of the window, where
+    obstacles outside no longer contribute costs. People in it stay at their last positions; if that leaves no path, everything
+    except the window is forgotten. A completely unknown window, from a scan without valid beams, is not remembered.
 
-    Where it differs: the way is pulled taut, as `AStar`'s is, where navfn descends its potential; a robot that stands too near to
-    an obstacle is first led away from it, unless every cell about it is one; instead of a place that cannot be reached it takes the
-    next one on the path within 2 m that can, or else the way ends at the last one before that can. A robot more than 50 m from its
-    path is left with it.
+    Differences from the source: the path is pulled taut, like `AStar`'s, while navfn descends its potential; a robot that stands
+    too near to an obstacle is first led away from it, unless all cells around it are obstacles; if a place cannot be reached, the
+    next reachable one on the path within 2 m is taken, or else the path ends at the last reachable one before it. A robot more than
+    50 m from its path keeps it.
 
-    Where there is no way, or the robot has come within 0.5 m of where it ends, more than 0.5 m before its place, it stands for the
-    reason ``no_path``.
+    If there is no path, or the robot has come within 0.5 m of a path end that is more than 0.5 m before its place, the robot stands
+    for the reason ``no_path``.
 
     Attributes:
-        window: local costmap where the local planner reads none; else that one's counts. Where it has the scan, beams that hit
-            something between ``obstacle_range`` and a longer ``raytrace_range`` clear it on their way, as in costmap_2d, and a dead
-            end whose end has vanished is entered again.
-        memory: side of the square about the robot in which it remembers what the window has shown, m; nothing outside the window
-            where it is not larger.
+        window: local costmap if the local planner reads none; otherwise the local planner's is used. With the scan as a source,
+            beams that hit something between ``obstacle_range`` and a longer ``raytrace_range`` clear cells along their length, as
+            in costmap_2d, so a dead end whose end has vanished is entered again.
+        memory: side of the square around the robot in which cells are remembered, m; nothing is remembered outside the window if
+            the square is not larger.
         lookahead: distance of the place along the path, from the point of the path nearest to the robot, m; at most 50.
         neutral: cost of a cell length far from obstacles.
         factor: weight of the costs of cells.
@@ -82,7 +82,7 @@ class Replan:
 
     @property
     def _search(self) -> AStar:
-        """Over cells of length 1 and their costs alone; checks the parameters that are its too."""
+        """Return the search over cells of length 1 with their costs only; also checks the shared parameters."""
         return AStar(neutral=self.neutral, factor=self.factor, inflation_radius=0.0, spacing=self.spacing)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
@@ -110,7 +110,7 @@ class Replan:
         return replace(unchanged(o), path=path, path_count=count, goal=goal, reason=reason), remembered
 
     def _path(self, path: Floats, shown: Costmap, row: int, pose: Floats) -> Floats:
-        """The new path of one robot (K, 2), m; (0, 2) where there is none, the old one where it is too far away."""
+        """Return the new path of one robot (K, 2), m; (0, 2) if there is none, the old path if it is too far away."""
         if not len(path):
             return path
         here = pose[:2].astype(np.float64)
@@ -136,7 +136,7 @@ class Replan:
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
 
     def _way(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
-        """The way, in cells, to the first of the ``ends`` (K, 2) from number ``last`` on that is open and can be reached."""
+        """Return the path, in cells, to the first open and reachable one of the ``ends`` (K, 2), from number ``last`` on."""
         column, row = np.floor(ends + 0.5).astype(np.int64).T
         good = clearance[row, column] == _OPEN
         for _ in range(2):
@@ -157,12 +157,12 @@ def _lengths(path: Array) -> Doubles:
 
 
 def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bools, Memory]:
-    """Return the windows with remembered cells about them, the rows (N,) whose windows are blind, and the new memory.
+    """Return the windows extended by remembered cells, the rows (N,) whose windows are blind, and the new memory.
 
     Args:
         costmap: windows.
-        side: side of the squares about them, m.
-        memory: memory of the call before.
+        side: side of the squares around them, m.
+        memory: memory of the previous call.
     """
     rows, high, wide = costmap.cost.shape
     blind: Bools = (costmap.cost == NO_INFORMATION).all(axis=(1, 2))
@@ -187,7 +187,7 @@ def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bo
 
 
 def _roll(old: Array, new: Array, right: int, up: int) -> None:
-    """Copy the common part of two grids of one size, of which the new one lies farther to the right and up, by so many cells."""
+    """Copy the common part of two grids of equal size, of which the new one is shifted by whole cells to the right and up."""
     (high, wide), (down, left) = old.shape, (max(-up, 0), max(-right, 0))
     part = old[max(up, 0) : max(high - down, 0), max(right, 0) : max(wide - left, 0)]
     new[down : down + part.shape[0], left : left + part.shape[1]] = part
@@ -202,10 +202,10 @@ def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
 
 
 def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
-    """The part of a costmap that holds everything that costs anything and places (K, 2) in its cells, with a free cell about it.
+    """Return the part of a costmap that contains all costs and the places (K, 2) in its cells, with a free border of one cell.
 
     Returns:
-        (rows, columns) uint8, and by how many cells its first lies lower (2,).
+        (rows, columns) uint8, and the number of cells by which its first cell is lower (2,).
     """
     lines, columns = np.flatnonzero(cost.any(axis=1)), np.flatnonzero(cost.any(axis=0))
     found = np.array([[columns[0], lines[0]], [columns[-1], lines[-1]]]) if len(lines) else np.zeros((0, 2))
@@ -219,7 +219,7 @@ def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
 
 
 def _reached(clearance: Floats, start: Doubles) -> Bools:
-    """The open cells that can be reached from a place (2,), or from the open cell nearest to it."""
+    """Return the open cells that can be reached from a place (2,), or from the open cell nearest to it."""
     part, _ = label(clearance == _OPEN)
     row, column = np.nonzero(part)
     if not len(row):

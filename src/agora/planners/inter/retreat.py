@@ -1,14 +1,14 @@
 """Retreats before pedestrians: the common part of the polite, the sideways and the meta interplanner.
 
-After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three mistakes
-of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of
-a pedestrian is computed with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a
-pedestrian where it ends within 0.1 m of the pedestrian's disc.
+After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three errors
+of the public code are replaced by the evident intention: its speed collapses to 0 or 1 m/s, the bearing of a pedestrian is computed
+with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a pedestrian if it ends
+within 0.1 m of the pedestrian's disc.
 
-Two things are added. The way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
-sees the end of the map; the temporary goal lies before what is there. And the robot backs away only from a person who walks and
-comes nearer: it would flee for ever from people who stand or walk off. It slows down for them, and the local planner drives round
-them. A retreat ends as soon as nobody within ``caution_detection_range`` comes nearer.
+Two things are added. The path back is also checked in the local costmap, because many lidars do not see behind the robot, and none
+sees the end of the map; the temporary goal lies before any obstacle there. And the robot only backs away from a person that walks
+and approaches: otherwise it would retreat forever from people that stand or walk away. It slows down for them, and the local
+planner drives around them. A retreat ends as soon as nobody within ``caution_detection_range`` approaches.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from agora.ranges import Chance, Distance, Duration
 from agora.registry import Named, Plug
 
 _POINTS = 21
-_EVERY = 0.25  # s, at most, from one expected place to the next
+_EVERY = 0.25  # s, longest time between two predicted positions
 
 
 class Manner(NamedTuple):
     """The manner in which robots back away: numbers, or arrays (N,).
 
     Attributes:
-        careful: False where a robot drives on as an aggressive one instead.
-        stretch: distance of the temporary goal over ``temp_goal_distance``.
+        careful: False if a robot drives on in the aggressive manner instead.
+        stretch: distance of the temporary goal divided by ``temp_goal_distance``.
         turn: direction of the temporary goal from straight behind, rad.
-        margin: room beyond the robot's diameter within which a wall behind calls the retreat off, m.
+        margin: distance beyond the robot's diameter within which a wall behind cancels the retreat, m.
     """
 
     careful: Any
@@ -52,28 +52,28 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True)
 class Retreat:
-    """Slow down near pedestrians, and back away from a person close in front who comes nearer, if no wall is behind.
+    """Slows down near pedestrians, and backs away from a person close in front that approaches, if no wall is behind.
 
     Attributes:
-        window: local costmap where the local planner reads none; else that one's counts. None for the scan alone.
-        caution_detection_range: distance to the nearest pedestrian from which on it slows down, and within which somebody has to
-            come nearer for a retreat to go on, m.
-        cautious_speed: share of the top speed that is left near pedestrians.
-        ped_minimum_distance: distance to a pedestrian ahead who comes nearer from which on it backs away, m.
+        window: local costmap if the local planner reads none; otherwise the local planner's is used. None for the scan only.
+        caution_detection_range: distance to the nearest pedestrian below which the robot slows down, and within which a person must
+            approach for a retreat to continue, m.
+        cautious_speed: fraction of the top speed near pedestrians.
+        ped_minimum_distance: distance to an approaching pedestrian ahead below which the robot backs away, m.
         temp_goal_distance: distance of the temporary goal, m.
         temp_goal_tolerance: distance at which the temporary goal is reached, m.
-        fov: angle about the heading that counts as ahead, rad.
-        foresight: time for which pedestrians are foreseen, s: who will come near within it counts as near. 0 for now alone.
-        prediction: predictor of where they will be.
-        danger_threshold: level of danger from which on it warns.
+        fov: angle around the heading that counts as ahead, rad.
+        foresight: prediction time of pedestrians, s: a person that will be near within it counts as near. 0 for the present only.
+        prediction: predictor of pedestrians.
+        danger_threshold: level of danger above which it warns.
     """
 
     stretch: ClassVar[float] = 1.0
-    """Distance of the temporary goal over ``temp_goal_distance``."""
+    """Distance of the temporary goal divided by ``temp_goal_distance``."""
     turn: ClassVar[float] = 0.0
     """Direction of the temporary goal from straight behind, rad."""
     margin: ClassVar[float] = 0.075
-    """Room beyond the robot's diameter within which a wall behind calls the retreat off, m."""
+    """Distance beyond the robot's diameter within which a wall behind cancels the retreat, m."""
     pause: ClassVar[float] = 0.0
     """Time that the robot stands at the temporary goal, s."""
 
@@ -109,8 +109,8 @@ class Retreat:
         )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, or the way back; the memory holds whether it backs away, from where to where, how long it stands, and
-        what the predictor remembers.
+        """Return the path, or the path back; the memory holds whether, from where and to where a robot backs away, its pause, and
+        more.
         """
         o = observation
         assert o.path is not None and o.path_count is not None
@@ -142,25 +142,25 @@ class Retreat:
         return Guidance(path, count, goal, speed, seen.danger, reason), after
 
     def _foreseen(self, o: Observation, memory: Memory) -> tuple[Floats | None, Memory]:
-        """Return where pedestrians will be within the foresight, (N, Q, T, 2) m, and what the predictor remembers."""
+        """Return predicted positions of pedestrians within the foresight, (N, Q, T, 2) m, and the memory of the predictor."""
         if self.foresight == 0.0:
             return None, memory
         moments = math.ceil(self.foresight / _EVERY)
         return expected_ways(self.prediction.part, o, moments, self.foresight / moments, memory)
 
     def _manner(self, o: Observation, seen: Company) -> Manner:
-        """Return the manner in which each robot backs away now."""
+        """Return the manner in which each robot backs away."""
         return Manner(np.bool_(True), np.float32(self.stretch), np.float32(self.turn), np.float32(self.margin))
 
     def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:
-        """The temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the heading that the robot has."""
+        """Return the temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the robot's heading."""
         far = room_on_way(o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance))
         x, y = far * np.cos(turned), far * np.sin(turned)
         return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, o.pose[:, 2])).astype(np.float32)
 
 
 def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]:
-    """The memory; zeros at the start of an episode."""
+    """Return the memory; zeros at the start of an episode."""
     if memory:
         return memory["away"], memory["begin"], memory["target"], memory["left"]
     one, two, three = (np.zeros((rows, *shape), np.float32) for shape in ((), (2,), (3,)))
@@ -173,7 +173,7 @@ def _apart(pose: Array, target: Array) -> Doubles:
 
 
 def _led(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:
-    """The paths, straight ones from ``begin`` to ``target`` in rows that back away."""
+    """Return the paths; straight ones from ``begin`` to ``target`` in rows that back away."""
     if not away.any():
         return path, count
     led = np.empty((len(path), max(path.shape[1], _POINTS), 2), np.float32)

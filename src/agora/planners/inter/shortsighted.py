@@ -1,4 +1,4 @@
-"""The interplanner that shows only the beginning of the path."""
+"""The interplanner that only shows the beginning of the path."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from agora.ranges import Count
 
 @dataclass(frozen=True)
 class Shortsighted:
-    """Keep the next part of the path: a share of the points that are left, or some at least.
+    """Keeps the next part of the path: a fraction of the remaining points, or a minimum number.
 
-    Arena 3.0 counts from the beginning of a plan, which is made anew five times a second where the robot is; here it is counted
-    from the point nearest to the robot, so that a path that is made once can be followed to its end.
+    Arena 3.0 counts from the beginning of a plan, which is recomputed five times per second at the robot's position; here counting
+    starts at the point nearest to the robot, so that a path that is computed once can be followed to its end.
 
     Attributes:
-        vision_limit: share of the points.
-        min_poses: least number of points.
+        vision_limit: fraction of the points.
+        min_poses: smallest number of points.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
@@ -36,7 +36,7 @@ class Shortsighted:
             )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path up to where it can be seen."""
+        """Return the visible part of the path."""
         o = observation
         assert o.path is not None and o.path_count is not None
         offset = o.path - o.pose[:, None, :2]

@@ -12,11 +12,12 @@ from agora.ranges import Distance
 
 @dataclass(frozen=True)
 class Sideways(Retreat):
-    """Slow down near pedestrians, back away to the right from a person close in front who comes nearer, and wait there.
+    """Slows down near pedestrians, backs away to the right from a person close in front that approaches, and waits there.
 
     The temporary goal lies 45 degrees to the right of straight behind, at 1.5 times ``temp_goal_distance``, with the same heading.
-    If it is reached the robot stands for 2.5 s. The retreat is called off if nobody near comes nearer any more, and if a return
-    behind that is no pedestrian's, or something that the map has or does not know, is nearer than the robot's diameter and 0.135 m.
+    When it is reached the robot stands for 2.5 s. The retreat is cancelled when no near person approaches any more, or when a lidar
+    return behind that belongs to no pedestrian, or an occupied or unknown cell of the map, is nearer than the robot's diameter plus
+    0.135 m.
     """
 
     stretch: ClassVar[float] = 1.5

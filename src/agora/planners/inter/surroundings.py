@@ -1,4 +1,4 @@
-"""The surroundings that interplanners ask about: pedestrians near and ahead, and walls behind.
+"""The surroundings that interplanners query: pedestrians near and ahead, and walls behind.
 
 Angles and distances are relative to the robot's base.
 """
@@ -21,22 +21,23 @@ from agora.planners.steering import room_ahead
 __all__ = ["company", "unchanged"]
 
 _DANGER = np.float32(3.0)  # m, of Arena's formula
-_BESIDE = np.float32(0.1)  # m outside a pedestrian's disc at which a return still is the pedestrian's
+_BESIDE = np.float32(0.1)  # m, distance outside a pedestrian's disc within which a return belongs to the pedestrian
 _NEAR = np.float32(1e-6)
 _LETHAL = np.uint8(LETHAL)
 WALKING = np.float32(0.2)
-"""Speed from which on a person walks, m/s."""
+"""Speed above which a person walks, m/s."""
 _ELDER = TYPES.index("elder")
 
 
 @dataclass(frozen=True, eq=False)
 class Company:
-    """The pedestrians about each robot; distances (N,) to the centre of the nearest, m, infinite where there is none.
+    """The pedestrians around each robot; distances (N,) to the centre of the nearest, m, infinite if there is none.
 
     Attributes:
         nearest: (N,) distance to the nearest of all.
-        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more, and comes nearer to the robot.
-        comer: (N,) the same whether in the field of view or not.
+        ahead: (N,) distance to the nearest pedestrian in the field of view that walks, at 0.2 m/s or more, and approaches the
+            robot.
+        comer: (N,) the same inside and outside the field of view.
         elder: (N,) distance to the nearest known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
     """
@@ -49,20 +50,20 @@ class Company:
 
 
 def unchanged(o: Observation) -> Guidance:
-    """The path as it is, full speed, no danger."""
+    """Return the unchanged path, full speed, no danger."""
     assert o.path is not None and o.path_count is not None
     rows = len(o.pose)
     return Guidance(o.path, o.path_count, o.goal, np.ones(rows, np.float32), np.zeros(rows, np.float32))
 
 
 def company(o: Observation, fov: float = math.tau, expected: Floats | None = None) -> Company:
-    """Return the pedestrians about each robot.
+    """Return the pedestrians around each robot.
 
     Args:
         o: observation with pedestrians.
-        fov: field of view about a robot's heading, rad.
-        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest``, ``ahead`` and ``comer`` like the
-            places of now; the robot is taken to stay where it is. None for none.
+        fov: field of view around a robot's heading, rad.
+        expected: (N, Q, T, 2) predicted positions of pedestrians, m, which count for ``nearest``, ``ahead`` and ``comer`` like
+            present positions; the robot is assumed to stay at its position. None for none.
     """
     seen = o.pedestrians
     assert seen is not None
@@ -78,9 +79,9 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
 
 
 def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
-    """Return which rows (N,) have a return that is no pedestrian's at most ``reach`` (N,) m from the base, behind them or anywhere.
+    """Return which rows (N,) have a return of no pedestrian at most ``reach`` (N,) m from the base, behind them or anywhere.
 
-    What the lidar does not cover is not seen; without a lidar there are no walls.
+    Areas outside the lidar's view are not seen; without a lidar there are no walls.
     """
     out = np.zeros(len(o.pose), np.bool_)
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
@@ -94,9 +95,9 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
 
 
 def room_on_way(o: Observation, direction: Floats, reach: Floats) -> Floats:
-    """Return the distance that robots (N,) get in a direction (N,) before they touch a wall or an unknown cell of the costmap, m.
+    """Return the distance that robots (N,) can move in a direction (N,) before they touch a wall or an unknown cell, m.
 
-    At most ``reach`` (N,), which is the answer without a costmap too.
+    At most ``reach`` (N,), which is also the result without a costmap.
     """
     out = reach.astype(np.float32)
     way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)))
@@ -115,7 +116,7 @@ def _room_on_ways(pose, radius, direction, window, room, first, last):
 
 @hidden
 def _comes(dx, dy, velocity):
-    """Return whether a person at (dx, dy) m from a place walks, and comes nearer to it."""
+    """Return whether a person at (dx, dy) m from a place walks, and approaches the place."""
     ux, uy = velocity[0], velocity[1]
     return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
 
@@ -167,7 +168,7 @@ def _walls(pose, position, radius, present, scan, angles, mount, range_max, reac
     for n in range(first, last):
         sine, cosine = sincos(pose[n, 2])
         for b in range(scan.shape[1]):
-            if not (scan[n, b] < range_max and scan[n, b] <= reach[n] + offset):  # a beam that is NaN says nothing
+            if not (scan[n, b] < range_max and scan[n, b] <= reach[n] + offset):  # a NaN beam is invalid
                 continue
             up, along = sincos(angles[b] + mount[2])
             x, y = mount[0] + scan[n, b] * along, mount[1] + scan[n, b] * up

@@ -1,12 +1,13 @@
 """TAGA, the tangent action for group avoidance.
 
 S. Sarker Roy et al. 2025, "TAGA: A tangent-based reactive approach for socially compliant robot navigation around human groups".
-The paper leaves the switching distance, the margins and how the side is chosen open; the rule and the defaults here are those of
-the authors' code as it was published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). Its tangent is the direction
-perpendicular to that of the group's middle, which touches the circle on it, and its "sub-goal" is a velocity that takes the place
-of the local planner's, so that nobody is avoided meanwhile: this is why collisions with individuals rise in the paper's table.
+The paper does not specify the switching distance, the margins and the choice of the side; the rule and the defaults here are those
+of the authors' code as published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). Its tangent is the direction
+perpendicular to that of the group's centre, a tangent only for a point on the circle, and its "sub-goal" is a velocity that
+replaces the local planner's, so that no pedestrian is avoided meanwhile: this is why collisions with individuals increase in the
+paper's table.
 
-One fault of that code is not repeated: there a group out of sight counts as a circle of 15 m about (15, 15) m and can hide the
+One error of that code is not copied: there a group out of sight counts as a circle of 15 m around (15, 15) m and can hide the
 others.
 """
 
@@ -31,25 +32,26 @@ from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fie
 
 @dataclass(frozen=True)
 class Taga:
-    """Drive past a group that is close ahead at a right angle to the direction of its middle, on the side nearer to the goal.
+    """Drives past a group that is close ahead, perpendicular to the direction of its centre, on the side nearer to the goal.
 
-    It starts where the robot is nearer than ``margin`` to the group's circle and the group is on the goal's side of the robot, and
-    ends where either is over, or the robot is nearer to the goal than the group is. Where it is closer than ``goal_threshold`` to
-    the goal and nearer to it than a group, that group and those after it in the list do not count.
+    The action starts when the robot is nearer than ``margin`` to the group's circle and the group is on the goal's side of the
+    robot. It ends when either condition ends, or the robot is nearer to the goal than the group. If the robot is within
+    ``goal_threshold`` of the goal and nearer to it than a group, that group and the following ones in the list do not count.
 
     Attributes:
-        detect: finds the groups from places and velocities; False believes the tracks (the code's ground truth).
-        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
-        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
+        detect: whether groups are detected from positions and velocities; False takes them from the tracks (the code's ground
+            truth).
+        link_distance: largest distance of two members of a group, m; only with ``detect``.
+        link_speed: largest difference of their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
         buffer: distance from the farthest member to the group's circle, m.
-        margin: distance from that circle outwards, within which it is at work, m.
+        margin: distance from that circle outwards, within which the action is active, m.
         goal_threshold: distance to the goal within which groups farther from it do not count, m.
-        direct: drives that way itself, as the code does; False makes it a path, which the local planner follows, as the paper says.
+        direct: whether TAGA itself drives, as in the code; False makes the tangent a path for the local planner, as in the paper.
         speed: speed of driving itself, m/s.
-        turn_gain: turn gain of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
+        turn_gain: turning gain of robots that cannot move sideways, when driving itself (`agora.planners.steering`), 1/s.
         subgoal_distance: length of the path, m.
-        danger_threshold: level of danger from which on it warns.
+        danger_threshold: level of danger above which it warns.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians"), concurrent=True)
@@ -71,7 +73,7 @@ class Taga:
         check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, and past a group the twist to drive instead, or the way past it."""
+        """Return the path, and near a group the twist to drive instead, or the path past the group."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
@@ -89,7 +91,7 @@ class Taga:
         return self._led(o, plain, way, at_work), memory
 
     def _led(self, o: Observation, plain: Guidance, way: Floats, at_work: Bools) -> Guidance:
-        """Paths that go straight that way."""
+        """Return paths that are straight in the given direction."""
         path, goal = plain.path.copy(), plain.goal.copy()
         end = o.pose[at_work, :2] + np.float32(self.subgoal_distance) * way[at_work]
         if path.shape[1] < 2:

@@ -1,4 +1,4 @@
-"""The base class of planners whose trained policy has a memory: it answers with velocities, and remembers what it has seen."""
+"""The base class of planners with a recurrent policy, which outputs velocities."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agora.ranges import Positive, TopSpeed, check_fields
 
 @dataclass(frozen=True)
 class ActorPlanner:
-    """Takes the velocity that the policy answers, and remembers the recurrent state.
+    """Drives with the velocity that the policy outputs, and keeps the recurrent state as memory.
 
-    A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
-    The policy answers once in every control period of its training; with a shorter control period the velocity is held
+    A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`. The policy
+    decides once per control period of its training; with a shorter control period the velocity is held
     (`agora.policies.policy.decides`).
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`),
-            whose actions are velocities: its encoding is a `JointState`.
-        preferred_speed: m/s. The memory counts calls and not metres, so that the speed of the training, 1 m/s, is the best known.
-        turn_gain: of robots that cannot move sideways, 1/s.
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
+            actions are velocities: its encoding is a `JointState`.
+        preferred_speed: preferred speed, m/s. The memory counts calls instead of metres, so the training speed, 1 m/s, works best.
+        turn_gain: turning gain of robots that cannot move sideways, 1/s.
     """
 
     file: str
@@ -41,15 +41,15 @@ class ActorPlanner:
         check_fields(self)
 
     def files(self) -> list[Path]:
-        """The file of the policy."""
+        """Return the file of the policy."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy of the file, with the preferred speed.
+        """Return the policy of the file, with the preferred speed.
 
         Raises:
-            InputError: there is no such file, or it is wrong, or of other actions.
+            InputError: the file does not exist, is invalid, or has another kind of actions.
         """
         read = load_policy(self.file)
         if not isinstance(read.observe, JointState):
@@ -58,15 +58,15 @@ class ActorPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Needs, label and period of the policy, and the preferred speed as its top speed."""
+        """Return the needs, label and period of the policy, and the preferred speed as its top speed."""
         policy, speed = self.policy, self.preferred_speed
         return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames, and the memory.
 
-        Memory: ``state`` (N, S) of the policy, ``velocity`` (N, 2) that is held, m/s in the map frame, and ``calls`` (N,) so far in
-        the episode.
+        Memory: ``state`` (N, S) of the policy, the held ``velocity`` (N, 2), m/s in the map frame, and the number of ``calls`` (N,)
+        in the episode.
 
         Raises:
             InputError: the control period is longer than that of the training.

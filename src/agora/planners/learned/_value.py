@@ -34,20 +34,20 @@ _TINY = np.float32(1e-6)
 class ValuePlanner:
     """Takes the velocity that leads to the state of the highest value.
 
-    A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
+    A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`),
-            whose network values states.
-        follow_path: head for a point on the global path; False heads straight for the goal.
-        lookahead: distance along the path of the point to head for, m; the goal where it is nearer. Where walls are seen, it is
-            cut to the longest of four quarters to whose end the robot's disc can go straight.
-        wall_horizon: velocities that lead into a wall within this time are left out, s; 0 sees no walls.
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
+            network values states.
+        follow_path: drive to a point on the global path; False drives straight to the goal.
+        lookahead: distance along the path of the point to drive to, m, at most that of the goal. If walls are seen, the distance is
+            reduced to the longest quarter (of four) to which the robot's disc can drive straight.
+        wall_horizon: velocities that hit a wall within this time are excluded, s; 0 ignores walls.
         window: local costmap, for walls.
-        reach: people farther away are not seen, m; None for the distance in training.
-        preferred_speed: m/s; None for that of the policy's file, which is the robot's largest where the file says none
+        reach: distance beyond which people are not seen, m; None for the distance in training.
+        preferred_speed: preferred speed, m/s; None for that of the policy's file, or the robot's largest if the file has none
             (`agora.policies.joint_state.JointState`).
-        turn_gain: of robots that cannot move sideways, 1/s.
+        turn_gain: turning gain of robots that cannot move sideways, 1/s.
     """
 
     file: str = "sarl"
@@ -63,15 +63,15 @@ class ValuePlanner:
         check_fields(self)
 
     def files(self) -> list[Path]:
-        """The file of the policy."""
+        """Return the file of the policy."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy of the file, with the reach and the preferred speed.
+        """Return the policy of the file, with the reach and the preferred speed.
 
         Raises:
-            InputError: there is no such file, or it is wrong, or its network values no states.
+            InputError: the file does not exist, is invalid, or its network does not value states.
         """
         read = load_policy(self.file)
         if not isinstance(read.network, ValueNetwork):
@@ -83,25 +83,25 @@ class ValuePlanner:
 
     @property
     def network(self) -> ValueNetwork:
-        """The network of the policy."""
+        """Return the network of the policy."""
         assert isinstance(self.policy.network, ValueNetwork)
         return self.policy.network
 
     @property
     def observe(self) -> JointState:
-        """The encoding of the policy."""
+        """Return the encoding of the policy."""
         assert isinstance(self.policy.observe, JointState)
         return self.policy.observe
 
     @cached_property
     def declares(self) -> Declaration:
-        """Needs and label of the policy, with those of the path and of walls."""
+        """Return the needs and label of the policy, plus the needs for the path and walls."""
         path, walls = ("path",) if self.follow_path else (), (self.window,) if self.wall_horizon > 0.0 else ()
         needs, speed = (*self.observe.needs, *path, *walls), float(own(self.observe.preferred_speed))
         return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=speed)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frames; nothing is remembered."""
+        """Return twists (N, 3) in the robots' frames; the memory stays empty."""
         aimed = self._aimed(observation)
         states = self.policy.see(aimed)
         scale = self.observe.scale(aimed.limits)
@@ -111,7 +111,7 @@ class ValuePlanner:
         return Answer(twists, notes={"reason": _reasons(wanted, open_)})
 
     def _aimed(self, o: Observation) -> Observation:
-        """The observation with the point on the path that the robot heads for as its goal."""
+        """Return the observation with its goal replaced by the point on the path that the robot drives to."""
         if not self.follow_path or o.path is None or o.path_count is None:
             return o
         goal = o.goal.copy()
@@ -122,7 +122,7 @@ class ValuePlanner:
         return replace(o, goal=goal)
 
     def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
-        """The candidates (N, A) that lead into no wall; None where no walls are seen."""
+        """Return the candidates (N, A) that hit no wall; None if walls are not seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         velocities = self.network.ahead.velocities
@@ -133,13 +133,13 @@ class ValuePlanner:
 
 
 def _reasons(wanted: Floats, open_: Bools | None) -> Array:
-    """The reasons for which robots (N,) stand: walls leave nothing else, or their policy waits."""
+    """Return the reasons of robots (N,) that stand: walls leave no other candidate, or the policy waits."""
     shut = np.zeros(len(wanted), np.bool_) if open_ is None else ~open_[:, 1:].any(1)
     return np.where(wanted.any(1), Reason.NONE, np.where(shut, Reason.BLOCKED, Reason.WAITING)).astype(np.int8)
 
 
 def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
-    """Velocities (N, 2) of the goal frame in the map's."""
+    """Return velocities (N, 2) of the goal frame in the map's frame."""
     away = o.goal[:, :2] - o.pose[:, :2]
     distance = np.hypot(away[:, 0], away[:, 1])
     there = distance <= _TINY
@@ -151,7 +151,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 @hidden
 def _bars(points, count, dx, dy, keep):
-    """Return whether a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
+    """Return whether a disc of radius ``keep`` that moves from (0, 0) to (dx, dy) touches a wall that it does not leave."""
     length2 = dx * dx + dy * dy
     for w in range(count):
         px, py = points[w, 0], points[w, 1]
@@ -166,7 +166,7 @@ def _bars(points, count, dx, dy, keep):
 
 @kernel
 def _aim(route, robot, window, lookahead, goal, first, last):
-    """Move the goals of rows to the points on their paths that they head for."""
+    """Move the goals of rows to the points on their paths that they drive to."""
     path, path_count = route
     pose, radius = robot
     cost, origin, resolution = window
@@ -187,9 +187,9 @@ def _aim(route, robot, window, lookahead, goal, first, last):
 
 @kernel
 def _leave_open(velocities, robot, window, horizon, out, first, last):
-    """Close the candidates (A) of each row on whose straight way the robot's disc touches a wall.
+    """Exclude the candidates (A) of each row whose straight path brings the robot's disc into contact with a wall.
 
-    A robot that touches a wall already may move so that it gets away from it.
+    A robot that already touches a wall may move away from it.
     """
     pose, goal, radius, speed = robot
     cost, origin, resolution = window

@@ -1,4 +1,4 @@
-"""All-in-One: a policy that says which planner drives, with weights that were trained here.
+"""All-in-One: a policy that selects the planner that drives, with weights trained in this project.
 
 L. Kästner, J. Cox, T. Buiyan, J. Lambrecht, "All-in-One: A DRL-based control switch combining state-of-the-art navigation
 planners", ICRA 2022, and its code, Arena-Rosnav/all_in_one.
@@ -19,7 +19,7 @@ from agora.policies.policy import Policy
 
 @dataclass(frozen=True)
 class AllInOne(SetByPolicy):
-    """Let the planner drive that a policy chooses from time to time, every 0.3 s with the weights that come along.
+    """Drives with the planner that a policy selects periodically, every 0.3 s with the included weights.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding is `PlannerChoice`.
@@ -29,12 +29,12 @@ class AllInOne(SetByPolicy):
 
     @cached_property
     def driver(self) -> Switch:
-        """The planners of the policy."""
+        """Return the planners of the policy."""
         assert isinstance(self.policy.observe, PlannerChoice)
         return Switch(self.policy.observe.planners)
 
     def suits(self, policy: Policy) -> bool:
-        """Say whether a policy scores each of its planners."""
+        """Return whether a policy scores each of its planners."""
         observe = policy.observe
         if not isinstance(observe, PlannerChoice):
             return False

@@ -1,4 +1,4 @@
-"""APPLR: a policy that sets the parameters of BARN's DWA every second, with weights that were trained here.
+"""APPLR: a policy that sets the parameters of BARN's DWA every second, with weights trained in this project.
 
 Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
 reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr), which Arena runs.
@@ -23,11 +23,11 @@ from agora.policies.rollout_settings import SPANS, RolloutSettings
 
 @dataclass(frozen=True)
 class Applr(SetByPolicy):
-    """Drive as `TrajectoryRollout` does with the speeds, samples, biases and inflation that a policy chooses every second.
+    """Drives like `TrajectoryRollout` with the speeds, samples, biases and inflation that a policy chooses every second.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding is `RolloutSettings`.
-        planner: planner that drives, as text: a trajectory_rollout or a preset of it, whose settings the policy chooses.
+        planner: planner that drives, as text: trajectory_rollout or a preset of it; the policy chooses its settings.
     """
 
     file: str = "applr"
@@ -38,15 +38,15 @@ class Applr(SetByPolicy):
 
     @property
     def driver(self) -> Driver:
-        """The planner, with the largest settings."""
+        """Return the planner, with the largest settings."""
         return drives(self.planner)
 
     def suits(self, policy: Policy) -> bool:
-        """Say whether a policy sets what APPLR's sets."""
+        """Return whether a policy outputs the settings of APPLR."""
         return isinstance(policy.observe, RolloutSettings)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return what `SetByPolicy.act` does; a robot whose best curve by its settings is to stand waits, and notes it."""
+        """Return the result of `SetByPolicy.act`; a robot whose best curve with its settings is to stand waits, with a reason."""
         answer = super().act(observation, memory)
         reason = answer.notes["reason"]
         waits = (np.abs(answer.twists).max(1) == 0.0) & (reason == Reason.NONE)
@@ -58,7 +58,7 @@ def drives(planner: str) -> Driver:
     """Return a planner, as text, with the largest settings that `RolloutSettings` has.
 
     Raises:
-        InputError: it is no trajectory_rollout.
+        InputError: the planner is not a trajectory_rollout.
     """
     part = named_planner(planner)[1].part
     if not hasattr(part, "act_by"):

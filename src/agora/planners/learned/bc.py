@@ -1,8 +1,8 @@
-"""BC of DynaBARN: a policy that was cloned from a planner, with weights that were trained here.
+"""BC of DynaBARN: a policy cloned from a planner, with weights trained in this project.
 
 A. Nair et al., "DynaBARN: benchmarking metric ground navigation in dynamic environments", SSRR 2022. Its demonstrations were driven
-by two of the authors; these by a planner that knows where the cylinders are and how they move. The policy sees what that of TD3
-sees: beams, goal and twist.
+by two of the authors; ours are driven by a planner that knows the positions and motion of the cylinders. The policy has the same
+inputs as TD3's: beams, goal and twist.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from agora.planners.learned.policy import PolicyPlanner
 
 @dataclass(frozen=True)
 class Bc(PolicyPlanner):
-    """Drive by lidar and goal as a policy does that was cloned from a planner.
+    """Drives by lidar and goal with a policy cloned from a planner.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "bc"

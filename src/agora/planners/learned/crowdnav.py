@@ -1,4 +1,4 @@
-"""The planners of the CrowdNav family: CADRL, LSTM-RL, SA-CADRL, SARL and SARL*, with weights that were trained here.
+"""The planners of the CrowdNav family: CADRL, LSTM-RL, SA-CADRL, SARL and SARL*, with weights trained in this project.
 
 Y. F. Chen, M. Liu, M. Everett, J. P. How, "Decentralized non-communicating multiagent collision avoidance with deep reinforcement
 learning", ICRA 2017; M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep
@@ -7,8 +7,8 @@ reinforcement learning", IROS 2017; C. Chen, Y. Liu, S. Kreiss, A. Alahi, "Crowd
 with attention-based deep reinforcement learning", ICRA 2019; K. Li, Y. Xu, J. Wang, M. Q.-H. Meng, "SARL*: deep reinforcement
 learning based human-aware navigation for mobile robot in indoor environments", ROBIO 2019.
 
-They believe that everybody keeps their velocity for one step, where the code of CrowdNav asks its simulator by default. They treat
-other robots as people. All but SARL* see no walls.
+They assume that everybody keeps their velocity for one step; by default the code of CrowdNav asks its simulator instead. They treat
+other robots as people. Only SARL* sees walls.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from agora.ranges import Distance, Duration, Length
 
 @dataclass(frozen=True)
 class Cadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017: the value of a state is that with the worst person.
+    """Y. F. Chen et al. 2017: the value of a state is its value with respect to the worst person.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "cadrl"
@@ -32,10 +32,10 @@ class Cadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class LstmRl(ValuePlanner):
-    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM reads the people, the nearest last.
+    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM reads the people, nearest last.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "lstm_rl"
@@ -43,14 +43,14 @@ class LstmRl(ValuePlanner):
 
 @dataclass(frozen=True)
 class SaCadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017 (SA-CADRL): the largest of what it sees of all people, and a cost of being on their wrong side.
+    """Y. F. Chen et al. 2017 (SA-CADRL): the maximum of features over people, and a cost of being on the wrong side of a person.
 
-    It learned to keep right among robots that all keep right, and begin at most 10 m apart. Somebody who comes from farther away it
-    passed on the left, in 9 of 9 episodes; so people beyond ``reach`` are left out.
+    The policy learned to keep right among robots that all keep right and start at most 10 m apart. It passed people that come from
+    farther away on the left, in 9 of 9 episodes; so people beyond ``reach`` are left out.
 
     Attributes:
-        file: of the policy.
-        reach: people farther away are not seen, m.
+        file: file of the policy.
+        reach: distance beyond which people are not seen, m.
     """
 
     file: str = "sa_cadrl"
@@ -59,10 +59,10 @@ class SaCadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class Sarl(ValuePlanner):
-    """C. Chen et al. 2019: attention weighs the people.
+    """C. Chen et al. 2019: people weighted by attention.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "sarl"
@@ -70,16 +70,16 @@ class Sarl(ValuePlanner):
 
 @dataclass(frozen=True)
 class SarlStar(ValuePlanner):
-    """K. Li et al. 2019: SARL that heads for a point on the global path and leaves out velocities that lead into walls.
+    """K. Li et al. 2019: SARL that drives to a point on the global path and excludes velocities that hit walls.
 
-    SARL was trained among five people who are all near. Alone it does not know how to behave: among fewer it turns hither and
-    thither for somebody far away. So people beyond ``reach`` are left out, and with nobody left it drives along the path.
+    SARL was trained among five people that are all near. Its behaviour among fewer people is undefined: it turns back and forth for
+    people far away. So people beyond ``reach`` are left out, and with nobody left it drives along the path.
 
     Attributes:
-        file: of the policy.
-        reach: people farther away are not seen, m.
-        follow_path: head for a point on the global path.
-        wall_horizon: velocities that lead into a wall within this time are left out, s.
+        file: file of the policy.
+        reach: distance beyond which people are not seen, m.
+        follow_path: drive to a point on the global path.
+        wall_horizon: velocities that hit a wall within this time are excluded, s.
     """
 
     file: str = "sarl"

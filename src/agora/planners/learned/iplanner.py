@@ -1,9 +1,9 @@
-"""iPlanner in two dimensions: paths that were learned from their costs on maps, with weights that were trained here.
+"""iPlanner in two dimensions: paths learned from their costs on maps, with weights trained in this project.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, and its code (leggedrobotics/iPlanner,
-b9ea6605). The published network reads depth images; this one reads a scan. Both know the goal alone, no map and no path. The
-published robot stops where its path is feared for three frames. This one turns to its goal meanwhile, so that it may see another
-way.
+b9ea6605). The published network reads depth images; this one reads a scan. Both know only the goal, neither map nor path. The
+published robot stops after three consecutive paths with a high collision probability. This one also turns to its goal meanwhile, so
+that it may find another path.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from agora.ranges import Chance, Count
 
 @dataclass(frozen=True)
 class IPlanner(PolicyPlanner):
-    """Drive along the path that a network answers for scan and goal, and stop where it fears a collision.
+    """Drives along the path that a network outputs for scan and goal, and stops if it expects a collision.
 
     Attributes:
-        file: of the policy, whose encoding is ``key_points``.
-        fear: probability of a collision from which a path is feared.
-        frames: feared paths in turn after which the robot stops.
+        file: file of the policy, whose encoding is ``key_points``.
+        fear: probability of a collision above which a path counts as feared.
+        frames: number of consecutive feared paths after which the robot stops.
     """
 
     file: str = "iplanner"
@@ -38,10 +38,10 @@ class IPlanner(PolicyPlanner):
 
     @property
     def paths(self) -> KeyPoints:
-        """The encoding of the policy.
+        """Return the encoding of the policy.
 
         Raises:
-            InputError: it is another one, whose actions are no paths.
+            InputError: it is another encoding, whose actions are not paths.
         """
         policy: Policy = self.policy
         if not isinstance(policy.observe, KeyPoints):
@@ -51,7 +51,9 @@ class IPlanner(PolicyPlanner):
     def _judged(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """Stop, and turn to the goal, where the last paths were feared; ``feared`` (N,) of them in turn are remembered."""
+        """Stop, and turn to the goal, if the last paths were feared; the memory holds the number of consecutive ``feared`` (N,)
+        paths.
+        """
         gain, before = F(self.paths.gain), memory.get("feared", np.zeros(len(twists), np.int64))
         probability = F(1.0) / (F(1.0) + np.exp(-np.clip(actions[:, -1], F(-30.0), F(30.0))))
         feared = np.where(due, np.where(probability > F(self.fear), before + 1, 0), before)

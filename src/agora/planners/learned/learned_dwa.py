@@ -1,8 +1,8 @@
-"""A dynamic window whose choice is learned, a policy of our own, with weights that were trained here.
+"""A dynamic window whose choice is learned: a policy of this project, with weights trained in this project.
 
-The window is of D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", IEEE Robotics & Automation
+The window follows D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", IEEE Robotics & Automation
 Magazine 1997. Its objective is replaced by a network that judges each command (`agora.policies.commands`). As in the window of ROS,
-a robot that turns on the spot to either side by turns is stuck, and may only turn on to one of them.
+a robot that alternately turns on the spot to both sides is stuck, and may then only turn to one side.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _STILL = 1e-3  # m/s, rad/s
 
 @dataclass(frozen=True)
 class LearnedDwa(PolicyPlanner):
-    """Take the command that a policy rates highest by its three seconds among walls, people and groups, and along the path.
+    """Takes the command that a policy rates highest, from its effects over three seconds: walls, people, groups and path.
 
-    It drives any robot with a lidar: commands are shares of the robot's own limits, and a command after which the robot could not
-    brake before a wall is never taken. A faster robot than those of the training is driven at theirs: commands of its own would
-    carry it past its goal.
+    The planner drives any robot with a lidar: commands are fractions of the robot's own limits, and a command after which the robot
+    could not brake before a wall is never taken. A robot faster than those of the training is limited to their speed; otherwise it
+    would overshoot its goal.
 
-    A robot that has turned on the spot to one side and then to the other turns on the spot to no other side than that until it has
-    left its place. The policy remembers nothing, and between two headings it turned left at one and right at the other for ever.
+    A robot that has turned on the spot to one side and then to the other may only turn to the latter side until it has moved away.
+    The policy has no memory, and would otherwise alternate between turning left and right forever.
 
     Attributes:
-        file: of the policy.
-        fastest: largest speed, of the training by default, m/s.
-        fastest_sideways: largest speed of a robot that moves sideways, too, of the training by default, m/s.
+        file: file of the policy.
+        fastest: largest speed, by default that of the training, m/s.
+        fastest_sideways: largest speed of a robot that can also move sideways, by default that of the training, m/s.
         oscillation_reset_dist: distance to move before the robot may turn on the spot to either side again, m.
     """
 
@@ -47,17 +47,17 @@ class LearnedDwa(PolicyPlanner):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Needs, label and period of the policy, and the largest speed."""
+        """Return the needs, label and period of the policy, and the largest speed."""
         policy = self.policy
         return Declaration(
             needs=policy.observe.needs, label=policy.label, top_speed=max(self.fastest, self.fastest_sideways), period=policy.period
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory, as `PolicyPlanner.act` does; raises as that.
+        """Return the twists (N, 3) and the memory like `PolicyPlanner.act`; raises the same errors.
 
-        Memory besides: ``place`` (N, 2) from which motion is measured, ``turned`` (N,) to which side the robot has turned on the
-        spot there, 1 or -1, and whether it may turn to that side ``alone`` (N,).
+        Additional memory: ``place`` (N, 2) from which motion is measured, ``turned`` (N,) the side to which the robot has turned on
+        the spot there, 1 or -1, and whether it may only turn to that side, ``alone`` (N,).
         """
         own, rows = observation.limits, len(observation.pose)
         most = np.where(own.holonomic, F(self.fastest_sideways), F(self.fastest))

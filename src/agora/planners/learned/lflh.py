@@ -1,11 +1,11 @@
-"""LfLH, a planner that learned from hallucinated obstacles, with weights that were trained here.
+"""LfLH: a planner that learned from hallucinated obstacles, with weights trained in this project.
 
 Z. Wang, X. Xiao et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, and the
-deployment of its code (Arena-Rosnav/lflh, LfD_2D/run_policy.py, 0b4ed01f). The policy sees the scan and the direction of the path;
-about it are the code's rules: a hard turn where the path leads aside, a look 0.2 s ahead, and a recovery. Three things differ. The
-direction of the path is that of its point 0.5 m ahead, where the code adds up the directions of all points to there. The look ahead
-measures distances, where the code adds up |x| and |y|, up to 1.4 times as much. And where the path leads straight into what would
-be touched, so that a turn in place would stand for ever, the robot backs up at once.
+deployment of its code (Arena-Rosnav/lflh, LfD_2D/run_policy.py, 0b4ed01f). The policy sees the scan and the direction of the path.
+The code's rules surround the policy: a hard turn if the path leads to the side, a check 0.2 s ahead, and a recovery. There are
+three differences. The direction of the path is that of its point 0.5 m ahead; the code adds up the directions of all points up to
+there. The check ahead measures Euclidean distances; the code adds up |x| and |y|, up to 1.4 times as much. If the path leads
+straight into an obstacle, so that a turn in place would never end, the robot backs up at once.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from agora.policies.encoding import within
 from agora.policies.subgoal import subgoals
 from agora.ranges import Distance, NotNegative, Speed
 
-_EDGE = 6  # points of an edge of the footprint
+_EDGE = 6  # number of points per edge of the footprint
 _TURN = F(math.tau)
 
 
 @dataclass(frozen=True)
 class Lflh(PolicyPlanner):
-    """Drive by scan and path as a policy does that cloned drives among hallucinated obstacles.
+    """Drives by scan and path with a policy cloned from drives among hallucinated obstacles.
 
-    Rules turn it where the path leads aside, and let it neither drive nor turn into what the scan shows.
+    Rules turn the robot if the path leads to the side, and prevent it from driving or turning into obstacles of the scan.
 
     Attributes:
-        file: of the policy.
-        direction: distance ahead on the path of the point whose bearing is the path's direction, m.
-        hard: direction from which the robot turns in place, rad.
-        resume: direction below which it drives on, rad.
-        gain: of turns in place, 1/s.
-        ahead: time that the look ahead covers, s.
-        margin: what the footprint is padded by for it, m.
+        file: file of the policy.
+        direction: distance ahead on the path of the point whose bearing defines the path's direction, m.
+        hard: path direction above which the robot turns in place, rad.
+        resume: path direction below which it drives on, rad.
+        gain: gain of turns in place, 1/s.
+        ahead: time covered by the check ahead, s.
+        margin: padding of the footprint for this check, m.
         back: speed of backing up, m/s.
     """
 
@@ -55,7 +55,7 @@ class Lflh(PolicyPlanner):
     back: Speed = 0.2
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the policy with ``turning`` (N,), whether a hard turn is under way.
+        """Return the twists (N, 3), and the memory of the policy with ``turning`` (N,), whether a hard turn is in progress.
 
         Raises:
             InputError: the policy was trained with a shorter control period.
@@ -73,7 +73,7 @@ class Lflh(PolicyPlanner):
 
 @hidden
 def _seen_through(x, y, ranges, angles, sensor):
-    """Return whether a point of the robot's frame lies beyond what its beam meets."""
+    """Return whether a point of the robot's frame lies beyond the end of its beam."""
     sine, cosine = sincos(sensor[2])
     dx, dy = x - sensor[0], y - sensor[1]
     u, v = cosine * dx + sine * dy, cosine * dy - sine * dx
@@ -89,7 +89,7 @@ def _seen_through(x, y, ranges, angles, sensor):
 
 @hidden
 def _touches(vx, omega, ahead, margin, radius, footprint, ranges, angles, sensor):
-    """Return whether the outline, after a while on an arc, lies beyond what the scan met."""
+    """Return whether the outline, after a time on an arc, reaches beyond the end of a beam."""
     half = F(0.5) * omega * ahead
     chord = vx * ahead * (math.sin(half) / half if abs(half) > F(1e-4) else ONE)
     mid_sine, mid_cosine = sincos(half)

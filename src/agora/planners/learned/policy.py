@@ -1,4 +1,4 @@
-"""A trained policy as a planner: it observes and acts as in training."""
+"""A trained policy as a planner, with the observations and actions of the training."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from agora.policies.weights import weights_file
 
 @dataclass(frozen=True)
 class PolicyPlanner:
-    """Drive as a policy does that was trained in `agora.learning`; neither torch nor Gymnasium is needed.
+    """Drives with a policy trained in `agora.learning`; needs neither torch nor Gymnasium.
 
-    Any policy drives, whatever its encoding and its network. A policy whose file names the robot that it was trained with
-    (`agora.policies.policy.TrainedRobot`) drives every robot within the limits of that one, and within the robot's own. It reads
-    another lidar in the directions of that one (`TrainedRobot.seen`). An action that goes from limit to limit is one of the robot
-    at hand else; a policy without sideways motion drives robots that have it, too. Where the file names the control period of the
-    training and the robot decides more often, its last twist is held (`agora.policies.policy.decides`); a longer control period
-    is refused.
+    Any policy can drive, whatever its encoding and its network. If the file of a policy names the robot of the training
+    (`agora.policies.policy.TrainedRobot`), the policy drives every robot within the limits of both robots, and resamples the lidar
+    in the directions of the trained one (`TrainedRobot.seen`). Otherwise actions span the limits of the present robot; a policy
+    without sideways motion also drives robots that have it. If the file names the control period of the training and the robot
+    decides more often, the last twist is held (`agora.policies.policy.decides`); a longer control period is an error.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -34,30 +33,30 @@ class PolicyPlanner:
     file: str = "hall"
 
     def files(self) -> list[Path]:
-        """The file of the policy."""
+        """Return the file of the policy."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy of the file.
+        """Return the policy of the file.
 
         Raises:
-            InputError: there is no such file, or it is wrong.
+            InputError: the file does not exist or is invalid.
         """
         return load_policy(self.file)
 
     @cached_property
     def declares(self) -> Declaration:
-        """Needs and label of the policy, and the period and top speed of its training."""
+        """Return the needs and label of the policy, and the period and top speed of its training."""
         policy, body = self.policy, self.policy.body
         speed = math.inf if body is None else body.max_vx
         return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), those of the last decision where the policy decides less often than the robots do.
+        """Return the twists (N, 3); between decisions of the policy, those of the last decision.
 
-        Memory: ``calls`` (N,) so far in the episode, ``twists`` (N, 3) that are held, ``looked`` (N, D) when it decided last,
-        whether it has ``begun`` (N,), and ``state`` (N, S) of the network.
+        Memory: number of ``calls`` (N,) in the episode, held ``twists`` (N, 3), observation ``looked`` (N, D) at the last decision,
+        whether the robot has ``begun`` (N,), and ``state`` (N, S) of the network.
 
         Raises:
             InputError: the policy was trained with a shorter control period.
@@ -83,11 +82,11 @@ class PolicyPlanner:
     def _judged(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """The twists (N, 3) of actions (N, A), and what is remembered; a planner may think better of them where it decides now."""
+        """Return the twists (N, 3) of actions (N, A), and the memory; a subclass may override twists in rows that decide now."""
         return twists, kept
 
     def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
-        """The vectors (N, D) that the policy sees, and the memory of them where it decides now: ``due`` (N,)."""
+        """Return the encoded observations (N, D), and their memory in rows that decide now: ``due`` (N,)."""
         looked = self.policy.see(observation)
         before, begun = memory.get("looked", np.zeros_like(looked)), memory.get("begun", np.zeros(len(due), np.bool_))
         self.policy.observe.remember(looked, before, ~begun)

@@ -1,8 +1,8 @@
-"""ROSNavRL, Arena's own family of planners, with weights that were trained here.
+"""ROSNavRL, Arena's own family of planners, with weights trained in this project.
 
-L. Kästner et al., "Arena 3.0", RSS 2024, and the code of rosnav-rl. The policy sees the lidar's beams, each the shortest of its
-share, and distance and direction of a sub-goal 5 m ahead on the global path. It sees the twist that the robot has, where the code
-shows its last command.
+L. Kästner et al., "Arena 3.0", RSS 2024, and the code of rosnav-rl. The policy sees the shortest range in each sector of the lidar,
+and distance and direction of a sub-goal 5 m ahead on the global path. It sees the present twist of the robot; the code uses its
+last command instead.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from agora.ranges import Distance
 
 @dataclass(frozen=True)
 class RosnavRl(PolicyPlanner):
-    """Drive by lidar and sub-goal as a policy does that was trained with PPO and Arena's rewards.
+    """Drives by lidar and sub-goal with a policy trained with PPO and Arena's rewards.
 
-    The policy was trained to come within 0.5 m of its goal. With a smaller goal tolerance it would circle around the goal. So near
-    the goal it drives no faster than a robot may that turns to the goal in one arc.
+    The policy was trained to come within 0.5 m of its goal. With a smaller goal tolerance it would circle around the goal. Near the
+    goal the speed is therefore limited so that the robot can turn to the goal in one arc.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
         approach: distance to the goal from which the speed is limited by the arc to it, m; 0 for never.
     """
 

@@ -1,4 +1,4 @@
-"""The base class of planners whose settings a policy chooses from time to time."""
+"""The base class of planners whose settings a policy chooses periodically."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ __all__ = ["Driver", "SetByPolicy"]
 
 
 class Driver(Protocol):
-    """A planner whose settings are given anew at every call."""
+    """A planner whose settings are given at every call."""
 
     @property
     def declares(self) -> Declaration:
-        """Its properties."""
+        """Return the properties of the planner."""
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Answer as `agora.interfaces.BatchPlanner.act` does, by settings (N,) by name."""
+        """Return the result of `agora.interfaces.BatchPlanner.act`, with settings (N,) by name."""
 
 
 class SetByPolicy:
-    """A base for planners that drive as a `Driver` does, by the settings of a policy.
+    """A base for planners that drive with a `Driver`, whose settings a policy chooses.
 
     Attributes:
-        file: of the policy, as of `agora.planners.learned.policy.PolicyPlanner`.
+        file: file of the policy, as in `agora.planners.learned.policy.PolicyPlanner`.
     """
 
     file: str
@@ -44,18 +44,18 @@ class SetByPolicy:
     @property
     @abstractmethod
     def driver(self) -> Driver:
-        """The planner that drives."""
+        """Return the planner that drives."""
 
     @abstractmethod
     def suits(self, policy: Policy) -> bool:
-        """Say whether the actions of a policy are settings of the driver."""
+        """Return whether the actions of a policy are settings of the driver."""
 
     def files(self) -> list[Path]:
-        """The file of the policy."""
+        """Return the file of the policy."""
         return [weights_file(self.file)]
 
     def named_parts(self) -> list[Named]:
-        """The planner that drives; empty until a policy names it."""
+        """Return the planner that drives; empty until a policy names it."""
         try:
             return [Named("driver", self.driver)]
         except InputError:
@@ -63,10 +63,10 @@ class SetByPolicy:
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy of the file.
+        """Return the policy of the file.
 
         Raises:
-            InputError: there is no such file, or it is wrong, or of other actions.
+            InputError: the file does not exist, is invalid, or has another kind of actions.
         """
         policy = load_policy(self.file)
         if not self.suits(policy):
@@ -75,7 +75,7 @@ class SetByPolicy:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Needs of the policy and of the driver, the driver's top speed, label and period of the policy."""
+        """Return the needs of the policy and of the driver, the driver's top speed, and label and period of the policy."""
         policy, own = self.policy, self.driver.declares
         needs = (*own.needs, *(name for name in policy.observe.needs if name not in own.channels))
         return Declaration(needs=needs, label=policy.label, notes=("reason",), top_speed=own.top_speed, period=policy.period)

@@ -1,9 +1,9 @@
-"""TD3 of DynaBARN and ros_jackal, with weights that were trained here.
+"""TD3 of DynaBARN and ros_jackal, with weights trained in this project.
 
 A. Nair et al., "DynaBARN: benchmarking metric ground navigation in dynamic environments", SSRR 2022; Z. Xu et al., "Benchmarking
 reinforcement learning techniques for autonomous navigation", ICRA 2023, and its code (Daffan/ros_jackal). The policy sees the
-lidar's beams, each the shortest of its share and cut at 5 m, distance and direction of the goal, and the robot's twist. There is no
-map and no path.
+shortest range in each sector of the lidar, clipped at 5 m, distance and direction of the goal, and the robot's twist. It uses
+neither map nor path.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from agora.planners.learned.policy import PolicyPlanner
 
 @dataclass(frozen=True)
 class Td3(PolicyPlanner):
-    """Drive by lidar and goal as a policy does that was trained with TD3.
+    """Drives by lidar and goal with a policy trained with TD3.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "td3"

@@ -1,4 +1,4 @@
-"""TRAIL: DRL-VO, the planner of Temple University's robotics laboratory (TRAIL), with weights that were trained here.
+"""TRAIL: DRL-VO, the planner of Temple University's robotics laboratory (TRAIL), with weights trained in this project.
 
 Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023, and the
 code of TempleRAIL/drl_vo_nav. Arena 3.0 runs it under the name of the laboratory.
@@ -15,10 +15,10 @@ from agora.planners.learned.policy import PolicyPlanner
 
 @dataclass(frozen=True)
 class Trail(PolicyPlanner):
-    """Drive by scans, people and sub-goal as a policy does that learned by velocity obstacles which headings are free.
+    """Drives by scans, people and sub-goal with a policy that learned free headings from velocity obstacles.
 
     Attributes:
-        file: of the policy.
+        file: file of the policy.
     """
 
     file: str = "trail"

@@ -2,26 +2,26 @@
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
 leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
-every pose. Moving aside costs five times as much as moving ahead, so that the robot goes through a narrow place lengthwise.
+every pose. Moving sideways costs five times as much as moving ahead, so the robot passes a narrow place lengthwise.
 
-Where it differs:
-- It plans to the last place of the global path that is well in the window, with any heading, or to the goal where that is nearer.
-  Upstream plans to the goal, and moves one off its map to the border.
-- Obstacles are the lethal cells of the costmap, people among them where they stood when the plan was made. Unknown cells bear no
-  foot. Gaps and edges that the robot can step over are not in the costmap: each foot has ground in reach there
+Differences from the source:
+- The plan leads to the last place of the global path that is well inside the window, with any heading, or to the goal if that is
+  nearer. Upstream plans to the goal, and moves a goal outside its map to the border.
+- Obstacles are the lethal cells of the costmap, including people at their positions at the time of the plan. Feet cannot stand on
+  unknown cells. Gaps and edges that the robot can step over are not in the costmap: each foot finds ground in reach there
   (`agora.maps.ground`).
-- The cost has the robot's own speeds, across a fifth of that along, as upstream. The published ones are in the preset
-  `artplanner_anymal`.
-- The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last that lies on a line with those
-  before it. Upstream goes from corner to corner of the plan, and turns to one that is more than 1 m away, whatever the plan says.
-  What is beyond the robot's limits is scaled down as a whole.
-- The box that was published for the ANYmal is some 0.06 m wider to each side than the robot. Other robots are given that room.
-- It plans motions aside for robots on wheels, too. They turn to the next pose, or their back where that is nearer, and drive
-  there, whatever heading the plan has on the way. A car-like one drives as tight a curve as it can, but the plan does not know that
-  it cannot turn in place; where it touches something, it stands.
+- The cost uses the robot's own speeds; the sideways speed is a fifth of the forward speed, as upstream. The published speeds are in
+  the preset `artplanner_anymal`.
+- The follower drives along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last pose that is collinear with those
+  before it. Upstream drives from corner to corner of the plan, and turns to a corner that is more than 1 m away, whatever the plan
+  says. Commands beyond the robot's limits are scaled down as a whole.
+- The box published for the ANYmal is about 0.06 m wider on each side than the robot. Other robots get the same margin.
+- Sideways motions are also planned for wheeled robots. They turn to the next pose, or turn their back to it if that is nearer, and
+  drive there, whatever heading the plan has on the way. A car-like robot drives as tight a curve as it can, but the plan does not
+  know that it cannot turn in place; if it would touch something, it stands.
 
-What it cannot do: to it people are things that stand, seen a second late. It walks into who crosses its way, and in a crowd it
-stops and starts. Of narrow places it passes all, but that a car may touch the wall of a corridor as it turns into it.
+Limits: the planner treats people as static obstacles, seen a second late. It walks into people that cross its path, and in a crowd
+it stops and starts. It passes all narrow places, except that a car may touch the wall of a corridor as it turns into it.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from agora.planners._roadmaps.stance import bodies
 from agora.ranges import Chance, Distance, Length, Number, Period, Positive, TopSpeed, Within, check_fields
 from agora.seeds import key_of
 
-_POSES = 128  # of a plan that is kept
-_CORNERS = 64  # of a plan as it is made
+_POSES = 128  # number of poses of a plan that are kept
+_CORNERS = 64  # number of poses of a plan as computed
 _APART = np.float32(0.25)  # m and rad
-_ASIDE = np.float32(0.2)  # of the speed along the robot
+_ASIDE = np.float32(0.2)  # fraction of the forward speed
 _TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
 _BEND = np.float32(0.6)  # rad: a robot that cannot move aside turns first
 _CRAWL, _TINY, _FAR = np.float32(0.3), np.float32(1e-6), np.float32(3e38)
@@ -65,27 +65,27 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class ArtPlanner:
-    """Every ``replan`` seconds find the soonest way through poses in which torso and feet have room, and follow it.
+    """Every ``replan`` seconds find the fastest path through poses in which torso and feet have room, and follow it.
 
     Attributes:
         window: local costmap.
-        lon: speed along the robot in the cost, m/s; None for the robot's.
-        lat: speed across it, m/s; None for a fifth of ``lon``.
+        lon: forward speed in the cost, m/s; None for the robot's.
+        lat: sideways speed in the cost, m/s; None for a fifth of ``lon``.
         yaw: turning rate in the cost, rad/s; None for the robot's.
-        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
-        foot_y: the same across it, as a share of half its width.
-        foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
+        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
+        foot_reach: side of the box in which a foot finds its ground, as a fraction of the robot's length; 0 for no feet.
         density: poses of the roadmap per m2.
-        vertices: most poses of the roadmap.
-        attempts: most draws for each pose.
+        vertices: largest number of poses of the roadmap.
+        attempts: largest number of draws for each pose.
         edge: length of the longest edge, m.
-        start_radius: how far from a start that is no valid pose a valid one is looked for, m (published 0.2).
-        goal_radius: distance to a goal that is no valid pose at which a pose will do, m.
+        start_radius: distance from an invalid start within which a valid pose is searched, m (published 0.2).
+        goal_radius: distance from an invalid goal within which a pose is accepted, m.
         replan: time between two plans, s.
-        position_gain: speed for a distance to the next pose, 1/s.
-        heading_gain: turning rate for an error of the heading, 1/s.
-        near: distance at which a pose is reached, m (published 0.2).
-        padding: room about the outline, m, as the box of upstream has about the robot.
+        position_gain: speed per distance to the next pose, 1/s.
+        heading_gain: turning rate per error of the heading, 1/s.
+        near: distance at which a pose counts as reached, m (published 0.2).
+        padding: margin around the outline, m, that of upstream's box around its robot.
         seed: seed of the draws.
     """
 
@@ -126,13 +126,13 @@ class ArtPlanner:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The settings of the roadmap."""
+        """Return the settings of the roadmap."""
         f, key = np.float32, key_of("artplanner", self.seed, "roadmap")
         radii = (f(self.start_radius), f(self.goal_radius))
         return Drawing(key, f(self.density), self.vertices, self.attempts, f(self.edge), *radii)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the plans, and why a robot stands."""
+        """Return the twists (N, 3), the plans, and the reasons why robots stand."""
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         now = {name: part.copy() for name, part in memory.items()} or _nothing(rows)
@@ -155,7 +155,7 @@ class ArtPlanner:
         return Answer(twists, now, {"reason": reason})
 
     def _plan(self, o: Observation, due: Array, now: Memory) -> None:
-        """Plan anew for the rows ``due`` (R,)."""
+        """Compute new plans for the rows ``due`` (R,)."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         c, f, count = o.costmap, np.float32, len(due)
         feet = (self.foot_x, self.foot_y, self.foot_reach)
@@ -181,7 +181,7 @@ class ArtPlanner:
         now["left"][due] = self.replan
 
     def _paces(self, o: Observation) -> Floats:
-        """The speeds (N, 3) of the cost."""
+        """Return the speeds (N, 3) of the cost."""
         rows, m = len(o.pose), o.limits
         lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
         lat = _ASIDE * lon if self.lat is None else np.full(rows, self.lat)
@@ -190,7 +190,7 @@ class ArtPlanner:
 
 
 def _nothing(rows: int) -> Memory:
-    """The memory at the start of an episode: zeros."""
+    """Return the memory at the start of an episode: zeros."""
     return {
         "poses": np.zeros((rows, _POSES, 3), np.float32),
         "count": np.zeros(rows, np.int32),
@@ -204,7 +204,9 @@ def _nothing(rows: int) -> Memory:
 
 @lean_kernel
 def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
-    """Write where the ``rows`` from ``first`` to ``last`` plan to: the goal, or where their paths leave the reach of the window."""
+    """Write the targets of the ``rows`` from ``first`` to ``last``: the goal, or the place where the path leaves the reach of the
+    window.
+    """
     for i in range(first, last):
         n = rows[i]
         x, y, count = pose[n, 0], pose[n, 1], np.int64(path_count[n])
@@ -233,7 +235,7 @@ def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
 
 @lean_kernel
 def _spread(out, counts, start, touching, corner, poses, kept, first, last):
-    """Write the poses of plans 0.25 m and 0.25 rad apart, without the first, in the map's frame; as many as fit."""
+    """Write the poses of plans 0.25 m and 0.25 rad apart, without the first pose, in the map's frame; as many as fit."""
     for n in range(first, last):
         x, y, heading, count = start[n, 0], start[n, 1], start[n, 2], 0
         for k in range(0 if touching[n] else 1, counts[n]):
@@ -252,7 +254,9 @@ def _spread(out, counts, start, touching, corner, poses, kept, first, last):
 
 @hidden
 def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius):
-    """Speed and turning rate to a pose for a robot that cannot move aside, within its speeds; ``error`` is that of the heading."""
+    """Return speed and turning rate to a pose for a robot that cannot move sideways, within its speeds; ``error`` is that of the
+    heading.
+    """
     gain, turning, near = gains
     distance, ahead = math.sqrt(along * along + across * across), ONE
     if distance > near:
@@ -272,7 +276,7 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
 
 @hidden
 def _straight(poses, first, last, x, y, near, turned):
-    """Return whether the straight way to a pose of a plan is near all poses before it, with much the same heading."""
+    """Return whether the straight line to a pose of a plan is near all poses before it, with almost the same heading."""
     dx, dy = poses[last, 0] - x, poses[last, 1] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     for k in range(first, last):
@@ -284,7 +288,7 @@ def _straight(poses, first, last, x, y, near, turned):
 
 @lean_kernel
 def _follow(gains, pose, bounds, plans, twists, first, last):
-    """Write the twists of the rows ``first <= n < last`` along the poses of their plans, which are passed as they are reached."""
+    """Write the twists of the rows ``first <= n < last`` along the poses of their plans; reached poses are skipped."""
     gain, turning, near = gains
     holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = bounds
     poses, count, at = plans

@@ -23,13 +23,13 @@ _ARRIVED = np.float32(0.52)
 
 @dataclass(frozen=True)
 class GoToGoal:
-    """Drive straight to the goal, blind to walls and pedestrians, brake in time, and turn to the goal's heading.
+    """Drives straight to the goal, ignoring walls and pedestrians, brakes in time, and turns to the goal's heading.
 
-    A car-like robot whose goal lies inside its turning circle drives straight on until it does not, and keeps the heading it
-    arrives with.
+    A car-like robot whose goal lies inside its turning circle drives straight on until the goal lies outside, and keeps its arrival
+    heading.
 
     Attributes:
-        speed: speed where the robot allows it, m/s; None for the robot's own.
+        speed: speed if the robot allows it, m/s; None for the robot's own.
         lookahead: distance ahead on the line to the goal to which the robot steers, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
@@ -48,7 +48,7 @@ class GoToGoal:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); nothing is remembered."""
+        """Return the twists (N, 3); the memory stays empty."""
         o, m = observation, observation.limits
         parameters = tuple(np.float32(v) for v in (own(self.speed), self.lookahead, self.tolerance, o.dt))
         limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)

@@ -1,4 +1,4 @@
-"""Pure pursuit (Coulter 1992, CMU-RI-TR-92-01): a whole planner for one robot, and the one to copy."""
+"""Pure pursuit (Coulter 1992, CMU-RI-TR-92-01): a complete planner for one robot, and a template to copy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["PurePursuit"]
 
 @dataclass(frozen=True)
 class PurePursuit:
-    """Chase a point that runs ahead on the path, blind to pedestrians, and brake for the path's end.
+    """Follows a point that moves ahead on the path, ignoring pedestrians, and brakes for the path's end.
 
     Attributes:
         lookahead: distance of the point ahead on the path, m.
-        speed: speed where the robot allows it, m/s; None for the robot's own.
+        speed: speed if the robot allows it, m/s; None for the robot's own.
         tolerance: distance to the end of the path at which to stop, m.
     """
 
@@ -41,7 +41,7 @@ class PurePursuit:
         )
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
-        """Find the point of the path nearest to the robot, go ``lookahead`` on from there, steer to it."""
+        """Find the point of the path nearest to the robot, move on by ``lookahead`` from there, and steer to the result."""
         assert observation.path is not None and observation.path_count is not None
         x, y, heading = (float(value) for value in observation.pose)
         path, count = observation.path.astype(float), observation.path_count

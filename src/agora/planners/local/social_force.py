@@ -1,12 +1,12 @@
 """The social force as a robot planner, in two published versions.
 
 `SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors of its code.
-`SocialForceSimple` is the one of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA compares with too.
-Both go along the global path instead of straight to the goal; the second leaves walls to it.
+`SocialForceSimple` is the version of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA also compares with. Both follow the
+global path instead of driving straight to the goal; the second leaves walls to the path.
 
-Narrow places: walls push, and a push may be too late. Through a door of 0.9 m with nobody there `jackal` comes 11 of 12 times at
-its 2 m/s, and touches the jamb once; `rto` at 2.8 m/s comes through one time in three. Round the end of a wall with 1 m on both
-sides these two and `tiago` mostly touch it. A robot is the disc about its outline, so `f1tenth` does not go through that door.
+Narrow places: walls repel, and the repulsion may be too late. `jackal` passes an empty door of 0.9 m 11 of 12 times at its 2 m/s,
+and touches the jamb once; `rto` at 2.8 m/s passes one time in three. Around the end of a wall with 1 m on both sides these two and
+`tiago` mostly touch it. A robot is the disc around its outline, so `f1tenth` does not pass that door.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
 
 @device
 def _target(path, count, goal, x, y, ahead):
-    """The first path point at least ``ahead`` from (x, y), looked for from the nearest one on; the goal if there is none."""
+    """Return the first path point at least ``ahead`` from (x, y), starting at the nearest point; the goal if there is none."""
     nearest, least = 0, np.float32(3e38)
     for k in range(count):
         dx, dy = path[k, 0] - x, path[k, 1] - y
@@ -53,7 +53,7 @@ def _target(path, count, goal, x, y, ahead):
 
 @inlined
 def _start(i, pose, twist, goal, path, path_count, ahead):
-    """Position, velocity in the map frame, and direction to go, of robot ``i``."""
+    """Return position, velocity in the map frame, and direction of travel of robot ``i``."""
     x, y = pose[i, 0], pose[i, 1]
     sine, cosine = sincos(pose[i, 2])
     vx, vy = cosine * twist[i, 0] - sine * twist[i, 1], sine * twist[i, 0] + cosine * twist[i, 1]
@@ -64,7 +64,7 @@ def _start(i, pose, twist, goal, path, path_count, ahead):
 
 @inlined
 def _capped(vx, vy, speed):
-    """The velocity, not faster than ``speed``."""
+    """Return the velocity, limited to ``speed``."""
     size = math.sqrt(vx * vx + vy * vy)
     scale = speed / size if size > speed else ONE
     return scale * vx, scale * vy
@@ -72,7 +72,7 @@ def _capped(vx, vy, speed):
 
 @device
 def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
-    """Libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
+    """Return libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
     cost, origin, resolution = window
     reach = radius + _LENGTHS * sigma
     if nearest_walls(cost[n], origin[n, 0], origin[n, 1], resolution, x, y, reach, keys, nearest, point) == 0:
@@ -164,18 +164,18 @@ def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, siz
 
 
 def _others(observation: Observation, name: str) -> Array:
-    """One field of the pedestrians' and the robots' tracks side by side."""
+    """Return one field of the pedestrians' and the robots' tracks, concatenated."""
     return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
 
 
 def _top(observation: Observation, speed: float | None) -> Floats:
-    """The largest speed (N,) that is wanted, m/s: as given, or the robots'."""
+    """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
     most = observation.limits.max_vx
     return frozen(most if speed is None else np.full(len(most), speed, np.float32))
 
 
 def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
-    """Return the arrays of the robots themselves for the kernels; without paths where nobody follows them."""
+    """Return the arrays of the robots themselves for the kernels; without paths if they do not follow them."""
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
@@ -200,30 +200,30 @@ _TUNABLE: dict[str, Span] = {
 class SocialForce:
     """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
 
-    The new velocity is v' = v + a dt, capped; the commanded one is (v + v') / 2, because the original moves the robot by that.
-    Walls are the lethal cells of the local costmap, of which the nearest counts, as in libpedsim.
-    Nothing in the original slows a motion across the way, so that it swings wide in curves and circles a goal that it missed
-    (radius v_max); ``side_damping`` is the remedy, and changes nothing on a straight way. 0 gives the original.
-    The original has no path and heads straight for the goal: ``follow_path`` False.
+    The new velocity is v' = v + a dt, clipped; the commanded one is (v + v') / 2, because the original moves the robot by that.
+    Walls are the lethal cells of the local costmap, of which the nearest counts, as in libpedsim. The original does not damp motion
+    across the path, so it swings wide in curves and circles a goal that it missed (radius v_max); ``side_damping`` prevents this,
+    and has no effect on a straight path. 0 gives the original. The original has no path and drives straight to the goal:
+    ``follow_path`` False.
 
     Attributes:
         max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
         desired_factor: the acceleration along the path is this times ``max_speed``.
-        near_factor: the same for the last ``near_radii`` radii of the robot before the goal.
+        near_factor: the same within ``near_radii`` radii of the robot before the goal.
         near_radii: length before the goal, in radii of the robot.
         social_factor: weight of the interaction.
         obstacle_factor: weight of the force of the nearest wall; 0 leaves walls to the path.
-        obstacle_sigma: distance over which it falls to 1/e, m.
+        obstacle_sigma: distance over which the wall's force falls to 1/e, m.
         window: local costmap, for walls.
-        look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
+        look_ahead_factor: weight of the step towards the side with fewer oncoming people (0.5 m/s2).
         importance: lambda of the interaction (`agora.pedestrians.shared.moussaid`).
         gamma: gamma of the interaction.
         n: n of the interaction.
         n_prime: n' of the interaction.
         cutoff: distance beyond which others do not interact, m.
         follow_path: aim at a point on the path; False aims at the goal.
-        path_ahead: distance of the path point that is aimed at, m.
-        side_damping: rate at which the velocity across the way decays, 1/s.
+        path_ahead: distance of the path point that the robot aims at, m.
+        side_damping: rate at which the velocity across the path decays, 1/s.
         heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
@@ -260,7 +260,7 @@ class SocialForce:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robot's frame; nothing is remembered."""
+        """Return twists (N, 3) in the robot's frame; the memory stays empty."""
         parameters = _Parameters(
             desired_factor=self.desired_factor,
             near_factor=self.near_factor,
@@ -309,7 +309,7 @@ class SocialForceSimple:
         relaxation: K_i, 1/s.
         repulsion: A, m/s2.
         length: B, m.
-        path_ahead: distance of the path point that is aimed at, m.
+        path_ahead: distance of the path point that the robot aims at, m.
         heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
@@ -334,7 +334,7 @@ class SocialForceSimple:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robot's frame; nothing is remembered."""
+        """Return twists (N, 3) in the robot's frame; the memory stays empty."""
         parameters = _SimpleParameters(self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead, observation.dt)
         others = [_others(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)

@@ -1,1 +1,1 @@
-"""The networks of `agora.policies.networks` in PyTorch, to be trained."""
+"""The networks of `agora.policies.networks` in PyTorch, for training."""

@@ -1,4 +1,4 @@
-"""A network in PyTorch that the trainers ``ppo`` and ``cloning`` improve: an actor and a critic, which may remember."""
+"""A PyTorch network that the trainers ``ppo`` and ``cloning`` optimise: an actor and a critic, optionally recurrent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ActorCritic", "actor_critic", "look"]
 
 
 class ActorCritic(nn.Module, ABC):
-    """A policy whose actions are drawn, normally distributed if no subclass says otherwise, and the value of what it sees.
+    """A stochastic policy (normally distributed unless a subclass overrides it) and the value of its observations.
 
     Args:
         network: network of the policy.
@@ -29,7 +29,7 @@ class ActorCritic(nn.Module, ABC):
     Attributes:
         network: network of the policy, as given.
         shape: shape of the training, as given.
-        state_size: S, the number of values that it carries from step to step; 0 for a feed-forward network.
+        state_size: S, the number of values carried from step to step; 0 for a feed-forward network.
         log_std: (A,) logarithm of the standard deviation of the actions.
     """
 
@@ -42,12 +42,12 @@ class ActorCritic(nn.Module, ABC):
 
     @property
     def distribution(self) -> Distribution:
-        """The distribution of actions that are drawn from the first answer of `forward`."""
+        """Return the distribution of actions, whose parameters are the first output of `forward`."""
         return Normal(self.log_std)
 
     @abstractmethod
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds.
+        """Evaluate T steps of N worlds.
 
         Args:
             seen: (T, N, D) encoded observations.
@@ -55,12 +55,12 @@ class ActorCritic(nn.Module, ABC):
             begins: (T, N) bool, whether an episode begins with the step; the network zeroes the state there.
 
         Returns:
-            Means of the actions (T, N, A), or what else the distribution is made of; values (T, N); and the state after the last
+            Means of the actions (T, N, A), or other parameters of the distribution; values (T, N); and the state after the last
             step (N, S).
         """
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return the policy that drives without PyTorch: it takes the means of the actions, or the likeliest ones.
+        """Return the policy that runs without PyTorch: it takes the means of the actions, or the most likely actions.
 
         Args:
             about: notes for readers.
@@ -69,7 +69,7 @@ class ActorCritic(nn.Module, ABC):
         return Policy(shape.observe, self.network, self.weights(), dict(about), shape.body, shape.period)
 
     def weights(self) -> dict[str, Floats]:
-        """Return the weights of the actor, by the names that the network has for them."""
+        """Return the weights of the actor, under the names that the network uses."""
         return {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
 
 
@@ -77,7 +77,7 @@ def actor_critic(network: Network, shape: Shape) -> ActorCritic:
     """Return an untrained network with an actor and a critic.
 
     Raises:
-        InputError: the network is made into something else.
+        InputError: the network has no actor-critic form.
     """
     made = network.learner(shape)
     if not isinstance(made, ActorCritic):
@@ -87,10 +87,10 @@ def actor_critic(network: Network, shape: Shape) -> ActorCritic:
 
 @torch.no_grad()
 def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tuple[Tensor, Tensor, Tensor]:
-    """Ask a network about one step of N worlds.
+    """Evaluate one step of N worlds.
 
     Args:
-        network: that is asked.
+        network: network to evaluate.
         seen: (N, D) encoded observations.
         state: (N, S) before the step.
         begins: (N,) whether an episode begins with the step.

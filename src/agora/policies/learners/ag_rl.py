@@ -1,8 +1,8 @@
-"""AG-RL's network in PyTorch, to be trained; `agora.policies.networks.ag_rl` evaluates its actor without it.
+"""AG-RL's network in PyTorch, for training; `agora.policies.networks.ag_rl` evaluates its actor without PyTorch.
 
 S. Liu et al., ICRA 2023, section III, and its code (Shuijing725/CrowdNav_Prediction_AttnGraph,
-rl/networks/selfAttn_srnn_temp_node.py). The code has two linear layers in a row before and after the attention of people to each
-other; here each two are one, which can express the same.
+rl/networks/selfAttn_srnn_temp_node.py). The code has two consecutive linear layers before and after the attention among people;
+here each pair is one layer, which is equally expressive.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _NOBODY = -1e9
 
 
 class AgRlLearner(ActorCritic):
-    """An actor and a critic over the robot and the places of people, now and in the next 1.25 s.
+    """An actor and a critic over the robot and the positions of people, now and in the next 1.25 s.
 
-    People attend to each other, and the robot to people. One gated recurrent unit remembers.
+    People attend to each other, and the robot attends to people. One gated recurrent unit is the memory.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network to train.
+        shape: shape of the training.
     """
 
     def __init__(self, network: AgRlNetwork, shape: Shape) -> None:
@@ -47,19 +47,19 @@ class AgRlLearner(ActorCritic):
         )
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds.
+        """Evaluate T steps of N worlds.
 
         Args:
             seen: (T, N, D) encoded observations.
             state: (N, S) before the first step.
-            begins: (T, N) bool, whether an episode begins with the step; the state is zeroed there.
+            begins: (T, N) bool, whether an episode begins with the step; the state is then set to zero.
 
         Returns:
             Means of the actions (T, N, 2), values (T, N), and the state after the last step (N, S).
         """
         persons = seen[..., ROBOT:].unflatten(-1, (self.observe.people, PERSON))
         present = persons[..., -1] != 0.0
-        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, and then nobody
+        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, then empty slots
         persons, present = persons[..., :most, :], present[..., :most]
         robot = torch.relu(self.robot(seen[..., NODE]))
         crowd = self._crowd(persons, present)
@@ -71,7 +71,7 @@ class AgRlLearner(ActorCritic):
         return self.actor(output), self.critic(output)[..., 0], nodes[-1]
 
     def _crowd(self, persons: Tensor, present: Tensor) -> Tensor:
-        """Return what is known of people (T, N, P, E), who attend to each other; 0 where there is nobody."""
+        """Return the features of people (T, N, P, E) after attention to each other; 0 for absent people."""
         which = present.flatten().nonzero()[:, 0]
 
         def placed(values: Tensor) -> Tensor:
@@ -91,7 +91,7 @@ class AgRlLearner(ActorCritic):
         return crowd
 
     def _futures(self, persons: Tensor) -> Tensor:
-        """Return what the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""
+        """Return the network's inputs (M, I) of people (M, 6): positions at constant velocity, and radii."""
         ahead = torch.arange(PERIODS + 1, dtype=persons.dtype) * STEP
         places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).flatten(1)
         return places if self.observe.places_only else torch.cat([places, persons[:, 4:5]], 1)

@@ -15,7 +15,7 @@ def arrays_of(network: nn.Module) -> dict[str, Floats]:
     """Return the weights by name, inputs first: ``<module>.weight``, and ``<module>.<k>.weight`` of layer k of a sequence.
 
     Raises:
-        InputError: a module that is no `Linear`, no `Sequential` of them, no `LSTMCell` and no `GRUCell`.
+        InputError: a module is not a `Linear`, `Sequential` of `Linear`, `LSTMCell` or `GRUCell`.
     """
     arrays: dict[str, Floats] = {}
     for name, part in network.named_children():

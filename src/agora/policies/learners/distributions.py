@@ -1,4 +1,4 @@
-"""Distributions of the actions that are drawn from the answers of a network: normally distributed, or one of several."""
+"""Distributions of actions given the outputs of a network: normal, or categorical."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _IMPOSSIBLE = -1e8
 
 
 class Distribution(Protocol):
-    """Actions (..., A) that are drawn by a network's answers (..., O)."""
+    """A distribution of actions (..., A) given the outputs (..., O) of a network."""
 
     def noise(self, steps: int, rows: int, chance: torch.Generator) -> Tensor:
-        """Return the noise (T, N, ...) by which the actions of T steps of N robots are drawn."""
+        """Return the noise (T, N, ...) from which the actions of T steps of N robots are drawn."""
 
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
-        """Return the actions (N, A) that answers (N, O) and noise (N, ...) of a step give."""
+        """Return the actions (N, A) for the outputs (N, O) and noise (N, ...) of a step."""
 
     def likeliest(self, answers: Tensor) -> Tensor:
-        """Return the likeliest actions (..., A)."""
+        """Return the most likely actions (..., A)."""
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
-        """Return the `logs` (T, N) of actions (T, N, A) that T answers (N, O) and noise (T, N, ...) gave."""
+        """Return the `logs` (T, N) of actions (T, N, A) drawn with T outputs (N, O) and noise (T, N, ...)."""
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the probabilities of actions, or of their densities."""
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
-        """Return how far the answers are from giving the actions (..., A) of a teacher, a scalar."""
+        """Return the error of the outputs with respect to the actions (..., A) of a teacher, a scalar."""
 
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the mean entropy, a scalar."""
@@ -41,7 +41,7 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True)
 class Normal:
-    """Normally distributed actions; a network answers their means.
+    """Normally distributed actions; the network outputs their means.
 
     Attributes:
         log_std: (A,) logarithm of their standard deviation.
@@ -62,7 +62,7 @@ class Normal:
         return answers
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
-        """Return the logarithms (T, N) of the densities, of which the noise says enough."""
+        """Return the logarithms (T, N) of the densities, computed from the noise alone."""
         return -0.5 * noise.square().sum(-1) - (self.log_std + 0.5 * LOG_2PI).sum()
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
@@ -74,13 +74,13 @@ class Normal:
         return torch.nn.functional.mse_loss(answers, wanted)
 
     def entropy(self, answers: Tensor) -> Tensor:
-        """Return the entropy, which the answers do not change."""
+        """Return the entropy, which does not depend on the outputs."""
         return (self.log_std + 0.5 * (1.0 + LOG_2PI)).sum()
 
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of several actions; a network answers scores, whose softmax are the probabilities.
+    """One of several actions; the network outputs scores, whose softmax gives the probabilities.
 
     Attributes:
         choices: (K, A) the actions, all different.
@@ -89,16 +89,16 @@ class Categorical:
     choices: Tensor
 
     def noise(self, steps: int, rows: int, chance: torch.Generator) -> Tensor:
-        """Return evenly distributed noise (T, N) in [0, 1)."""
+        """Return uniform noise (T, N) in [0, 1)."""
         return torch.rand(steps, rows, generator=chance)
 
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
-        """Return the actions (N, A): of each row, the first up to which the sum of the probabilities exceeds the noise."""
+        """Return the actions (N, A): in each row, the first action at which the cumulative probability exceeds the noise."""
         sums = torch.log_softmax(answers, -1).exp().cumsum(-1)
         return self.choices[(sums[..., :-1] <= noise[..., None] * sums[..., -1:]).sum(-1)]
 
     def likeliest(self, answers: Tensor) -> Tensor:
-        """Return the actions (..., A) of the highest score."""
+        """Return the actions (..., A) with the highest score."""
         return self.choices[answers.argmax(-1)]
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
@@ -112,9 +112,9 @@ class Categorical:
         return logs
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
-        """Return the mean of the negative logarithms of the probabilities of the choices that are nearest to what is wanted.
+        """Return the mean negative log-probability of the choices nearest to the wanted actions.
 
-        Choices that score less than -1e8 are impossible, and nothing is learned where one of them is wanted.
+        Choices that score less than -1e8 are impossible; samples with an impossible wanted choice contribute no loss.
         """
         nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)[..., None]
         possible = answers.gather(-1, nearest) > _IMPOSSIBLE

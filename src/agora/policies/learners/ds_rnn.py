@@ -1,4 +1,4 @@
-"""DS-RNN's network in PyTorch, to be trained; `agora.policies.networks.ds_rnn` evaluates its actor without it.
+"""DS-RNN's network in PyTorch, for training; `agora.policies.networks.ds_rnn` evaluates its actor without PyTorch.
 
 S. Liu et al., ICRA 2021, section III, and its code (Shuijing725/CrowdNav_DSRNN, pytorchBaselines/a2c_ppo_acktr/srnn_model.py).
 """
@@ -20,12 +20,12 @@ from agora.policies.networks.remembering import ACTIONS
 class DsRnnLearner(ActorCritic):
     """An actor and a critic over the robot's node, its temporal edge and the spatial edges to people.
 
-    Edges to people share one gated recurrent unit; the temporal edge and the node have a unit each. The robot attends to people.
-    The code scales the attention by the number of people; here that is the number of those who are there.
+    Edges to people share one gated recurrent unit; the temporal edge and the node have one unit each. The robot attends to people.
+    The code scales the attention by the number of people; this network uses the number of present people.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network to train.
+        shape: shape of the training.
     """
 
     def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:
@@ -45,12 +45,12 @@ class DsRnnLearner(ActorCritic):
         self.state_size = network.state_size(self.observe)
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds.
+        """Evaluate T steps of N worlds.
 
         Args:
             seen: (T, N, D) encoded observations.
             state: (N, S) before the first step.
-            begins: (T, N) bool, whether an episode begins with the step; the state is zeroed there.
+            begins: (T, N) bool, whether an episode begins with the step; the state is then set to zero.
 
         Returns:
             Means of the actions (T, N, 2), values (T, N), and the state after the last step (N, S).
@@ -71,7 +71,7 @@ class DsRnnLearner(ActorCritic):
         return self.actor(output), self.critic(output)[..., 0], last
 
     def _edges(self, persons: Tensor, marks: Tensor, stay: Tensor, known: Tensor, before: Tensor) -> Tensor:
-        """Return the states (T, N, P, E) of people, each going on from that of the same mark; 0 where there is nobody."""
+        """Return the states (T, N, P, E) of people, each continued from the state of the same mark; 0 for absent people."""
         gates = functional.linear(
             torch.relu(self.person(persons[..., : self.inputs])), self.spatial.weight_ih, self.spatial.bias_ih
         )

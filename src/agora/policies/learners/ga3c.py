@@ -1,4 +1,4 @@
-"""GA3C-CADRL's network in PyTorch, to be trained; `agora.policies.networks.ga3c` evaluates its actor without it.
+"""GA3C-CADRL's network in PyTorch, for training; `agora.policies.networks.ga3c` evaluates its actor without PyTorch.
 
 M. Everett, Y. F. Chen, J. P. How, IROS 2018, section III and figure 3.
 """
@@ -23,11 +23,11 @@ class Ga3cLearner(ActorCritic):
     The actor scores eleven actions (`agora.policies.networks.ga3c.CHOICES`), of which one is drawn.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network to train.
+        shape: shape of the training.
 
     Raises:
-        InputError: the encoding turns in another time than the control period.
+        InputError: the turning time of the encoding differs from the control period.
     """
 
     def __init__(self, network: Ga3cNetwork, shape: Shape) -> None:
@@ -44,11 +44,11 @@ class Ga3cLearner(ActorCritic):
 
     @property
     def distribution(self) -> Distribution:
-        """One of the eleven actions."""
+        """Return a distribution over the eleven actions."""
         return self._distribution
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is.
+        """Evaluate T steps of N worlds; steps are independent, and ``state`` (N, 0) is returned unchanged.
 
         Args:
             seen: (T, N, D) joint states.
@@ -68,7 +68,7 @@ class Ga3cLearner(ActorCritic):
 
 
 def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what the network reads of joint states (N, D): `agora.policies.networks.ga3c.read` on tensors."""
+    """Return the network's inputs from joint states (N, D): `agora.policies.networks.ga3c.read` on tensors."""
     goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
     host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
     slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)

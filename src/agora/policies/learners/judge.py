@@ -1,4 +1,4 @@
-"""The judge of commands in PyTorch, to be trained; `agora.policies.networks.judge` evaluates its actor without it."""
+"""The judge of commands in PyTorch, for training; `agora.policies.networks.judge` evaluates its actor without PyTorch."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CRITIC = 96
 
 
 class JudgeLearner(ActorCritic):
-    """An actor that scores commands, and a critic that reads the mean and the largest of what the actor makes of them.
+    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features of commands.
 
-    Left and right are alike to both.
+    Both are symmetric between left and right.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network to train.
+        shape: shape of the training.
     """
 
     def __init__(self, network: Judge, shape: Shape) -> None:
@@ -42,11 +42,11 @@ class JudgeLearner(ActorCritic):
 
     @property
     def distribution(self) -> Distribution:
-        """One of the commands."""
+        """Return a distribution over the commands."""
         return self._distribution
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is.
+        """Evaluate T steps of N worlds; steps are independent, and ``state`` (N, 0) is returned unchanged.
 
         Args:
             seen: (T, N, D) of the encoding ``commands``.

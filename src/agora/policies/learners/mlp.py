@@ -1,4 +1,4 @@
-"""Two towers of fully connected layers in PyTorch, to be trained; `agora.policies.networks.mlp` is the actor without it."""
+"""Two towers of fully connected layers in PyTorch, for training; `agora.policies.networks.mlp` is the actor without PyTorch."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU
 
 
 class Towers(ActorCritic):
-    """One tower for the actions and one for the value; they share nothing, and the value has no activation in its last layer.
+    """One tower for the actions and one for the value; they share no weights, and the value's last layer has no activation.
 
-    Where the encoding is `PlannerChoice`, the actor's answers are scores, by which one of the planners is drawn.
+    If the encoding is `PlannerChoice`, the actor outputs scores, from which one of the planners is drawn.
     """
 
     def __init__(self, network: Mlp, shape: Shape) -> None:
@@ -37,11 +37,11 @@ class Towers(ActorCritic):
 
     @property
     def distribution(self) -> Distribution:
-        """One of the planners, or normally distributed actions."""
+        """Return a distribution over the planners, or over normally distributed actions."""
         return self._choice or super().distribution
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is."""
+        """Evaluate T steps of N worlds; steps are independent, and ``state`` (N, 0) is returned unchanged."""
         mean: Tensor = self.actor(seen)
         value: Tensor = self.critic(seen)
         return mean, value[..., 0], state
@@ -52,15 +52,16 @@ class Towers(ActorCritic):
 
 
 def tower(sizes: Sequence[int], activations: Sequence[str], gain: float) -> nn.Sequential:
-    """Return layers with orthogonal weights and zero biases, and an activation after each.
+    """Return layers with orthogonal weights and zero biases, each followed by an activation.
 
     Args:
-        sizes: of the input, the hidden layers and the output.
-        activations: of each layer, the last included: "none", "relu", "sigmoid" or "tanh".
-        gain: of the last layer's weights; the others have sqrt(2) (A. M. Saxe et al. 2014; the habit of PPO's implementations).
+        sizes: sizes of the input, the hidden layers and the output.
+        activations: activation of each layer, the last included: "none", "relu", "sigmoid" or "tanh".
+        gain: gain of the last layer's weights; the others have sqrt(2) (A. M. Saxe et al. 2014; the convention of PPO
+            implementations).
 
     Raises:
-        UnknownNameError: no such activation.
+        UnknownNameError: an activation has no such name.
     """
     layers: list[nn.Module] = []
     for k, (inputs, outputs, name) in enumerate(zip(sizes[:-1], sizes[1:], activations, strict=True)):

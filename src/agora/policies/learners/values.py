@@ -1,4 +1,4 @@
-"""The value networks of the CrowdNav family in PyTorch, to be trained."""
+"""The value networks of the CrowdNav family in PyTorch, for training."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ValueLearner(nn.Module, ABC):
     """Values of states.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network to train.
+        shape: shape of the training.
     """
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
@@ -39,10 +39,10 @@ class ValueLearner(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return the policy that looks ahead without PyTorch.
+        """Return the look-ahead policy that runs without PyTorch.
 
         Args:
             about: notes for readers.
@@ -51,20 +51,20 @@ class ValueLearner(nn.Module, ABC):
 
 
 class CadrlLearner(ValueLearner):
-    """Y. F. Chen et al. 2017: the value with the worst person."""
+    """Y. F. Chen et al. 2017: the value with respect to the worst person."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
         values = self.value(pairs)[..., 0].masked_fill(~present, torch.inf)
         return torch.where(present.any(1), torch.amin(values, 1), 0.0)
 
 
 class LstmRlLearner(ValueLearner):
-    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM over people, the farthest first."""
+    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM over people, farthest first."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
@@ -72,7 +72,7 @@ class LstmRlLearner(ValueLearner):
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13), the nearest first, of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states as pairs (N, P, 13), nearest first; ``present`` (N, P) marks the existing ones."""
         state = cell = pairs.new_zeros(len(pairs), self.lstm.hidden_size)
         for p in range(pairs.shape[1] - 1, -1, -1):
             after, kept = self.lstm(pairs[:, p], (state, cell))
@@ -92,7 +92,7 @@ class SarlLearner(ValueLearner):
         self.attention, self.mlp3 = mlp(parts["attention"]), mlp(parts["mlp3"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
         seen = self.mlp1(pairs)
         there = present[..., None].to(pairs.dtype)
         mean = (seen * there).sum(1, keepdim=True) / there.sum(1, keepdim=True).clamp(min=1.0)
@@ -104,14 +104,14 @@ class SarlLearner(ValueLearner):
 
 
 class SaCadrlLearner(ValueLearner):
-    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the largest of each of their values."""
+    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the maximum over people of each feature."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         self.each, self.value = mlp(network.parts["each"], last_relu=True), mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
         crowd = self.each(pairs).masked_fill(~present[..., None], 0.0).amax(1)
         value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
         return value

@@ -1,1 +1,1 @@
-"""Networks of policies, evaluated with NumPy in a fixed order, and as ONNX graphs; one network a file."""
+"""Networks of policies, evaluated with NumPy in a fixed order, and as ONNX graphs; one network per file."""

@@ -1,4 +1,4 @@
-"""AG-RL's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ag_rl` is trained.
+"""AG-RL's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ag_rl` is its trainable form.
 
 S. Liu, P. Chang, Z. Huang, N. Chakraborty, K. Hong, W. Liang, D. L. McPherson, J. Geng, K. Driggs-Campbell, "Intention aware robot
 crowd navigation with attention-based interaction graph", ICRA 2023, section III, and its code
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
 NODE = (GOAL, SPEED, RADIUS, VX, VY)
-"""Places of the values of the robot's node in what the robot sees."""
+"""Indices of the values of the robot's node in the observation."""
 
 PERIODS, STEP = 5, 0.25
-"""The number of predicted places of a person, and the time between two, s."""
+"""The number of predicted positions of a person, and the time between two, s."""
 
 HEADS = 8
-"""Of the attention of people to each other."""
+"""Number of heads of the attention among people."""
 
 
 def inputs_of(observe: RobotAndPeople) -> int:
-    """Return how many values of a person the network reads: the places alone, as published, or the radius, too."""
+    """Return the number of values of a person that the network reads: the positions alone, as published, or also the radius."""
     return 2 * (PERIODS + 1) + (0 if observe.places_only else 1)
 
 
 @dataclass(frozen=True)
 class AgRlNetwork(Remembering):
-    """Attention among people, and from the robot to people, at their places of now and of the next 1.25 s.
+    """Attention among people, and from the robot to people, at their positions now and in the next 1.25 s.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
+        width: width of the layers, as a fraction of the published width.
     """
 
     sizes: ClassVar[tuple[int, ...]] = (128, 64, 256, 64, 128, 64)
@@ -78,11 +78,11 @@ class AgRlNetwork(Remembering):
         return shapes_of(layers, {"node": (2 * embedded, node)})
 
     def state_size(self, observe: Encoding) -> int:
-        """Return how many values the network remembers."""
+        """Return the number of values in the network's memory."""
         return self.scaled[4]
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, 2) of what N robots see (N, D) and remember (N, S), and what they remember then."""
+        """Return the actions (N, 2) for observations (N, D) and memories (N, S), and the next memories."""
         named = NamedLayers(arrays)
         layer = named.layer
         persons = seen[:, ROBOT:].reshape(len(seen), -1, PERSON)
@@ -107,7 +107,7 @@ class AgRlNetwork(Remembering):
         return layer("actor.2", hidden), after
 
     def places(self, persons: Floats) -> Floats:
-        """Return places of now and at constant velocity, and radii, (M, 2 (PERIODS + 1) + 1), of people (M, PERSON) as seen."""
+        """Return positions now and at constant velocity, and radii, (M, 2 (PERIODS + 1) + 1), of observed people (M, PERSON)."""
         ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
         there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
         return np.concatenate([there, persons[:, 4:5]], 1)

@@ -1,6 +1,6 @@
 """CADRL's network, evaluated in a fixed order, without PyTorch.
 
-Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, section III C: the value with the worst person.
+Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, section III C: the value with respect to the worst person.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class CadrlNetwork(ValueNetwork):
-    """The value of a state is that with the worst person.
+    """The value of a state is the minimum over people of the value of each pair.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
-        ahead: candidates, and the worth of a step.
+        width: width of the layers, as a fraction of the published width.
+        ahead: candidates, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """The sizes of each sequence of layers."""
+        """Sizes of each sequence of layers."""
         return {"value": (PAIR, *self.scaled(150, 100, 100), 1)}
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:

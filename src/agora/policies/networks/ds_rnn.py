@@ -1,4 +1,4 @@
-"""DS-RNN's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ds_rnn` is trained.
+"""DS-RNN's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ds_rnn` is its trainable form.
 
 S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, ICRA 2021, section III, and its code (Shuijing725/CrowdNav_DSRNN).
 """
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
 NODE, MOTION = (GOAL, SPEED, RADIUS), (VX, VY)
-"""Places of the values of the robot's node, and of its own velocity, in what the robot sees."""
+"""Indices of the values of the robot's node, and of its own velocity, in the observation."""
 
 
 def inputs_of(observe: RobotAndPeople) -> int:
-    """Return how many values of a person DS-RNN's edges read: the place alone, or everything but the mark."""
+    """Return the number of values of a person that DS-RNN's edges read: the position alone, or everything except the mark."""
     return 2 if observe.places_only else PERSON - 1
 
 
 @dataclass(frozen=True)
 class DsRnnNetwork(Remembering):
-    """A graph of recurrent units: one for each person, one for the own velocity, and one for the robot.
+    """A graph of recurrent units: one for each person, one for the robot's own velocity, and one for the robot.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
+        width: width of the layers, as a fraction of the published width.
     """
 
     sizes: ClassVar[tuple[int, ...]] = (64, 256, 128, 64, 256)
@@ -66,14 +66,14 @@ class DsRnnNetwork(Remembering):
         return shapes_of(layers, units)
 
     def state_size(self, observe: Encoding) -> int:
-        """Return how many values the network remembers."""
+        """Return the number of values in the network's memory."""
         _, edge, node, _, _ = self.scaled
         return edge + node + self.seen(observe).people * (1 + edge)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions and the next state; a row of the state is that of the velocity, of the robot, and of people.
+        """Return the actions and the next state; a row of the state holds the states of the velocity, of the robot, and of people.
 
-        People's states stand in the order in which people are seen now, behind the marks by which they are found again.
+        People's states are stored in the present order of people, after the marks by which they are matched.
         """
         named = NamedLayers(arrays)
         layer, unit = named.layer, named.unit

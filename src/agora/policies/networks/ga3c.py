@@ -1,8 +1,8 @@
-"""GA3C-CADRL's network over others like the robot; it takes one of eleven actions.
+"""GA3C-CADRL's network over other agents; it takes one of eleven actions.
 
-M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning",
-IROS 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance). `agora.policies.learners.ga3c` is trained; here the
-network is evaluated in a fixed order, without PyTorch.
+M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
+2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance). This module evaluates the network in a fixed order,
+without PyTorch; `agora.policies.learners.ga3c` is its trainable form.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CHOICES: Floats = np.array(
 """(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
 
 HOST, OTHER = 4, 7
-"""Values of the robot, and of each of the others, that the network reads."""
+"""Numbers of values of the robot, and of each other agent, that the network reads."""
 
 HOST_MEAN: Floats = np.array([0.0, 0.0, 1.0, 0.5], np.float32)
 HOST_SCALE: Floats = np.array([5.0, 3.14, 1.0, 1.0], np.float32)
@@ -67,12 +67,12 @@ def _read(seen, host, others, first, last):
 
 
 def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
-    """Return the inputs of the network of joint states (N, D), normalised.
+    """Return the normalised inputs of the network from joint states (N, D).
 
     Returns:
-        Of the robot (N, 4): distance to the goal, heading in the goal frame, preferred speed, radius. Of the others (P, N, 7), the
-        nearest last: place (2) and velocity (2) in the goal frame, radius, sum of both radii, distance between the edges. And the
-        others (P, N) that are there.
+        Of the robot (N, 4): distance to the goal, heading in the goal frame, preferred speed, radius. Of the others (P, N, 7),
+        nearest last: position (2) and velocity (2) in the goal frame, radius, sum of both radii, distance between the edges. And
+        which of the others exist (P, N).
     """
     people = (seen.shape[1] - ROBOT) // PERSON
     host, others = np.empty((len(seen), HOST), np.float32), np.empty((people, len(seen), OTHER), np.float32)
@@ -83,26 +83,26 @@ def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
 
 @dataclass(frozen=True)
 class Ga3cNetwork:
-    """A long short-term memory over the others, the nearest last, and layers that score the eleven actions.
+    """A long short-term memory over the others, nearest last, and layers that score the eleven actions.
 
-    Two layers read the state of the memory and the robot's own values, and a last one scores the actions.
+    Two layers read the state of the memory and the robot's own values, and a last layer scores the actions.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
+        width: width of the layers, as a fraction of the published width.
     """
 
     width: Size = 1.0
 
     @property
     def scaled(self) -> tuple[int, int]:
-        """The sizes of the memory and of the hidden layers."""
+        """Sizes of the memory and of the hidden layers."""
         return max(1, round(self.width * _MEMORY)), max(1, round(self.width * _HIDDEN))
 
     def seen(self, observe: Encoding) -> Agents:
         """Return the encoding.
 
         Raises:
-            InputError: it is another than ``agents``.
+            InputError: the encoding is not ``agents``.
         """
         if not isinstance(observe, Agents):
             raise InputError(f"network 'ga3c' sees with the encoding agents, got {type(observe).__name__}")
@@ -128,11 +128,11 @@ class Ga3cNetwork:
         return shapes
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: nothing is remembered from decision to decision."""
+        """Return 0: the network has no memory between decisions."""
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
-        """Return the scores (N, 11) of the actions: logarithms of their probabilities but for a constant of each row."""
+        """Return the scores (N, 11) of the actions: logarithms of their probabilities up to a constant for each row."""
         host, others, present = read(seen)
         state = cell = np.zeros((len(seen), len(arrays["lstm.state_weight"])), np.float32)
         weights = [arrays[f"lstm.{part}"] for part in ("weight", "bias", "state_weight", "state_bias")]
@@ -145,14 +145,14 @@ class Ga3cNetwork:
         return dense(values, arrays["choice.weight"], arrays["choice.bias"])
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, 2) of the highest score, of what N robots see (N, D), and the empty memory."""
+        """Return the actions (N, 2) with the highest score for observations (N, D), and the empty memory."""
         chosen: Floats = CHOICES[np.argmax(self.scores(arrays, seen), 1)]
         return chosen, state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the network to an ONNX graph.
 
-        It reads ``observation`` (N, D). It writes ``scores`` (N, 11) of the actions, ``action`` (N, 2) of the highest, and
+        It reads ``observation`` (N, D). It writes ``scores`` (N, 11) of the actions, ``action`` (N, 2) with the highest score, and
         ``command`` (N, 2): the speed in the speeds of the observation, m/s, and the change of heading within a period, rad.
         """
         seen = graph.read("observation", policy.observe.length)
@@ -170,7 +170,7 @@ class Ga3cNetwork:
         graph.about |= {"actions": json.dumps(CHOICES.tolist()), "outputs": json.dumps(outputs), "frame": GOAL_FRAME}
 
     def _onnx_scores(self, policy: Policy, seen: Value) -> Value:
-        """The scores (N, 11)."""
+        """Return the scores (N, 11)."""
         arrays, graph, people = policy.arrays, seen.graph, self.seen(policy.observe).people
         row = seen.reshape(0, 1, policy.observe.length)
         goal, speed, radius, cosine, sine = (row.part(k, k + 1) for k in (GOAL, SPEED, RADIUS, COSINE, SINE))
@@ -198,7 +198,7 @@ class Ga3cNetwork:
 
 
 def _angle(y: Value, x: Value) -> Value:
-    """The angle of (x, y), by that of half of it: ONNX has no arc tangent of two values."""
+    """Return the angle of (x, y), computed from half of the angle: ONNX has no two-argument arctangent."""
     graph, length = y.graph, (x * x + y * y).sqrt()
     ahead = graph.add("Atan", y / (length + x).maximum(_TINY)) * 2.0
     behind = graph.add("Atan", y / (length - x).maximum(_TINY)) * 2.0

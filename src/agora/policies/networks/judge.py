@@ -1,8 +1,8 @@
-"""A network that judges commands one by one, by what each would lead to and by what all have in common.
+"""A network that judges commands one by one, by their predicted consequences and by the values that all commands share.
 
-Its layers are shared by all commands, as those of PointNet by all points (C. R. Qi et al., CVPR 2017). Left and right are alike:
-a command to the right is judged in the mirrored scene, as its partner to the left; one that goes straight, in both.
-`agora.policies.learners.judge` is trained; here the network is evaluated in a fixed order, without PyTorch.
+All commands share its layers, as all points share the layers of PointNet (C. R. Qi et al., CVPR 2017). The network is symmetric: a
+command to the right is judged in the mirrored scene, as its partner to the left; a straight command is judged in both scenes. This
+module evaluates the network in a fixed order, without PyTorch; `agora.policies.learners.judge` is its trainable form.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ IMPOSSIBLE = F(-1e9)
 
 _COUNT = len(COMMANDS)
 LEFT = np.flatnonzero(np.arange(_COUNT) <= PARTNER)
-"""Commands that are judged in the scene and in its mirror image: to the left, and straight ahead."""
+"""Commands that are judged in the scene and in its mirror image: those to the left, and those straight ahead."""
 
 _PLACE = np.full(_COUNT, -1)
 _PLACE[LEFT] = np.arange(len(LEFT))
 FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
 SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
-"""(K,) the two of those scores, first the scene's, then the mirror image's, whose mean is a command's."""
+"""(K,) index of the second of the two scores (scene, then mirror image) whose mean is a command's score."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Scores for all commands; the robot takes the highest of those after which it can brake before every wall.
+    """Scores all commands; the robot takes the highest-scoring one after which it can brake before every wall.
 
     Attributes:
-        context: values of the two layers that read what the commands have in common.
-        command: values of the two layers that read a command; the first takes in the context.
+        context: number of values of the two layers that read the shared values.
+        command: number of values of the two layers that read a command; the first of them also reads the context.
     """
 
     context: tuple[int, int] = (96, 64)
@@ -60,7 +60,7 @@ class Judge:
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:
-        """Inputs and outputs of the layers by name."""
+        """Numbers of inputs and outputs of the layers by name."""
         (first, second), (wide, narrow) = self.context, self.command
         return {
             "context.0": (CONTEXT, first),
@@ -75,18 +75,18 @@ class Judge:
         """Return the shapes that the weights must have.
 
         Raises:
-            InputError: the encoding shows no commands.
+            InputError: the encoding contains no commands.
         """
         if not isinstance(observe, Commands):
             raise InputError(f"judge: it judges what the encoding commands shows, got {type(observe).__name__}")
         return shapes_of(self.layers, {})
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: nothing is remembered."""
+        """Return 0: the network has no memory."""
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
-        """Return the scores (N, K) of all commands, for what N robots see (N, D), or `IMPOSSIBLE`."""
+        """Return the scores (N, K) of all commands, for observations (N, D), or `IMPOSSIBLE`."""
         layers, rows, (order, sign) = NamedLayers(arrays), len(seen), MIRROR
         both = np.concatenate([seen, seen[:, order] * sign])
         shown = both[:, CONTEXT:].reshape(2 * rows, _COUNT, FEATURES)[:, LEFT].reshape(-1, FEATURES)
@@ -101,7 +101,7 @@ class Judge:
         return np.where(possible, (scores[:, FIRST] + scores[:, SECOND]) * F(0.5), IMPOSSIBLE)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the numbers (N, 1) of the chosen commands, the first of equals, and the empty memory."""
+        """Return the numbers (N, 1) of the chosen commands (the first of equals) and the empty memory."""
         return self.scores(arrays, seen).argmax(1)[:, None].astype(np.float32), state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:

@@ -1,6 +1,6 @@
 """LSTM-RL's network, evaluated in a fixed order, without PyTorch.
 
-M. Everett, Y. F. Chen, J. P. How, IROS 2018, as a baseline of C. Chen et al., ICRA 2019: an LSTM over people, the farthest first.
+M. Everett, Y. F. Chen, J. P. How, IROS 2018, as a baseline of C. Chen et al., ICRA 2019: an LSTM over people, farthest first.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LstmRlNetwork(ValueNetwork):
-    """A long short-term memory reads the people, the nearest last.
+    """A long short-term memory reads the people, nearest last.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
-        ahead: candidates, and the worth of a step.
+        width: width of the layers, as a fraction of the published width.
+        ahead: candidates, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """The sizes of each sequence of layers."""
+        """Sizes of each sequence of layers."""
         (size,) = self.scaled(50)
         return {"value": (OWN + size, *self.scaled(150, 100, 100), 1)}
 

@@ -1,4 +1,4 @@
-"""Fully connected layers, one after the other, without a memory."""
+"""Fully connected layers, one after the other, without memory."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Mlp:
     """Layers in which every output reads every input.
 
     Attributes:
-        sizes: values of the hidden layers.
-        activation: of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer has none. Or a name for each layer, the last
-            included.
+        sizes: sizes of the hidden layers.
+        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer has none. Or one name per layer,
+            including the last.
     """
 
     sizes: tuple[int, ...] = (128, 128)
@@ -70,11 +70,11 @@ class Mlp:
 
     @property
     def activations(self) -> tuple[str, ...]:
-        """The activation of each layer."""
+        """Return the activation of each layer."""
         return (*([self.activation] * len(self.sizes)), "none") if isinstance(self.activation, str) else self.activation
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that the weights must have; the length of an action is that of the last bias.
+        """Return the shapes that the weights must have; the length of the last bias gives the length of an action.
 
         Raises:
             InputError: no action has this length.
@@ -91,11 +91,11 @@ class Mlp:
         }
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: nothing is remembered."""
+        """Return 0: the network has no memory."""
         return 0
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, A) of what N robots see (N, D), and the empty memory."""
+        """Return the actions (N, A) for observations (N, D), and the empty memory."""
         values = seen
         for k, activation in enumerate(self.activations):
             values = ACTIVATIONS[activation](dense(values, arrays[f"{k}.weight"], arrays[f"{k}.bias"]))
@@ -104,8 +104,8 @@ class Mlp:
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the layers to an ONNX graph.
 
-        It reads ``observation`` (N, D) and writes ``action`` (N, A). Where actions go from limit to limit they are cut to [-1, 1],
-        and where the policy has a body ``twist`` (N, 3) is written, too.
+        It reads ``observation`` (N, D) and writes ``action`` (N, A). If actions span the limits, they are clipped to [-1, 1], and
+        if the policy has a body, ``twist`` (N, 3) is also written.
         """
         arrays, values = policy.arrays, graph.read("observation", policy.observe.length)
         for k, activation in enumerate(self.activations):
@@ -133,7 +133,7 @@ def mlp_of(layers: Sequence[Layer]) -> tuple[Mlp, dict[str, Floats]]:
     """Return the network of layers, and its weights.
 
     Raises:
-        InputError: there is none, or a bias does not belong to its weight.
+        InputError: there are no layers, or a bias does not fit its weight.
     """
     if not layers:
         raise InputError("a policy needs at least one layer")
@@ -165,12 +165,12 @@ def layers_of_torch(modules: Sequence[Any]) -> tuple[Layer, ...]:
 
 
 def _flat(modules: Sequence[Any]) -> list[Any]:
-    """The modules in a sequence of modules and of sequences of them."""
+    """Yield the modules of nested sequences of modules."""
     return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
 
 
 def _twist(graph: OnnxGraph, body: TrainedRobot, action: Value, size: int) -> Value:
-    """The twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
+    """Return the twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
     low, high = F(body.min_vx), F(body.max_vx)
     middle, half = F(0.5) * (high + low), F(0.5) * (high - low)
     vx = (action.part(0, 1) * float(half) + float(middle)).within(body.min_vx, body.max_vx)

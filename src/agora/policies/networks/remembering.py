@@ -1,4 +1,4 @@
-"""A base for networks that remember, see the robot and the people about it, and answer a velocity: DS-RNN and AG-RL."""
+"""A base for recurrent networks that see the robot and the people around it, and output a velocity: DS-RNN and AG-RL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Remembering:
     """A network of the published form whose layers may be narrower or wider.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
+        width: width of the layers, as a fraction of the published width.
     """
 
     sizes: ClassVar[tuple[int, ...]] = ()
@@ -46,7 +46,7 @@ class Remembering:
         """Return the encoding.
 
         Raises:
-            InputError: it is another than ``robot_and_people``.
+            InputError: the encoding is not ``robot_and_people``.
         """
         if not isinstance(observe, RobotAndPeople):
             name, other = name_of("networks", self), type(observe).__name__
@@ -56,8 +56,8 @@ class Remembering:
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add a step to an ONNX graph.
 
-        It reads ``observation`` (N, D) and ``memory`` (N, S), all zero at the start of an episode. It writes ``action`` (N, 2) and
-        ``next_memory`` (N, S), the answers of `Policy.step`, and ``velocity`` (N, 2), the action shortened to a length of 1 and
+        It reads ``observation`` (N, D) and ``memory`` (N, S), which is zero at the start of an episode. It writes ``action`` (N, 2)
+        and ``next_memory`` (N, S), the results of `Policy.step`, and ``velocity`` (N, 2), the action shortened to a length of 1 and
         multiplied by the preferred speed of the observation.
         """
         length, remembered = policy.observe.length, policy.state_size
@@ -75,9 +75,9 @@ class Remembering:
         graph.about["outputs"] = json.dumps(outputs)
 
     def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
-        """Return the actions (N, 2) and the next memory (N, S) of ``seen`` (N, 1, D) and ``memory`` (N, S).
+        """Return the actions (N, 2) and the next memory (N, S) for ``seen`` (N, 1, D) and ``memory`` (N, S).
 
-        Values have the axes row, person and entry; those of the robot have one person.
+        Values have the axes row, person and entry; values of the robot have one person.
         """
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ class Layers:
         return dense(values, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
     def attended(self, asking: Value, people: Value, present: Value) -> Value:
-        """Return the mean of people (N, P, V), weighed by attention; scores are multiplied by how many there are."""
+        """Return the mean of people (N, P, V), weighted by attention; scores are multiplied by the number of people."""
         queries, keys = self("query", asking) * present.as_float().sum(_PERSON), self("key", people)
         scores = (queries * keys).sum(2) * (1.0 / math.sqrt(len(self._arrays["key.bias"])))
         return pool(scores, people, present, _PERSON)

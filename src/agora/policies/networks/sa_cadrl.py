@@ -1,7 +1,7 @@
 """SA-CADRL's network, evaluated in a fixed order, without PyTorch.
 
 Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017. The sizes are those of the code (mit-acl/gym-collision-avoidance,
-``compute_multi_net_param``), whose layers let people see each other, too.
+``compute_multi_net_param``); in the code, layers also connect people to each other.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SaCadrlNetwork(ValueNetwork):
-    """Layers that all people share, and the largest of each of their values.
+    """Layers that all people share, and the maximum over people of each feature.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
-        ahead: candidates, and the worth of a step.
+        width: width of the layers, as a fraction of the published width.
+        ahead: candidates, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """The sizes of each sequence of layers."""
+        """Sizes of each sequence of layers."""
         (size,) = self.scaled(50)
         return {"each": (PAIR, size, size), "value": (OWN + size, size, 1)}
 

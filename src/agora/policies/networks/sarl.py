@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SarlNetwork(ValueNetwork):
-    """Attention weighs the people.
+    """People weighted by attention.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
-        ahead: candidates, and the worth of a step.
+        width: width of the layers, as a fraction of the published width.
+        ahead: candidates, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """The sizes of each sequence of layers."""
+        """Sizes of each sequence of layers."""
         first, second, third = self.scaled(150, 100, 50)
         return {
             "mlp1": (PAIR, first, second),
@@ -52,7 +52,7 @@ class SarlNetwork(ValueNetwork):
         seen = mlp(arrays, "mlp1", pairs.reshape(-1, PAIR), last_relu=True).reshape(count, people, -1)
         features = mlp(arrays, "mlp2", seen.reshape(count * people, -1)).reshape(count, people, -1)
         mean = np.zeros((count, seen.shape[2]), np.float32)
-        for p in range(people):  # one after the other, so that people who are not there change nothing
+        for p in range(people):  # in sequence, so that absent people change nothing
             mean += seen[:, p] * there[:, p]
         mean /= np.maximum(present.sum(1, dtype=np.int64), 1).astype(np.float32)[:, None]
         weight, size = arrays["attention.0.weight"], seen.shape[2]

@@ -1,7 +1,8 @@
-"""A base for networks that value states: CADRL, LSTM-RL, SARL. The policy takes the velocity whose next state is worth most.
+"""A base for networks that value states: CADRL, LSTM-RL, SARL. The policy takes the velocity whose next state has the highest
+value.
 
-`agora.policies.look_ahead` has the candidates and the worth of a step. Values of ONNX graphs have the axes row, candidate, person
-and entry; a value that does not depend on an axis has a length of 1 there.
+`agora.policies.look_ahead` defines the candidates and the value of a step. Values of ONNX graphs have the axes row, candidate,
+person and entry; a value that does not depend on an axis has a length of 1 there.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from agora.registry import name_of
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-_CHUNK = 8  # decisions that are computed together: their values fit into the cache
+_CHUNK = 8  # number of decisions computed together: their values fit into the cache
 
 
 @dataclass(frozen=True)
 class ValueNetwork:
-    """A network from joint states to their values, and the look-ahead by which it drives.
+    """A network from joint states to their values, and the look-ahead that chooses velocities by these values.
 
-    Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), where nothing else is
-    said. A subclass says its layers (`parts`), its values in NumPy and in ONNX, and its twin in PyTorch.
+    Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), unless stated otherwise. A
+    subclass defines its layers (`parts`), its values in NumPy and in ONNX, and its PyTorch form.
 
     Attributes:
-        width: of the layers, as a share of the published ones.
-        ahead: candidates, and the worth of a step.
+        width: width of the layers, as a fraction of the published width.
+        ahead: candidates, and the value of a step.
     """
 
     width: Size = 1.0
@@ -52,22 +53,22 @@ class ValueNetwork:
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """The sizes of each sequence of layers, by name, from its input to its output."""
+        """Sizes of each sequence of layers, by name, from its input to its output."""
         raise NotImplementedError
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of states given as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
         raise NotImplementedError
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13) of which ``present`` (N, 1, P, 1) are there."""
+        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13); ``present`` (N, 1, P, 1) marks the existing ones."""
         raise NotImplementedError
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the weights must have.
 
         Raises:
-            InputError: the encoding is no `JointState`.
+            InputError: the encoding is not a `JointState`.
         """
         if not isinstance(observe, JointState):
             name, other = name_of("networks", self), type(observe).__name__
@@ -80,11 +81,13 @@ class ValueNetwork:
         }
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: nothing is remembered."""
+        """Return 0: the network has no memory."""
         return 0
 
     def returns(self, arrays: Mapping[str, Floats], states: Floats) -> Floats:
-        """Return the promise of each candidate (N, A): the reward of the step, and the discounted value of the state after it."""
+        """Return the expected return of each candidate (N, A): the reward of the step plus the discounted value of the state after
+        it.
+        """
         present, count = present_in(states), len(self.ahead.velocities)
         out = np.empty((len(states), count), np.float32)
         for first in range(0, len(states), _CHUNK):
@@ -98,13 +101,13 @@ class ValueNetwork:
     def choose(self, arrays: Mapping[str, Floats], states: Floats, allowed: Bools | None = None) -> Floats:
         """Return the velocities (N, 2), m/s in the goal frame, for joint states (N, D).
 
-        Where nobody is there, and within a robot's radius of the goal, it goes straight to the goal, or with the allowed candidate
-        that comes nearest to it.
+        If nobody is present, or within a robot's radius of the goal, the robot drives straight to the goal, or takes the nearest
+        allowed candidate.
 
         Args:
             arrays: the weights.
-            states: (N, D).
-            allowed: (N, A) candidates among which to choose, all by default. The first, to stand, should be among them.
+            states: (N, D) joint states.
+            allowed: (N, A) allowed candidates, by default all. The first candidate, standing still, should be allowed.
         """
         promised = self.returns(arrays, states)
         goes = ~present_in(states).any(1) | (states[:, GOAL] < states[:, RADIUS])
@@ -118,14 +121,14 @@ class ValueNetwork:
         return velocities
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the best velocities (N, 2) in preferred speeds, of joint states (N, D), and the empty memory."""
+        """Return the best velocities (N, 2) in preferred speeds, for joint states (N, D), and the empty memory."""
         return self.choose(arrays, seen) / seen[:, SPEED, None], state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the whole look-ahead to an ONNX graph.
 
-        It reads ``state`` (N, D). It writes ``velocity`` (N, 2), the answer of `choose` where every candidate is allowed, and
-        ``promised`` (N, A), that of `returns`.
+        It reads ``state`` (N, D). It writes ``velocity`` (N, 2), the result of `choose` with every candidate allowed, and
+        ``promised`` (N, A), the result of `returns`.
         """
         ahead, candidates = self.ahead, len(self.ahead.velocities)
         state = graph.read("state", policy.observe.length)
@@ -142,7 +145,7 @@ class ValueNetwork:
         graph.about["outputs"] = json.dumps(outputs)
 
     def learner(self, shape: Shape) -> Any:
-        """Return the values in PyTorch, which the trainer ``value_learning`` improves."""
+        """Return the PyTorch form, which the trainer ``value_learning`` optimises."""
         raise NotImplementedError
 
 
@@ -162,6 +165,6 @@ def own(pairs: Value) -> Value:
 
 
 def to_robot_frame(velocities: Floats, states: Floats) -> Floats:
-    """Turn velocities (N, 2) of the goal frame into the robots' own frames."""
+    """Rotate velocities (N, 2) from the goal frame into the robots' own frames."""
     c, s = states[:, 5], states[:, 6]
     return np.stack([c * velocities[:, 0] + s * velocities[:, 1], c * velocities[:, 1] - s * velocities[:, 0]], -1)

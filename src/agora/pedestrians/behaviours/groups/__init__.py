@@ -1,9 +1,10 @@
 """Groups that walk with a leader, and groups that stand and talk.
 
-Walking: S. Sarker Roy et al., TAGA, 2025 (a leader drawn among the members; a follower's velocity is the leader's and a part of the
-way to its place), with the rows of M. Moussaid et al., "The walking behaviour of pedestrian social groups and its impact on crowd
-dynamics", PLoS ONE 5(4), 2010. Arena 3.0 gives every member the leader's goal and an offset on a ring: members who are pushed off
-their points turn on the spot when they arrive. Standing: A. Kendon, Conducting Interaction, 1990.
+Walking: S. Sarker Roy et al., TAGA, 2025 (the leader is drawn among the members; a follower's velocity is the leader's plus a
+fraction of its own distance to its place), with the rows of M. Moussaid et al., "The walking behaviour of pedestrian social groups
+and its impact on crowd dynamics", PLoS ONE 5(4), 2010. Arena 3.0 instead gives every member the leader's goal plus an offset on a
+ring, so members that are pushed off their points turn on the spot when they arrive. Standing: A. Kendon, Conducting Interaction,
+1990.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _CONVERSATION = [SOCIAL_STATES.index(name) for name in ("talking", "listening", "telling")]
 _KINDS: dict[str, Any] = dict.fromkeys(("stale", "steered", "hosted", "talks"), np.bool_)
 _KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", "newest", "crumbs"), np.int32)
-_DRAWS = 1.0  # s between two draws of who comes and goes
+_DRAWS = 1.0  # s, time between two draws of joining and leaving
 
 
 @hidden
@@ -81,38 +82,39 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
 class Groups:
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
-    In a walking group, one member, drawn with the episode's key, leads at the pace of the slowest. The others keep beside it in
-    rows. The rows turn with the distance that the leader walks, never with its heading, so that nobody turns unnecessarily.
-    Followers drift about their places, and begin with the deviation that their first position shows. A follower that has no room
-    beside the leader, or does not see its place, follows the leader's path. Followers hurry when behind and dawdle when ahead; the
-    leader slows down when somebody falls behind. A follower whose leader is gone walks on along its own waypoints.
+    In a walking group, one member, drawn with the episode's key, leads at the pace of the slowest. The others walk next to it in
+    rows. The rows turn with the distance that the leader walks, not with its heading, so that nobody turns unnecessarily. Followers
+    drift about their places; the initial drift of a follower is the deviation of its first position. A follower that has no room
+    next to the leader, or does not see its place, follows the leader's path. Followers speed up when behind and slow down when
+    ahead; the leader slows down when a member falls behind. A follower whose leader is gone continues along its own waypoints.
 
-    A group whose members' state is talking, listening or telling at the start stands about its o-space, which is where they
-    look. Each returns to its place and turns to the others. Whoever gets the number of their group comes and is given room; whoever
-    loses it walks its own way; walkers and members may do so by chance. Who is left alone is in no group. Groups of one and
-    recorded pedestrians are left alone.
+    A group whose members' state is talking, listening or telling at the start stands around its o-space, the point that its members
+    look at. Members that are pushed away return to their places and turn to the others. A pedestrian that is given the number of a
+    group joins it and gets a place; a pedestrian that loses the number continues along its own waypoints. Lone walkers and members
+    may also join and leave at random. A member that remains alone belongs to no group. Groups of one and recorded pedestrians are
+    unaffected.
 
     Attributes:
         period: time between two decisions, s.
-        abreast: most members in a row.
+        abreast: largest number of members in a row.
         spacing: distance between neighbours in a row, m; fitted to ETH/UCY, like drift and drift_time.
         row_gap: distance between rows, and between members in file, m.
-        bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
-        margin: free space that a place beside the leader needs beyond the follower's radius, m.
-        drift: standard deviation of a follower's place, ahead and aside, m.
+        bend: metres ahead of the row's middle per metre to its side: a row of three or more is a V.
+        margin: free space that a place next to the leader needs in addition to the follower's radius, m.
+        drift: standard deviation of a follower's place, ahead and sideways, m.
         drift_time: time in which such a deviation falls to 37 %, s.
-        early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
-        wheel: metres that a leader walks while the direction of travel follows by 63 %.
-        gain: share of the way to its place that a follower wants to make up each second, 1/s.
+        early: distance at which a leader's waypoint counts as reached, m: members next to the leader keep it off the point.
+        wheel: metres that a leader walks while the direction of travel turns by 63 % of the difference.
+        gain: fraction of the distance to its place that a follower tries to make up per second, 1/s.
         catch_up: largest speed of a follower, in its preferred speeds.
-        slack: distance of a follower from its place at which its leader begins to slow down, m.
+        slack: distance of a follower from its place at which its leader starts to slow down, m.
         torn: distance of a follower from its place at which its leader nearly stops, m.
-        patience: time for which a leader waits before it walks on for as long, s.
-        join_rate: chance a second with which a lone walker within ``notice`` m of a conversation joins it, if they are fewer than
-            ``most`` and there is room; not the one it left last.
-        leave_rate: chance a second with which a member leaves, if it has somewhere else to go.
+        patience: time that a leader waits before it walks on for the same time, s.
+        join_rate: probability per second that a lone walker within ``notice`` m of a conversation joins it, if the conversation has
+            fewer than ``most`` members and there is room; a walker does not rejoin the conversation that it left last.
+        leave_rate: probability per second that a member leaves, if it has another destination.
         notice: distance from a conversation within which a lone walker may join it, m.
-        most: members up to which a conversation takes others in.
+        most: number of members up to which a conversation accepts others.
     """
 
     period: Period = 0.5
@@ -146,15 +148,15 @@ class Groups:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGroups:
-        """Return the behaviour at work on a world."""
+        """Attach the behaviour to a world."""
         return AttachedGroups(self, world, every)
 
     def settings(self, dt: float, crowd_every: int) -> GroupParameters:
-        """Return the parameters as the kernel takes them.
+        """Return the parameters in the form that the kernel takes.
 
         Args:
             dt: physics step, s.
-            crowd_every: physics steps from one call to the next.
+            crowd_every: number of physics steps between two calls.
         """
         pause = crowd_every * max(1, round(self.period / (dt * crowd_every)))
         every = pause * max(1, round(_DRAWS / (dt * pause)))
@@ -167,7 +169,7 @@ class Groups:
 
 
 class AttachedGroups:
-    """`Groups` at work on one world."""
+    """`Groups` attached to one world."""
 
     def __init__(self, groups: Groups, world: World, every: int) -> None:
         shape = (world.layout.worlds, world.slots)
@@ -178,7 +180,9 @@ class AttachedGroups:
         )
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode: conversations are known by their members' states, the rest is found when the kernel looks."""
+        """Start an episode: conversations are recognised by their members' states; the kernel finds walking groups at its first
+        call.
+        """
         company, replay = self.company, self._world.replay
         for field in company:
             field[world] = 0
@@ -193,7 +197,7 @@ class AttachedGroups:
                 self._converse(world, members, people.position[members], people.heading[members], int(group))
 
     def _converse(self, world: int, members: Array, position: Array, heading: Array, group: int) -> None:
-        """Members stand where they are, about the point that they look at."""
+        """Let the members of a conversation stand where they are, around the point that they look at."""
         company = self.company
         look = np.stack((np.cos(heading), np.sin(heading)), -1)
         centre = (position + float(o_space_radius(len(members))) * look).mean(0)

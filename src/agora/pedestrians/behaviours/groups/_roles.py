@@ -1,4 +1,4 @@
-"""The groups of pedestrians and the parts of their members, worked out anew when a group has changed."""
+"""The groups of pedestrians and the roles of their members, recomputed when a group changes."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from agora.pedestrians.shared.formations import row_place
 from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the draw
-_BESIDE = np.float32(3.0)  # m, from its leader, within which a member walks beside it
-_HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
+_BESIDE = np.float32(3.0)  # m, distance from the leader within which a member starts next to it
+_HERE = np.float32(1.0)  # m, a pedestrian without a waypoint farther away than this stays
 _TINY = np.float32(1e-12)
 
 
 class GroupMemory(NamedTuple):
-    """The memory of each pedestrian and its group; arrays (W, P) unless said otherwise.
+    """The memory of each pedestrian and its group; arrays (W, P) unless stated otherwise.
 
     Attributes:
-        stale: (W,) whether the groups of a world are to be looked at anew.
-        steered: whether the pedestrian is simulated; recorded ones walk as they did.
-        member: group that the pedestrian was last seen in, -1 for none.
+        stale: (W,) whether the groups of a world must be recomputed.
+        steered: whether the pedestrian is simulated; recorded pedestrians repeat their recording.
+        member: group of the pedestrian at the last update, -1 for none.
         left: last group that it left.
         leader: slot of the leader, or of the speaker; -1 for pedestrians in no group of two or more.
         number: number of members, in the leader's slot.
-        hosted: whether the group moves the pedestrian, whose own way is kept in count and mode.
+        hosted: whether the group moves the pedestrian; count and mode then keep its own waypoint list.
         ahead: place of a follower, m ahead of the leader.
         aside: place of a follower, m to the left of the leader.
         behind: place of a follower in file, m behind the leader.
@@ -38,23 +38,23 @@ class GroupMemory(NamedTuple):
         uy: direction of travel, y.
         beside: 1 at its place in the row, 0 in file.
         pace: in the leader's slot: speed of the slowest member, m/s.
-        gap: in the leader's slot: distance of the member who is farthest from its place, m.
+        gap: in the leader's slot: largest distance of a member from its place, m.
         waited: in the leader's slot: time for which it has waited, s.
         newest: in the leader's slot: number of the newest place on its trail.
         crumbs: in the leader's slot: number of places on its trail.
-        trail_x: in the leader's slot: the last places on its way, x, m, (W, P, CRUMBS).
-        trail_y: in the leader's slot: the last places on its way, y, m, (W, P, CRUMBS).
-        talks: whether it stands in a conversation, whose o-space is about ``centre_x``, ``centre_y``.
+        trail_x: in the leader's slot: last places of its trail, x, m, (W, P, CRUMBS).
+        trail_y: in the leader's slot: last places of its trail, y, m, (W, P, CRUMBS).
+        talks: whether the pedestrian stands in a conversation, whose o-space is centred at ``centre_x``, ``centre_y``.
         place_x: its place in the conversation, x, m.
         place_y: its place in the conversation, y, m.
-        lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
-        lean_y: the same, y, m; to the left for a walker.
+        lean_x: distance by which a member aims beyond its place, against people that push it away, x, m; ahead for a walker.
+        lean_y: as ``lean_x``, y, m; to the left for a walker.
         drift_x: deviation of a follower from its place, m, ahead.
-        drift_y: the same, m, to the left.
-        bearing: bearing of members from the centre, rad; for spacing them.
-        goal_x: waypoint that was decided last, x, m.
-        goal_y: waypoint that was decided last, y, m.
-        speed: preferred speed that was decided last, m/s.
+        drift_y: deviation of a follower from its place, m, to the left.
+        bearing: bearing of a member from the centre, rad; used to space members.
+        goal_x: waypoint of the last decision, x, m.
+        goal_y: waypoint of the last decision, y, m.
+        speed: preferred speed of the last decision, m/s.
     """
 
     stale: Bools
@@ -95,7 +95,7 @@ class GroupMemory(NamedTuple):
 
 
 class GroupParameters(NamedTuple):
-    """The parameters of `Groups` for the kernel, arrays (1,): compiled code sees their types alone."""
+    """The parameters of `Groups` for the kernel, arrays (1,), so that a change of value does not recompile the kernel."""
 
     abreast: Ints
     spacing: Floats
@@ -121,7 +121,7 @@ class GroupParameters(NamedTuple):
 
 @hidden
 def _host(c, minds, goals, w, i):
-    """Take over a pedestrian's way: one point to stay at, so that crowd models let it come to rest there."""
+    """Replace a pedestrian's waypoint list by one point to stay at, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
         minds.led[w, i] = True
         c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
@@ -130,7 +130,7 @@ def _host(c, minds, goals, w, i):
 
 @hidden
 def _release(c, traits, minds, goals, w, i):
-    """Give a pedestrian its own way back."""
+    """Give a pedestrian its own waypoint list back."""
     if c.hosted[w, i]:
         c.hosted[w, i], minds.led[w, i] = False, False
         goals.count[w, i], goals.mode[w, i] = c.count[w, i], c.mode[w, i]
@@ -145,7 +145,7 @@ def _release(c, traits, minds, goals, w, i):
 
 @hidden
 def _choose(c, traits, key, w, first, count, number):
-    """Return the leader of a group, the last one or else the member of the lowest draw, and the number of its members."""
+    """Return the leader of a group (the previous leader, else the member with the lowest draw) and the number of members."""
     members, leader, lowest, old = 0, -1, 2.0, -1
     for i in range(first, count):
         if c.member[w, i] == number:
@@ -170,7 +170,7 @@ def _shown_drift(c, people, w, i, leader):
 
 @hidden
 def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader, members):
-    """Give the members of a walking group their places in rows, in the order in which they are, from right to left."""
+    """Give the members of a walking group their places in rows, in their present order from right to left."""
     number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
     if c.hosted[w, leader]:
         _release(c, traits, minds, goals, w, leader)
@@ -207,7 +207,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
 
 @hidden
 def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
-    """Let the members of a conversation stand about its o-space, spaced anew where their number has changed."""
+    """Place the members of a conversation around its o-space; space them again if their number has changed."""
     number, known = c.member[w, speaker], 0
     for i in range(first, count):
         if c.member[w, i] == number and c.talks[w, i]:
@@ -226,7 +226,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
 
 @hidden
 def _part(c, people, traits, minds, goals, w, i):
-    """The last member of a conversation walks away, or stays and does nothing."""
+    """Let the last member of a conversation walk away, or idle at its place."""
     traits.group[w, i], c.member[w, i] = -1, -1
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     if goals.count[w, i] < 2 and dx * dx + dy * dy < _HERE * _HERE:
@@ -235,7 +235,7 @@ def _part(c, people, traits, minds, goals, w, i):
 
 @hidden
 def regroup(c, people, traits, minds, goals, settings, key, w, count):
-    """Find the members of each group, and give everybody a part in it."""
+    """Find the members of each group, and give every pedestrian its role."""
     for i in range(count):
         group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
         if group != c.member[w, i]:

@@ -1,4 +1,4 @@
-"""Standing in a group that talks: places about the o-space, and members who come and go."""
+"""Conversations of standing groups: places around the o-space, and members that join and leave."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ROOM = np.float32(0.4)  # beyond the ring, m
 _ARRIVED = np.float32(0.4)  # m
 _STILL = np.float32(0.15)  # m/s
 _TURN = np.float32(2.0)  # rad/s
-_ELSEWHERE = np.float32(1.0)  # a member whose way ends this near has nowhere to go, m
+_ELSEWHERE = np.float32(1.0)  # m, a member whose waypoints end this near has no other destination
 
 
 @hidden
 def rank_of(c, traits, w, first, count, number, i):
-    """Return the number of members of a group who have a smaller bearing, or the same one and a smaller id."""
+    """Return the number of members of a group with a smaller bearing, or with the same bearing and a smaller id."""
     rank = 0
     for j in range(first, count):
         if c.member[w, j] == number:
@@ -36,7 +36,7 @@ def rank_of(c, traits, w, first, count, number, i):
 
 @hidden
 def space(c, people, traits, w, first, count, number):
-    """Space the members of a conversation, those of ``number`` from slot ``first`` on, evenly about its o-space, in their order."""
+    """Space the ``number`` members of a conversation, from slot ``first`` on, evenly around its o-space, in their present order."""
     cx, cy = ZERO, ZERO
     for i in range(first, count):
         if c.member[w, i] == number and c.talks[w, i]:
@@ -67,7 +67,7 @@ def space(c, people, traits, w, first, count, number):
 
 @hidden
 def stand(c, people, traits, minds, goals, w, i, dt):
-    """Keep a member at its place, and facing the others once there."""
+    """Keep a member at its place, facing the others after its arrival."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     dx, dy = c.place_x[w, i] - x, c.place_y[w, i] - y
     lean_on(c, w, i, dx, dy, dt)
@@ -86,7 +86,7 @@ def stand(c, people, traits, minds, goals, w, i, dt):
 
 @hidden
 def may_join(c, people, traits, minds, settings, key, step, w, j, count):
-    """The slot of the lone walker who joins the conversation of speaker ``j`` now, -1 for nobody."""
+    """Return the slot of the lone walker that joins the conversation of speaker ``j`` now, -1 for none."""
     cx, cy, number = c.centre_x[w, j], c.centre_y[w, j], traits.group[w, j]
     best, lowest = -1, np.float64(settings.join[0])
     for i in range(count):
@@ -102,7 +102,7 @@ def may_join(c, people, traits, minds, settings, key, step, w, j, count):
 
 @hidden
 def may_leave(c, traits, goals, settings, key, step, w, j, count):
-    """The slot of the member who leaves the conversation of speaker ``j`` now, -1 for nobody."""
+    """Return the slot of the member that leaves the conversation of speaker ``j`` now, -1 for none."""
     best, lowest = -1, np.float64(settings.leave[0])
     for i in range(count):
         if c.leader[w, i] == j:

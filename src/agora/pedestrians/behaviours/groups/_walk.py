@@ -1,4 +1,4 @@
-"""Walking in a group: where followers want to be, seen from their leader, and how they get there."""
+"""Walking in a group: the places of followers relative to their leader, and the motion towards these places."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.seeds import uniform_at
 
 CRUMBS = 24
-"""Places kept of a leader's way."""
+"""Number of places kept on a leader's trail."""
 
-_CRUMB = np.float32(0.4)  # m from one to the next
-_SLIM = np.float32(0.15)  # half the width of the strip that must be free for somebody to be seen, m
-_REVERSED = np.float32(-0.5)  # cosine of the turn from which on a group walks back instead of wheeling
+_CRUMB = np.float32(0.4)  # m, distance between two places on the trail
+_SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for a person to be seen
+_REVERSED = np.float32(-0.5)  # cosine of the turn from which a group walks back instead of wheeling
 _WALKING = np.float32(0.2)  # m/s
-_CREEP = np.float32(0.3)  # share of the speed that is left to a leader who waits
-_STROLL = np.float32(0.4)  # least speed of a follower, in its own preferred speeds: who has none cannot make way
+_CREEP = np.float32(0.3)  # fraction of its speed that a waiting leader keeps
+_STROLL = np.float32(0.4)  # lowest speed of a follower, in its own preferred speeds: at speed 0 it could not make way
 _ELSEWHERE = np.float32(0.6)  # m
-_EASY = np.float32(0.35)  # a follower who stands so near its place stays there, m
+_EASY = np.float32(0.35)  # m, a follower this near its place stays there
 _NEAR = np.float32(1.2)  # m
 _LEAN = np.float32(0.3)  # 1/s
 _FARTHEST = np.float32(1.5)  # m
-_DRIFT = 103  # index of the draws ahead; the index of the draws aside is 104
-_WIDTH = np.float32(math.sqrt(12.0))  # of the uniform distribution whose standard deviation is 1
+_DRIFT = 103  # index of the draws ahead; the index of the sideways draws is 104
+_WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
 _TINY = np.float32(1e-12)
 
 
 @hidden
 def visible(maps, m, x0, y0, x1, y1, clearance):
-    """Return whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance
-    there.
-    """
+    """Return whether a thin strip between two points is free of walls; the step along it is the local clearance."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
     done = clearance
@@ -46,15 +44,17 @@ def visible(maps, m, x0, y0, x1, y1, clearance):
 
 @hidden
 def lead(c, people, goals, settings, w, i, dt):
-    """Turn the direction of travel of a group after its leader's steps, metre by metre, and note its way."""
+    """Turn the direction of travel of a group with its leader's steps, metre by metre, and record the leader's trail."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     ux, uy = c.ux[w, i], c.uy[w, i]
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     way_x, way_y = goals.x[w, i] - x, goals.y[w, i] - y
+    # A waypoint behind the leader reverses the group; wheeling through half a turn would sweep the rows across the floor.
     back = ux * way_x + uy * way_y < _REVERSED * math.sqrt(way_x * way_x + way_y * way_y)
     if back and speed > _WALKING and ux * vx + uy * vy < _REVERSED * speed:
         turn_back(c, w, i, people.x.shape[1])
         ux, uy = c.ux[w, i], c.uy[w, i]
+    # The direction turns with the distance walked, not with time, so that a leader that stops does not turn its group.
     part = dt / settings.wheel[0]
     ux, uy = ux + vx * part, uy + vy * part
     size = math.sqrt(ux * ux + uy * uy + _TINY)
@@ -71,7 +71,7 @@ def lead(c, people, goals, settings, w, i, dt):
 
 @hidden
 def turn_back(c, w, leader, slots):
-    """Reverse a group's direction of travel; its places stay where they are."""
+    """Reverse a group's direction of travel; the places of its members stay the same."""
     c.ux[w, leader], c.uy[w, leader] = -c.ux[w, leader], -c.uy[w, leader]
     for i in range(slots):
         if c.leader[w, i] == leader:
@@ -82,7 +82,7 @@ def turn_back(c, w, leader, slots):
 
 @hidden
 def on_trail(c, people, w, leader, back):
-    """The point ``back`` metres behind the leader on its way, at most at its beginning, and the direction of travel there."""
+    """Return the point ``back`` metres behind the leader on its trail (at most the oldest point) and the direction there."""
     x, y = people.x[w, leader], people.y[w, leader]
     ux, uy = c.ux[w, leader], c.uy[w, leader]
     for k in range(c.crumbs[w, leader]):
@@ -100,20 +100,20 @@ def on_trail(c, people, w, leader, back):
 
 @hidden
 def speed_of(people, w, i):
-    """Speed of a pedestrian, m/s."""
+    """Return the speed of a pedestrian, m/s."""
     return math.sqrt(people.vx[w, i] * people.vx[w, i] + people.vy[w, i] * people.vy[w, i])
 
 
 @hidden
 def leaving(people, goals, w, leader):
-    """Return whether a leader walks, or is about to: its waypoint is elsewhere."""
+    """Return whether a leader walks or is about to walk, because its waypoint is elsewhere."""
     dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
     return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
 
 
 @hidden
 def lean_on(c, w, i, dx, dy, dt):
-    """Aim beyond a place that others keep one from: the integral of the way that is left; it fades while that is long."""
+    """Aim beyond a place that other people block: integrate the remaining distance; the integral decays while that is long."""
     if dx * dx + dy * dy >= _NEAR * _NEAR:
         c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
     else:
@@ -124,7 +124,7 @@ def lean_on(c, w, i, dx, dy, dt):
 
 @hidden
 def _is_in_the_way(c, people, traits, goals, w, i):
-    """Return whether a follower in file is ahead of its leader, which is on its way and would touch it."""
+    """Return whether a follower in file is ahead of its walking leader and would touch it."""
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     ahead = dx * c.ux[w, leader] + dy * c.uy[w, leader]
@@ -135,7 +135,7 @@ def _is_in_the_way(c, people, traits, goals, w, i):
 
 @hidden
 def _go_ahead(c, people, traits, minds, goals, settings, w, i):
-    """Let a follower walk to its leader's waypoint at the leader's pace, and wait where it is farther ahead than in file."""
+    """Let a follower walk to its leader's waypoint at the leader's pace; it waits if it is farther ahead than its gap in file."""
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     short = c.behind[w, i] - math.sqrt(dx * dx + dy * dy)
@@ -158,7 +158,7 @@ def _drift(c, traits, clock, settings, w, i):
 
 @hidden
 def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
-    """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
+    """Set a follower's waypoint and speed; it does not walk back while its leader walks, nor to cover a few steps sideways."""
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
     c.ux[w, i], c.uy[w, i] = ux, uy
@@ -166,16 +166,19 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     leader_x, leader_y, vx, vy = people.x[w, leader], people.y[w, leader], people.vx[w, leader], people.vy[w, leader]
     _drift(c, traits, clock, settings, w, i)
     ahead, aside = c.ahead[w, i] + c.drift_x[w, i], c.aside[w, i] + c.drift_y[w, i]
+    # A place in the row needs room and must be visible from both the leader and the follower.
     place_x, place_y = leader_x + ahead * ux - aside * uy, leader_y + ahead * uy + aside * ux
     clearance, _, _ = clearance_at(maps, m, place_x, place_y)
     room = clearance >= traits.radius[w, i] + settings.margin[0]
     room = room and visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
     room = room and visible(maps, m, place_x, place_y, x, y, clearance)
+    # Blend between row and file over one second, so that a short narrow place causes no jump.
     beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
     c.beside[w, i] = beside
     if _is_in_the_way(c, people, traits, goals, w, i):
         _go_ahead(c, people, traits, minds, goals, settings, w, i)
         return
+    # In file, choose the nearest place on the trail that the follower sees; farther back it is fully in file.
     if beside < ONE:
         back = c.behind[w, i]
         file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
@@ -189,6 +192,7 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
         vx, vy = beside * vx + speed * along_x, beside * vy + speed * along_y
     dx, dy = place_x - x, place_y - y
     gap = math.sqrt(dx * dx + dy * dy)
+    # Aim beyond the place where the pressure of other people would otherwise leave a constant offset.
     c.gap[w, leader] = max(c.gap[w, leader], gap)
     lean_on(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
     lean_x = c.lean_x[w, i] * ux - c.lean_y[w, i] * uy
@@ -207,7 +211,7 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
 
 @hidden
 def wait(c, traits, settings, w, i, dt):
-    """Let a leader walk at the pace of its group, and wait for members who have fallen behind, but not for ever."""
+    """Let a leader walk at the pace of its group, and wait a limited time for members that have fallen behind."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]
     if gap <= slack:

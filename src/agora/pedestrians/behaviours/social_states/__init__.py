@@ -1,8 +1,9 @@
 """Social states: Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; reactions to robots: HuNavSim.
 
 Reactions: Perez-Higueras, Otero, Caballero and Merino, "HuNavSim: A ROS 2 human navigation simulator for benchmarking human-aware
-robot navigation", RA-L 8, 2023. What differs from Arena's code: time is simulated, changes are per second and not per tick, events
-come at rates, so that nothing depends on the time step; the cone of vision is along the heading; types differ as their data say.
+robot navigation", RA-L 8, 2023. Differences from Arena's code: time is simulated, changes are per second instead of per tick, and
+events occur at rates, so that results do not depend on the time step; the cone of vision points along the heading; pedestrian types
+differ as their data state.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 _LEAST = {"minimum_time": 1.0, "personal_radius": 0.5, "vision": 0.5, "half_angle": 5.0}
-_HIGHEST_RATE = 20.0  # 1/s, where a scenario says that it happens for sure
-_ROLL = 0.5  # s, between two times that Arena's engine rolls its probabilities
+_HIGHEST_RATE = 20.0  # 1/s, rate of an event that a scenario makes certain
+_ROLL = 0.5  # s, time between two draws of Arena's engine
 
 
 @kernel
@@ -41,7 +42,7 @@ def _normals(key, identities, out, first, last):
 
 
 class _Kinds(NamedTuple):
-    """Means and deviations (types, normals) of every type, and the values that are the same within one."""
+    """Means and deviations (types, normals) of every type, and the values that are the same within one type."""
 
     names: tuple[str, ...]
     mean: Doubles
@@ -51,49 +52,48 @@ class _Kinds(NamedTuple):
 
 @dataclass(frozen=True)
 class SocialStates:
-    """The activities of pedestrians besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal
-    with robots.
+    """Activities of pedestrians besides walking: idle, run, talk, tell, text, phone, use furniture, queue, panic, react to robots.
 
-    Stress, energy and social lie in [0, 1], drift with the state and decide with thresholds of each pedestrian's own
-    (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's
-    2 for running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
+    Stress, energy and social lie in [0, 1] and drift with the state; each pedestrian compares them with its own thresholds
+    (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed set by the behaviours before this one; the factors
+    for running (2) and phoning (0.5) are Arena's. A waypoint is replaced only while a state needs another one.
 
     Attributes:
-        running_rate: events a second of running for each unit that energy is above its high threshold (Arena: 1).
-        phone_rate: events a second of the phone for each unit that social is above its high threshold (Arena: 1).
-        texting_share: share of the pedestrians at the phone who text and do not talk.
-        seek_rate: rate of going to talk to somebody who is seen, with social above the high threshold, 1/s.
-        chat_rate: rate of beginning a talk of two, 1/s (Arena: probability 0.01 every 0.5 s).
-        story_rate: rate of beginning a story, 1/s (Arena: as ``chat_rate``).
-        group_rate: rate of beginning a talk of the walking group, 1/s (Arena: as ``chat_rate``).
-        stroll_rate: rate of beginning a talk while walking, 1/s (Arena: as ``chat_rate``).
-        chat_time: typical duration of a talk of two, s; one lasts half to one and a half of it.
-        story_time: typical duration of a story, s, likewise.
-        group_time: typical duration of a talk of the walking group, s, likewise.
-        stroll_time: typical duration of a talk while walking, s, likewise.
-        turn_time: time after which somebody else speaks, s.
-        talk_distance: distance at which one is heard, m.
+        running_rate: events of running per second for each unit that energy is above its high threshold (Arena: 1).
+        phone_rate: events of phoning per second for each unit that social is above its high threshold (Arena: 1).
+        texting_share: fraction of the pedestrians at the phone that text instead of talking.
+        seek_rate: rate of approaching a visible person to talk, with social above the high threshold, 1/s.
+        chat_rate: rate of starting a conversation of two, 1/s (Arena: probability 0.01 every 0.5 s).
+        story_rate: rate of starting a story, 1/s (Arena: as ``chat_rate``).
+        group_rate: rate of starting a conversation of the walking group, 1/s (Arena: as ``chat_rate``).
+        stroll_rate: rate of starting a conversation while walking, 1/s (Arena: as ``chat_rate``).
+        chat_time: typical duration of a conversation of two, s; the actual duration is 0.5 to 1.5 times this.
+        story_time: typical duration of a story, s, drawn likewise.
+        group_time: typical duration of a conversation of the walking group, s, drawn likewise.
+        stroll_time: typical duration of a conversation while walking, s, drawn likewise.
+        turn_time: time until the next speaker talks, s.
+        talk_distance: distance at which a speaker is heard, m.
         pause_rate: rate of standing idle, 1/s.
         pause_time: duration of standing idle, s.
         errand_rate: rate of going to furniture at any time, 1/s.
         rest_rate: rate of going to furniture when energy is low, 1/s.
-        errand_reach: distance within which furniture is gone to, m.
+        errand_reach: distance within which pedestrians go to furniture, m.
         errand_time: time at furniture, s.
         service_time: time at the head of a queue, s.
         notice: distance within which reactions to a robot begin, m.
         avoid_distance: distance kept from a robot that is in the way, m.
-        avoid_pace: pace of pedestrians who keep away from a robot.
+        avoid_pace: pace of pedestrians that keep away from a robot.
         play_distance: distance from a robot at which curious pedestrians stay, m.
         play_pace: pace of curious pedestrians.
         interest_time: time for which curious pedestrians stay, s.
         block_distance: distance from a robot's centre at which threatening pedestrians step in front of it, m.
         block_pace: pace of threatening pedestrians.
-        threat_time: time for which they threaten, s.
+        threat_time: time for which threatening pedestrians block the robot, s.
         surprise_time: time for which surprised pedestrians stop to look, s.
         indifference: time until a robot or furniture is of interest again, s.
-        fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
+        fear_of_speed: stress per second for each m/s above 0.7 of a robot that is too near.
         phone_pace: pace of walking with the phone.
-        thinking_time: time between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
+        thinking_time: time between two decisions, s, rounded to crowd periods; in between, pedestrians repeat their last decision.
     """
 
     running_rate: NotNegative = 1.0
@@ -140,12 +140,12 @@ class SocialStates:
             raise ValueError("turn_time must be above 0, got 0")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedSocialStates:
-        """Return the behaviour at work on a world."""
+        """Attach the behaviour to a world."""
         return AttachedSocialStates(self, world, every, sees)
 
 
 class AttachedSocialStates:
-    """Social states on one world.
+    """Social states attached to one world.
 
     Attributes:
         memory: memory, which changes from tick to tick.
@@ -180,7 +180,7 @@ class AttachedSocialStates:
         ]  # fmt: skip
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world."""
+        """Start an episode in one world."""
         crowd, memory, w = start.pedestrians, self.memory, world
         n = len(crowd.id)
         memory.count[w], memory.key[w] = n, key_of(start.entry, start.seed, "social_states")
@@ -196,7 +196,7 @@ class AttachedSocialStates:
         memory.pace[w, :n] = np.where(walks, 1.0, 0.0)
 
     def _draw_characters(self, w: int, kinds: Array, identities: Array, n: int) -> None:
-        """Thresholds of the n pedestrians of world w, by their ids and types."""
+        """Draw the thresholds of the n pedestrians of world w, by their ids and types."""
         names, mean, deviation, fixed = self._kinds
         drawn = np.zeros((n, len(names)))
         _normals(self.memory.key[w], identities, drawn, 0, n)
@@ -223,7 +223,7 @@ class AttachedSocialStates:
         self.spots.use[w, : len(poses)] = uses
 
     def _duration(self, state: str) -> float:
-        """Return the duration of the state in which an episode begins, s; for ever where its end is not a matter of time."""
+        """Return the duration of the state in which an episode begins, s; `FOREVER` if the state does not end by time."""
         rules = self._rules
         times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
         times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)
@@ -231,7 +231,7 @@ class AttachedSocialStates:
         return times.get(state, float(FOREVER))
 
     def _take_habits(self, w: int, i: int, habits: Habits) -> None:
-        """Take over the habits that a scenario gives one pedestrian."""
+        """Copy the habits that a scenario gives one pedestrian."""
         for name in Character._fields:
             probability = getattr(habits, name.replace("_rate", "_probability"), None)
             if name.endswith("_rate") and probability is not None:

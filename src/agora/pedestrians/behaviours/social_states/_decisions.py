@@ -1,4 +1,4 @@
-"""The decisions of pedestrians: first each for itself, from generation t, then those that take two, the lowest id first."""
+"""Decisions of pedestrians: first individual ones, from generation t, then those that involve two people, lowest id first."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from agora.pedestrians.behaviours.social_states._records import (
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.seeds import uniform_at
 
-_CLOSE = np.float32(1.1)  # a robot within so many personal radii is noticed wherever one looks
-_LOSE = np.float32(1.2)  # one who deals with a robot loses it at so many ranges of vision
-_SLACK = np.float32(1.25)  # one who avoids a robot stops at so many distances at which it began
+_CLOSE = np.float32(1.1)  # a robot within this many personal radii is noticed in every direction
+_LOSE = np.float32(1.2)  # a pedestrian that reacts to a robot loses it at this many ranges of vision
+_SLACK = np.float32(1.25)  # a pedestrian that avoids a robot stops avoiding at this many times the distance at which it started
 _SLOW_ROBOT = np.float32(0.7)  # m/s, above which a robot frightens by its speed (Arena)
 _AGES = HALF * FOREVER  # s, more than any drawn duration
 _UNLIT = np.float32(-1.0)
-_GIVE_UP = np.float32(30.0)  # s, after which one who does not get to a spot goes on
+_GIVE_UP = np.float32(30.0)  # s, time after which a pedestrian that does not reach its spot gives up
 EVENT, CHOICE, DURATION = 0, 1, 2
-"""Uses of the random numbers of one pedestrian at one step."""
+"""Indices of the random numbers of one pedestrian at one step."""
 
 _NONE = len(SOCIAL_STATES)
 _OUTCOMES = (PHONE, TEXTING, RUNNING, IDLE, INTERESTED, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
@@ -56,13 +56,13 @@ _EVENTS = (NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CHAT, SEEK, STORY_TIME, 
 
 @lean_inlined
 def draw(minds, traits, memory, clock, w, i, use):
-    """The uniform number of a pedestrian, the step and the use."""
+    """Return the uniform random number of a pedestrian for a step and a use."""
     return np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], use))
 
 
 @lean_inlined
 def enter(minds, memory, w, i, state, left):
-    """Begin a state that lasts ``left`` s; conversations and spots of the last one are given up."""
+    """Enter a state that lasts ``left`` s; the conversation or spot of the previous state is given up."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
     memory.talk[w, i], memory.spot[w, i], memory.arrived[w, i] = -1, -1, 0
@@ -71,7 +71,7 @@ def enter(minds, memory, w, i, state, left):
 
 @lean_inlined
 def _notice(people, robots, character, minds, memory, sees, top, w):
-    """Number and distance of the nearest robot that each is aware of: in the cone, very near, or dealt with already."""
+    """Find the nearest robot that each pedestrian notices (in the cone, very near, or already reacted to) and its distance."""
     x, y, heading, state = people.x[w], people.y[w], people.heading[w], minds.state[w]
     vision, cone, personal = character.vision[w], character.cosine[w], character.personal_radius[w]
     robot, near = memory.robot[w], memory.near[w]
@@ -96,7 +96,7 @@ def _notice(people, robots, character, minds, memory, sees, top, w):
 
 @lean_inlined
 def _drift(dt, rules, table, robots, character, minds, memory, top, w):
-    """Stress, energy, social and clocks after ``dt``; a robot within the personal radius frightens."""
+    """Update stress, energy, social and clocks over ``dt``; a robot within the personal radius raises stress."""
     stress, energy, social, state, reaction = minds.stress[w], minds.energy[w], minds.social[w], minds.state[w], minds.reaction[w]
     since, left, weary, rested = memory.since[w], memory.left[w], memory.weary[w], memory.rested[w]
     spot, arrived, place, near, robot = memory.spot[w], memory.arrived[w], memory.place[w], memory.near[w], memory.robot[w]
@@ -123,7 +123,7 @@ def _drift(dt, rules, table, robots, character, minds, memory, top, w):
 
 @lean_inlined
 def _rates(rules, company, grouped, furniture, social, energy, idle, curious, limits, rates):
-    """Return the events a second of a pedestrian who walks or stands idle, in the order of `_OUTCOMES`."""
+    """Compute the event rates, 1/s, of a pedestrian that walks or stands idle, in the order of `_OUTCOMES`."""
     energy_low, energy_high, social_high = limits
     chat, story, group, stroll = rates
     lively = max(energy - energy_high, ZERO)
@@ -147,7 +147,7 @@ def _rates(rules, company, grouped, furniture, social, energy, idle, curious, li
 
 @lean_inlined
 def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
-    """`_rates` of one pedestrian."""
+    """Compute `_rates` of one pedestrian."""
     company = ONE if sees & SEES_PEDESTRIANS else ZERO
     grouped = company if traits.group[w, i] >= 0 else ZERO
     furniture = ONE if spots.count[w] > 0 and memory.rested[w, i] <= ZERO else ZERO
@@ -161,7 +161,7 @@ def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
 
 @lean_inlined
 def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
-    """Add up the rates of pedestrians who walk or stand idle, and mark those who have something to decide."""
+    """Accumulate the event rates of pedestrians that walk or stand idle, and mark those that have something to decide."""
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
     since, hazard, fuse, busy, left = memory.since[w], memory.hazard[w], memory.fuse[w], memory.busy[w], memory.left[w]
@@ -189,7 +189,7 @@ def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, me
 
 @lean_inlined
 def _at_end(people, waypoints, w, i):
-    """Return whether a pedestrian who stays at its last waypoint, and is led nowhere else, has got there."""
+    """Return whether a pedestrian has reached its last waypoint, stays there and follows no other point."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
     if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
@@ -200,7 +200,7 @@ def _at_end(people, waypoints, w, i):
 
 @lean_inlined
 def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
-    """Leave the state where its time is up, its reason has gone or its means are used up."""
+    """Leave the state if its time is up, its reason has gone or its resource is used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
@@ -233,14 +233,14 @@ def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r,
 
 @lean_inlined
 def _closing(people, robots, w, i, r):
-    """Return whether the robot comes nearer to the pedestrian by its own motion."""
+    """Return whether the robot approaches the pedestrian by its own motion."""
     dx, dy = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
     return dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > ZERO
 
 
 @lean_inlined
 def _in_the_way(people, waypoints, robots, w, i, r):
-    """Return whether the robot comes nearer, or is on the side that the pedestrian walks to."""
+    """Return whether the robot approaches, or is on the side towards which the pedestrian walks."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -250,7 +250,7 @@ def _in_the_way(people, waypoints, robots, w, i, r):
 
 @lean_inlined
 def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i, r, distance):
-    """Take notice of a robot, each in its way (HuNavSim)."""
+    """React to a robot according to the pedestrian's reaction type (HuNavSim)."""
     reaction, state, left = minds.reaction[w, i], -1, FOREVER
     fresh = memory.weary[w, i] <= ZERO and distance <= rules.notice
     if reaction == CURIOUS and fresh:
@@ -272,7 +272,7 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
 
 @lean_inlined
 def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
-    """Let one of the possible events of a pedestrian who walks or stands idle happen, in proportion to their rates."""
+    """Draw one of the possible events of a pedestrian that walks or stands idle, in proportion to the rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:
@@ -291,7 +291,7 @@ def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
 
 @lean_inlined
 def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
-    """Decide for one pedestrian by itself: end the state, take notice of a robot, begin something."""
+    """Make the individual decision of one pedestrian: end the state, react to a robot, or start an activity."""
     r, distance = memory.robot[w, i], memory.near[w, i]
     if memory.trigger[w, i] > ZERO:
         if _triggered(people, robots, memory, w, i):
@@ -317,8 +317,8 @@ def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character
 
 @lean_inlined
 def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
-    """Decide for each pedestrian of world w by itself: drift, end, react, begin; return whether anybody wants, and has, something
-    with others.
+    """Make the individual decisions of world w: drift, end, react, start; return whether any pedestrian has a wish that involves
+    others.
     """
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)
@@ -336,7 +336,7 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clo
 
 @lean_inlined
 def _triggered(people, robots, memory, w, i):
-    """Return whether a robot is within the trigger zone of a pedestrian who waits for it."""
+    """Return whether a robot is within the trigger zone of a waiting pedestrian."""
     reach = memory.trigger[w, i] * memory.trigger[w, i]
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]

@@ -1,4 +1,4 @@
-"""The common actions of pedestrians: conversations, spots at furniture, queues. Ids decide, never slots."""
+"""Joint actions of pedestrians: conversations, spots at furniture, queues. The order is by ids, never by slots."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOTHING, CHAT, SEEK, STORY_TIME, GROUP, WALK_AND_TALK, ERRAND = range(7)
 """Values of `Memory.event`."""
 
 _LONGEST_QUEUE = 8
-_LENGTH = 3  # use of the random number for how long a meeting lasts
+_LENGTH = 3  # index of the random number for the duration of a meeting
 _LAST = np.int64(2**62)
 
 
@@ -45,14 +45,14 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 
 @lean_inlined
 def _free(people, minds, memory, w, j):
-    """Return whether a pedestrian can be talked to."""
+    """Return whether a pedestrian is available for a conversation."""
     rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
 
 @lean_inlined
 def _partner(people, traits, minds, character, memory, w, i, reach, looks):
-    """Slot of the nearest one who is free within ``reach``, and in the cone of vision where one looks for somebody; -1 for none."""
+    """Return the slot of the nearest available person within ``reach`` (in the cone of vision if ``looks``); -1 for none."""
     best, least = -1, reach * reach
     sine, cosine = sincos(people.heading[w, i])
     for j in range(memory.count[w]):
@@ -69,7 +69,7 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
 
 @lean_inlined
 def _pair(people, traits, minds, character, memory, w, i, event, length):
-    """Begin a conversation of two: the one who was sought is the host, so that the other comes to it."""
+    """Start a conversation of two: the sought person is the host, so that the other one approaches."""
     seeks = event == SEEK
     reach = character.vision[w, i] if seeks else character.talk_distance[w, i]
     j = _partner(people, traits, minds, character, memory, w, i, reach, seeks)
@@ -84,7 +84,7 @@ def _pair(people, traits, minds, character, memory, w, i, event, length):
 
 @lean_inlined
 def _gather(people, traits, minds, character, memory, w, i, event, length):
-    """Begin a story to those who are near, or a talk of the group; the host is the one who begins."""
+    """Start a story for the people nearby, or a conversation of the group; the pedestrian that starts it is the host."""
     tells = event == STORY_TIME
     reach = character.talk_distance[w, i] * (ONE if tells else TWO)
     left = (character.story_time[w, i] if tells else character.group_time[w, i]) * length
@@ -102,7 +102,7 @@ def _gather(people, traits, minds, character, memory, w, i, event, length):
 
 @lean_inlined
 def _errand(rules, people, minds, character, memory, spots, w, i, length):
-    """Go to the nearest free spot, to sit where one is tired; the end of a queue is free while it is not too long."""
+    """Go to the nearest free spot (a seat if tired); the end of a queue counts as free while the queue is short enough."""
     tired = minds.energy[w, i] <= character.energy_low[w, i]
     best, least, ahead = -1, rules.errand_reach * rules.errand_reach, 0
     for s in range(spots.count[w]):
@@ -126,7 +126,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Let the wishes of pedestrians of world w happen, the lowest id first."""
+    """Carry out the wishes of pedestrians of world w, lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):
@@ -147,14 +147,14 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, clock,
 
 @lean_inlined
 def _before(traits, memory, w, i, j):
-    """Return whether i comes before j in the circle: conversation by conversation, and by ids in each."""
+    """Return whether i precedes j in the circle: ordered by conversation, then by id."""
     a, b = memory.talk[w, i], memory.talk[w, j]
     return a < b or (a == b and traits.id[w, i] < traits.id[w, j])
 
 
 @lean_inlined
 def _form_circle(people, traits, minds, memory, w):
-    """List the pedestrians who talk or queue; return the number that queue, who come first, and the number of all."""
+    """List the pedestrians that talk or queue; return the number of queueing ones, which come first, and the total."""
     queueing, size = 0, 0
     for i in range(memory.count[w]):
         talks = memory.talk[w, i] >= 0
@@ -171,7 +171,7 @@ def _form_circle(people, traits, minds, memory, w):
 
 @lean_inlined
 def _leave(minds, memory, w, i):
-    """Walk on from a conversation."""
+    """Leave a conversation and walk on."""
     minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
     memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
     memory.hazard[w, i], memory.fuse[w, i] = ZERO, -ONE
@@ -179,7 +179,7 @@ def _leave(minds, memory, w, i):
 
 @lean_inlined
 def _converse(rules, people, traits, minds, character, memory, w, first, members):
-    """Give the turn in a conversation, a stretch of the circle; end it without its host, alone, out of time or earshot."""
+    """Pass the turn in a conversation (a section of the circle); end it if the host is gone, alone, out of time or earshot."""
     host = -1
     for k in range(first, first + members):
         j = memory.circle[w, k]
@@ -214,7 +214,7 @@ def _hears(people, character, memory, w, i, host):
 
 @lean_inlined
 def _rank(traits, memory, w, size, i):
-    """Return the number of the ``size`` queueing pedestrians who stand before i in its queue."""
+    """Return the number of the ``size`` queueing pedestrians that are ahead of i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
     for k in range(size):
         j = memory.circle[w, k]
@@ -226,7 +226,7 @@ def _rank(traits, memory, w, size, i):
 
 @lean_inlined
 def keep_together(rules, people, traits, minds, character, memory, w):
-    """Turns of the conversations of world w, and places in its queues, all of which are found out first and then taken."""
+    """Update the turns of conversations and the places in queues of world w; all are computed first and then written."""
     queueing, size = _form_circle(people, traits, minds, memory, w)
     for k in range(queueing):
         i = memory.circle[w, k]

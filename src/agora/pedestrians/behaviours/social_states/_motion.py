@@ -1,4 +1,4 @@
-"""The motion of pedestrians in each social state: their points and paces, and the gazes of those who stand."""
+"""Motion of pedestrians in each social state: their points and paces, and the gaze of those that stand."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from agora.pedestrians.behaviours.social_states._records import (
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 SPACING = np.float32(0.7)
-"""Distance between those who queue, m."""
+"""Distance between pedestrians in a queue, m."""
 
-_LIVELY = np.float32(2.0)  # change of the pace, 1/s
-_TURN = np.float32(3.0)  # how fast those who stand turn, rad/s
-_GATHER = np.float32(1.2)  # members of a conversation come this near to its host, m
-_THERE, _NEARLY = np.float32(0.3), np.float32(1.0)  # m, at a spot; and near one to which one does not get closer
+_LIVELY = np.float32(2.0)  # 1/s, rate of change of the pace
+_TURN = np.float32(3.0)  # rad/s, turning rate of standing pedestrians
+_GATHER = np.float32(1.2)  # m, distance from the host at which members of a conversation stop
+_THERE, _NEARLY = np.float32(0.3), np.float32(1.0)  # m, at a spot; and near a spot to which a pedestrian makes no more progress
 _STUCK = np.float32(0.1)  # m/s
-_AHEAD = np.float32(2.0)  # m, how far away a direction is put as a waypoint
-_ROOM = np.float32(0.6)  # pace of one who makes room
-_MARGIN = np.float32(0.2)  # m, within which the distance to the robot is right
+_AHEAD = np.float32(2.0)  # m, distance at which a direction is written as a waypoint
+_ROOM = np.float32(0.6)  # pace of a pedestrian that makes room
+_MARGIN = np.float32(0.2)  # m, tolerance of the distance to the robot
 _TINY = np.float32(1e-6)
 
 
 @lean_inlined
 def _unit(dx, dy):
-    """A direction of length one, and the length."""
+    """Return a direction of length one, and the original length."""
     length = math.sqrt(dx * dx + dy * dy)
     inverse = ONE / max(length, _TINY)
     return dx * inverse, dy * inverse, length
@@ -57,7 +57,7 @@ def _unit(dx, dy):
 
 @lean_inlined
 def _threat(people, robots, character, memory, sees, w, i):
-    """Vector away from the nearest one who comes near: x, y; 0, 0 for none."""
+    """Return the vector away from the nearest threatening person that approaches: x, y; 0, 0 for none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
     x, y = people.x[w, i], people.y[w, i]
     if sees & SEES_ROBOTS:
@@ -77,7 +77,7 @@ def _threat(people, robots, character, memory, sees, w, i):
 
 @lean_inlined
 def _evade(rules, people, waypoints, minds, robots, w, i, r):
-    """Return the direction of a pedestrian who keeps away from a robot: aside, the more the nearer; straight away where scared."""
+    """Return the direction of a pedestrian that avoids a robot: sideways, more so when near; straight away if scared."""
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
     gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
     if minds.reaction[w, i] == SCARED or minds.state[w, i] == PANICKING:
@@ -90,9 +90,7 @@ def _evade(rules, people, waypoints, minds, robots, w, i, r):
 
 @lean_inlined
 def _to_robot(rules, people, minds, robots, w, i, r):
-    """Return the point of a pedestrian who plays with a robot or steps into its way: x, y, pace there, and the distance that is
-    near enough, m.
-    """
+    """Return the point of a pedestrian that plays with or blocks a robot: x, y; its pace; and the sufficient distance, m."""
     rx, ry = robots.x[w, r], robots.y[w, r]
     if minds.state[w, i] == THREATENING:
         sine, cosine = sincos(robots.heading[w, r])
@@ -103,7 +101,7 @@ def _to_robot(rules, people, minds, robots, w, i, r):
 
 @lean_inlined
 def _spot(people, traits, memory, spots, w, i):
-    """Point of a spot or of a place in its queue: x, y and heading."""
+    """Return the pose of a spot or of a place in its queue: x, y and heading."""
     s = memory.spot[w, i]
     heading = spots.heading[w, s]
     sine, cosine = sincos(heading)
@@ -113,7 +111,7 @@ def _spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _go(people, memory, w, i, x, y, enough):
-    """Seek a point; whether one is not there yet, by ``enough`` m."""
+    """Set a point to walk to; return whether the pedestrian is still farther than ``enough`` m from it."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
     return dx * dx + dy * dy > enough * enough
@@ -121,7 +119,7 @@ def _go(people, memory, w, i, x, y, enough):
 
 @lean_inlined
 def _at_spot(people, traits, memory, spots, w, i):
-    """Return the pace of a pedestrian who uses furniture, and who looks there once it has arrived."""
+    """Return the pace of a pedestrian that uses furniture; after its arrival it looks in the spot's direction."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
@@ -139,7 +137,7 @@ def _at_spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _talk(people, memory, w, i):
-    """Pace of one in a conversation: comes near to its host, then stands and looks at its partner; or walks on."""
+    """Return the pace in a conversation: approach the host, then stand and look at the partner; or walk on."""
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
@@ -153,7 +151,7 @@ def _talk(people, memory, w, i):
 
 @lean_inlined
 def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
-    """Return the pace of a pedestrian who deals with a robot."""
+    """Return the pace of a pedestrian that reacts to a robot."""
     state = minds.state[w, i]
     if r < 0:
         return character.running[w, i] if state == PANICKING else ONE
@@ -172,7 +170,7 @@ def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i
 
 @lean_inlined
 def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
-    """The pace in a state in which one does not just walk on; a goal is noted on the way, where the waypoint will not do."""
+    """Return the pace in a state that replaces plain walking; write a goal if the waypoint does not suit the state."""
     state = minds.state[w, i]
     if state == IDLE:
         dx, dy = _threat(people, robots, character, memory, sees, w, i)
@@ -189,9 +187,7 @@ def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memo
 
 @lean_inlined
 def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
-    """Choose the wishes of everybody of world w until the next look: a pace, and where they have one in mind, a point and a
-    gaze.
-    """
+    """Choose the targets of all pedestrians of world w until the next decision: a pace and, if any, a point and a gaze."""
     state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
     for i in range(memory.count[w]):
         memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER
@@ -230,7 +226,7 @@ def _move(dt, people, traits, waypoints, memory, w):
 @lean_kernel
 def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots,
           first, last):  # fmt: skip
-    """One tick of the social states of worlds ``first <= w < last``; they are thought over at every ``ticks``-th tick alone.
+    """Run one tick of the social states of worlds ``first <= w < last``; decisions are made only at every ``ticks``-th tick.
 
     A tick is ``every`` steps, or ``dt`` s.
     """

@@ -1,4 +1,4 @@
-"""The data of the social states of W worlds: rules, characters, memories and spots, as the kernels read them."""
+"""The data of the social states of W worlds, as the kernels read them: rules, characters, memories and spots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.core.state import REACTIONS, SOCIAL_STATES, Array, Bools, Floats, Int
 ) = range(len(SOCIAL_STATES))  # fmt: skip
 REGULAR, IMPASSIVE, STARTLED, CURIOUS, SCARED, HOSTILE = range(len(REACTIONS))
 TURNS, STORY, STROLL = 0, 1, 2
-"""Kinds of conversation: who speaks changes; one tells a story; who speaks changes while they walk on."""
+"""Kinds of conversation: speakers take turns; one tells a story; speakers take turns while they walk on."""
 
 FOREVER = np.float32(1e9)
 
@@ -108,26 +108,26 @@ class Memory(NamedTuple):
         weary: time until robots are interesting again, s.
         rested: time until furniture is interesting again, s.
         pace: present speed in undisturbed speeds.
-        wanted: speed that the pace changes to.
-        goal_x: point that it seeks instead of its waypoint, x, m.
-        goal_y: point that it seeks instead of its waypoint, y, m.
-        gaze: angle to which it turns while it stands, rad; `FOREVER` where it does not.
-        trigger: distance of a robot that ends the wait at the start, m; 0 for none.
-        robot: number of the robot that it is aware of, -1 for none.
-        talk: id of the pedestrian whom the conversation is about, -1 for none.
+        wanted: speed towards which the pace changes.
+        goal_x: point to walk to instead of the waypoint, x, m.
+        goal_y: point to walk to instead of the waypoint, y, m.
+        gaze: angle to which the pedestrian turns while it stands, rad; `FOREVER` if it does not turn.
+        trigger: distance of a robot that ends the initial wait, m; 0 for none.
+        robot: number of the robot that it notices, -1 for none.
+        talk: id of the host of the conversation, -1 for none.
         kind: kind of the conversation.
-        host: slot of the pedestrian whom the conversation is about, -1 for none.
-        faces: slot of the pedestrian whom one looks at in it, -1 for none.
+        host: slot of the host of the conversation, -1 for none.
+        faces: slot of the conversation partner that the pedestrian looks at, -1 for none.
         spot: number of the spot it uses, -1 for none.
         place: place in the queue.
         arrived: whether it is at the spot.
-        event: thing that it wants to begin, decided first and settled between all.
+        event: event that it wants to start; all wishes are decided first and then carried out.
         hazard: sum of its rates since the last event.
-        fuse: sum at which the next event happens, -1 where to be drawn.
-        circle: slots of pedestrians who talk or queue, as many as there are.
+        fuse: sum at which the next event occurs, -1 if not yet drawn.
+        circle: slots of pedestrians that talk or queue; only the leading entries are used.
         busy: whether there is something to decide.
-        near: distance of the robot that it is aware of, m.
-        count: (W,) number of slots that states are kept of.
+        near: distance of the robot that it notices, m.
+        count: (W,) number of slots with states.
         key: (W,) key of the random numbers.
     """
 
@@ -179,7 +179,9 @@ class Spots(NamedTuple):
 
 
 def drifts() -> Floats:
-    """(3, states) change of stress, energy and social a second (Arena's statechart; rows without a source follow the nearest)."""
+    """Return the change of stress, energy and social per second, (3, states) (Arena's statechart; rows without a source copy the
+    nearest).
+    """
     rest, tiring, chatting = (-0.05, 0.15, 0.05), (-0.01, -0.05, 0.01), (-0.01, 0.01, -0.05)
     handling = (-0.01, -0.05, 0.05)
     table = np.tile(np.array([-0.01, 0.01, 0.01], np.float32), (len(SOCIAL_STATES), 1))
@@ -191,12 +193,12 @@ def drifts() -> Floats:
 
 
 def character(worlds: int, slots: int) -> Character:
-    """Characters of nobody."""
+    """Return empty characters."""
     return Character._make(np.ones((worlds, slots), np.float32) for _ in Character._fields)
 
 
 def memory(worlds: int, slots: int) -> Memory:
-    """Memories of nobody."""
+    """Return an empty memory."""
     shape = (worlds, slots)
     reals = [np.zeros(shape, np.float32) for _ in range(6)]
     wholes = [np.zeros(shape, np.int32) for _ in range(11)]
@@ -207,6 +209,6 @@ def memory(worlds: int, slots: int) -> Memory:
 
 
 def spots(worlds: int, most: int) -> Spots:
-    """Room for so many spots a world, none in use."""
+    """Return empty spots, ``most`` per world."""
     reals = [np.zeros((worlds, most), np.float32) for _ in range(3)]
     return Spots._make([*reals, np.zeros((worlds, most), np.int32), np.zeros(worlds, np.int32)])

@@ -2,25 +2,24 @@
 
 Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unknown semi-structured environments", IJRR 29, 2010.
 
-States are poses, each kept in a cell of a grid of places and 72 headings: the cheapest that was found in it, where it really is.
-From a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. What is left is at
-least the larger of two costs: the cheapest curve to the goal's pose with nothing in the way (Reeds and Shepp; Dubins where it may
-not reverse), and the cheapest way of the body's disc around obstacles over blocks of cells. Where that curve is free, it ends a
-path.
+States are poses; each cell of a grid of positions and 72 headings holds the cheapest pose found in it, at its exact position. From
+a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. The heuristic is the
+larger of two costs: the cheapest curve to the goal's pose without obstacles (Reeds and Shepp; Dubins if the robot may not reverse),
+and the cheapest path of the body's disc around obstacles over blocks of cells. If that curve is free, it completes a path.
 
-What differs from the paper:
+Differences from the paper:
 
-- What is left counts ``weight`` times, so that the search looks at less. It ends when no state in the queue promises less than the
-  cheapest path found.
-- The curve is tried from every state that is looked at, and is the cheapest with all prices, not the shortest.
-- Its cost is worked out when a state comes first in the queue; there is no table of costs.
-- Nearness to obstacles costs what it does in `AStar`, an inflated cost of costmap_2d's, in place of the Voronoi field.
-- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends where these
-  are free and cheaper: it stays as drivable, and as far from walls as was asked for; its curvature has steps.
-- Where the goal's heading is free, the last curve is an arc and a straight line; where the start's is unknown, all 72 are tried.
-- It leads backwards only where no way leads forwards, unless told otherwise. Planners that follow a path see its points, not its
-  headings, and go past the place where it turns back: pure pursuit never reverses, and TEB does, but comes later than without.
-- A cell keeps the first pose that reaches it, so that on a map that is turned or mirrored the path can be a few percent longer or
+- The heuristic is multiplied by ``weight``, so that the search expands fewer states. It ends when no state in the queue promises a
+  lower cost than the cheapest path found.
+- The curve is tried from every expanded state, and is the cheapest one with all prices, not the shortest.
+- Its cost is computed when a state comes first in the queue; there is no table of costs.
+- The cost of obstacles is that of `AStar`, an inflated cost of costmap_2d, instead of the Voronoi field.
+- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends if these
+  are free and cheaper: the path stays drivable, with the required distance from walls; its curvature has steps.
+- If the goal's heading is free, the last curve is an arc and a straight line; if the start's is unknown, all 72 are tried.
+- By default the path only leads backwards if no path leads forwards. Planners that follow a path see its points, not its
+  headings, and pass the place where it reverses: pure pursuit never reverses, and TEB does, but arrives later than without.
+- A cell keeps the first pose that reaches it, so the path on a rotated or mirrored map can be a few percent longer or
   shorter.
 """
 
@@ -53,32 +52,32 @@ _BLOCK = 0.1  # m
 
 @dataclass(frozen=True)
 class HybridAStar:
-    """Poses (K, 3) of a path on which the robot's curves are no tighter than it can drive, forwards and, if need be, backwards.
+    """Plans poses (K, 3) of a path with curves that the robot can drive, forwards and, if needed, backwards.
 
     The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A
-    start too near to an obstacle may be left by way of poses that are no nearer. Unknown cells count as free. Where
-    ``expansions`` states were looked at before a path was found there is none, though there may be a way.
+    start too near to an obstacle may be left through poses that are no nearer. Unknown cells count as free. If ``expansions``
+    states have been expanded without a path, the planner returns none, although one may exist.
 
     Attributes:
-        turning_radius: radius of the smallest curve of a robot that turns in place, m; others have their own.
-        reverse: when the path leads backwards: ``never``, ``needed`` where no way leads forwards, ``free`` where it is cheaper.
-        reverse_cost: cost of a metre backwards, in metres forwards.
+        turning_radius: radius of the smallest curve of a robot that turns in place, m; car-like robots have their own.
+        reverse: when the path leads backwards: ``never``, ``needed`` if no path leads forwards, ``free`` if it is cheaper.
+        reverse_cost: cost per metre backwards, in metres forwards.
         change_cost: cost of a change of direction, m.
-        turn_cost: cost of a metre on the smallest curve, in metres straight.
+        turn_cost: cost per metre on the smallest curve, in metres straight.
         neutral: cost of a cell length far from obstacles.
         factor: weight of the inflated cost; 0 for none.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
-        discs: discs that cover the outline; more fit closer, and cost more time.
-        cell: length of the cells of states, and least radius of a curve, m.
-        weight: weight of what is left against what was driven, at least 1.
-        expansions: states that are looked at before the search ends with what it has.
+        discs: number of discs that cover the outline; more discs fit closer, and take more time.
+        cell: length of the cells of states, and smallest radius of a curve, m.
+        weight: weight of the heuristic against the driven cost, at least 1.
+        expansions: number of expanded states after which the search ends with its best result.
         smooth: whether parts of the path are replaced by cheaper curves.
         spacing: distance between the poses of the path, m.
     """
 
     fits_outline: ClassVar[bool] = True
-    """It plans for the outline, as `agora.interfaces.GlobalPlanner` says."""
+    """Whether the planner plans for the outline (`agora.interfaces.GlobalPlanner`)."""
 
     turning_radius: Length = 0.5
     reverse: Literal["never", "needed", "free"] = "needed"
@@ -102,7 +101,7 @@ class HybridAStar:
             raise InputError(f"reverse: must be never, needed or free, is {self.reverse!r}")
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 3) from the start to the goal, m and rad; None where there is none, or an end is outside the map."""
+        """Return the path (K, 3) from the start to the goal, m and rad; None if there is none, or an end is outside the map."""
         place = request.map
         corner = np.asarray(place.origin) + 0.5 * place.resolution
         ends = np.array([request.start, request.goal], np.float64)
@@ -142,7 +141,7 @@ class HybridAStar:
         )
 
     def _search(self, ground: Ground, price: Price, start: Doubles, goal: Doubles, radius: float) -> _Parts | None:
-        """The first pose, and the lengths and curvatures of the parts of the path."""
+        """Return the first pose, and the lengths and curvatures of the parts of the path."""
         side = max(int(min(_BLOCK, ground.least) / ground.resolution + 1e-6), 1)
         nearest = float(np.hypot(ground.along, ground.across).min())
         inside = max(ground.least - max(nearest - side * ground.resolution, 0.0), 0.5 * ground.resolution)
@@ -185,7 +184,7 @@ class HybridAStar:
 
 
 def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubles, float, float]:
-    """Return discs that cover the box about an outline, in a row: their places along and across the axis, and their radius, m."""
+    """Return discs that cover the box around an outline, in a row: positions along and across the axis, and radius, m."""
     low, high = np.array(footprint).min(axis=0), np.array(footprint).max(axis=0)
     share = (high[0] - low[0]) / count
     along: Doubles = low[0] + share * (np.arange(count) + 0.5)
@@ -193,7 +192,7 @@ def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubl
 
 
 def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubles, Doubles]:
-    """Return the parts of a curve cut into pieces of equal length, none longer than ``longest``, m; without those of no length."""
+    """Return the parts of a curve cut into pieces of equal length, none longer than ``longest``, m; without parts of length 0."""
     there = np.abs(lengths) > 1e-6
     lengths, curvatures = lengths[there], curvatures[there]
     counts = np.maximum(np.ceil(np.abs(lengths) / longest - 1e-6), 1).astype(np.int64)
@@ -201,7 +200,7 @@ def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubl
 
 
 def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
-    """Return the poses (K + 1, 3) between K parts of a curve; headings go on beyond pi."""
+    """Return the poses (K + 1, 3) between K parts of a curve; headings are not wrapped."""
     turns = lengths * curvatures
     headings = start[2] + np.concatenate([[0.0], np.cumsum(turns)])
     middle, chord = headings[:-1] + 0.5 * turns, lengths * np.sinc(0.5 * turns / math.pi)
@@ -211,15 +210,15 @@ def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
 
 
 def _any_free(ground: Ground, pose: Doubles) -> bool:
-    """Return whether a pose is free; of a place with any heading, whether one is."""
+    """Return whether a pose is free; for a place with any heading, whether one heading is free."""
     headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
     return any(spare(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
 
 
 def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:
-    """Return the least cost of a way from each block of cells to the goal, m; infinite where there is none.
+    """Return the lowest cost of a path from each block of cells to the goal, m; infinite if there is none.
 
-    A body may be a little nearer to an obstacle than its blocks: those beside blocks with a way have one, too.
+    A body may be slightly nearer to an obstacle than its blocks: blocks next to those with a path have one, too.
     """
     rows, columns = (-(-size // side) for size in ground.clearance.shape)
     factor: Floats = np.empty((rows, columns), np.float32)

@@ -1,4 +1,4 @@
-"""The search of hybrid A*: states on a grid of places and headings, each with the place where it really is."""
+"""The search of hybrid A*: states on a grid of positions and headings, each with its exact position."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Tree(NamedTuple):
-    """States that were reached.
+    """The reached states.
 
     Attributes:
-        place: (N, 2) m.
+        place: (N, 2) positions, m.
         cost: (N,) cost from the start, m.
-        total: (N,) with what is expected to the goal, m.
+        total: (N,) cost plus heuristic, m.
         heading: (N,) number of the heading.
-        parent: (N,) state before; itself for a first one.
+        parent: (N,) previous state; itself for a first one.
         move: (N,) number of the move that led to it; -1 for a first one.
-        status: (N,) whether it waits, waits with the curve to the goal counted in, or is done.
-        slots: (2**n,) of the table of cells: number of the state in it, from 1.
+        status: (N,) whether the state waits, waits with the curve to the goal included, or is done.
+        slots: (2**n,) hash table of the cells: number of the state in a cell, from 1.
         keys: (2**n,) cells of the slots.
         queue: (Q,) heap of totals.
         queued: (Q,) their states.
@@ -48,7 +48,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, expansions: int) -> Tree:
-        """Return room for as many states as are done."""
+        """Return room for ``expansions`` expanded states."""
         count = 6 * expansions + HEADINGS
         cells, waiting = 1 << count.bit_length(), 2 * count
         return cls(
@@ -68,7 +68,7 @@ class Tree(NamedTuple):
 
 @hidden
 def _push(tree, size, total, state):
-    """Put a state into the heap of a size."""
+    """Push a state onto the heap."""
     i = size
     while i > 0:
         above = (i - 1) >> 1
@@ -81,7 +81,7 @@ def _push(tree, size, total, state):
 
 @hidden
 def _pop(tree, size):
-    """Return the cheapest of the heap of a size, and take it out."""
+    """Remove and return the cheapest state of the heap."""
     total, state = tree.queue[0], tree.queued[0]
     size -= 1
     last, number = tree.queue[size], tree.queued[size]
@@ -102,7 +102,7 @@ def _pop(tree, size):
 
 @hidden
 def _slot(tree, key):
-    """The slot of a cell, or the one that is free for it."""
+    """Return the slot of a cell, or the free one for it."""
     mask = len(tree.slots) - 1
     slot = np.int64((np.uint64(key) * _MIX) >> np.uint64(24)) & mask
     while tree.slots[slot] != 0 and tree.keys[slot] != key:
@@ -112,13 +112,13 @@ def _slot(tree, key):
 
 @hidden
 def _close(start, near, x, y):
-    """True for a place so near to the start that a robot may still be leaving what it touched there."""
+    """True for a place so near to the start that the robot may still touch the obstacle at the start."""
     return (x - start[0]) ** 2 + (y - start[1]) ** 2 < near * near
 
 
 @hidden
 def _to_go(togo, side, half, start, near, goal, x, y):
-    """The least that is left: the way around obstacles, or the straight line; infinite where no way leads to the goal."""
+    """Return the heuristic: the path around obstacles, or the straight line; infinite if no path leads to the goal."""
     around = np.float64(togo[int((y + half) / side), int((x + half) / side)])
     straight = math.sqrt((goal[0] - x) ** 2 + (goal[1] - y) ** 2)
     return straight if around == np.inf and _close(start, near, x, y) else max(around, straight)
@@ -126,7 +126,7 @@ def _to_go(togo, side, half, start, near, goal, x, y):
 
 @hidden
 def _plant(ground, togo, side, start, goal, near, roots, tree):
-    """Put the first states into the tree; return their number, and how little may be to spare where a robot touches something."""
+    """Add the first states to the tree; return their number, and the smallest spare clearance of a robot that touches something."""
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     base = 0.0 if roots > 1 else start[2]
     freest = -np.inf
@@ -152,19 +152,19 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     Args:
         ground: `agora.planners.global_._ground.Ground`.
         price: `agora.planners.global_._curves.Price`.
-        togo: cost to the goal from each block, m; infinite where there is no way.
+        togo: cost to the goal from each block, m; infinite if there is no path.
         side: length of a block, m.
-        start: (3,) m and rad; with any heading where that is NaN.
-        goal: (3,) m and rad; with any heading where that is NaN.
+        start: (3,) pose, m and rad; any heading if that is NaN.
+        goal: (3,) pose, m and rad; any heading if that is NaN.
         radius: radius of the smallest curve, m.
         cell: length of the cells of states, m.
-        bins: headings that a move turns by.
-        weight: weight of what is left against what was driven, at least 1.
-        expansions: most states that are done.
+        bins: number of heading bins that a move turns by.
+        weight: weight of the heuristic against the driven cost, at least 1.
+        expansions: largest number of expanded states.
         tree: `Tree`.
         curve: (5, 2), out: the curve from the state to the goal.
         trial: (5, 2), room.
-        counts: (2,), out: states that were done, states that were reached.
+        counts: (2,), out: numbers of expanded and of reached states.
     """
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     right, top = (ground.clearance.shape[1] - 0.5) * ground.resolution, (ground.clearance.shape[0] - 0.5) * ground.resolution
@@ -180,6 +180,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     while size > 0 and done < expansions:
         total, now = _pop(tree, size)
         size -= 1
+        # No waiting state promises a lower cost than the best complete path.
         if total >= best:
             break
         if tree.status[now] == _CLOSED or total != tree.total[now]:
@@ -187,7 +188,10 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
         x, y, heading = tree.place[now, 0], tree.place[now, 1], base + step * tree.heading[now]
         room = spare(ground, x, y, heading)
         before = 0 if tree.move[now] < 0 else (1 if tree.move[now] < 3 else -1)
+        # A robot that touches something at the start may leave it, but not come nearer.
         floor = deepest if room <= 0.0 and _close(start, near, x, y) else 0.0
+        # The curve to the goal is only computed when a state comes first: most states never do. If it raises the estimate,
+        # the state waits again.
         if tree.status[now] == _OPEN:
             sine, cosine = math.sin(heading), math.cos(heading)
             dx, dy = goal[0] - x, goal[1] - y
@@ -221,6 +225,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             least = cost + rate * long
             if state >= 0 and (tree.status[state] == _CLOSED or tree.cost[state] <= least):
                 continue
+            # The cheap bounds come first; the cost on the ground is only computed for states that may improve.
             around = _to_go(togo, side, half, start, near, goal, px, py)
             if least + around >= best:
                 continue

@@ -1,22 +1,22 @@
-"""RRT*: a tree of random places, whose ways to the goal become ever shorter.
+"""RRT*: a tree of random places, whose paths to the goal become ever shorter.
 
 Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", IJRR 30, 2011, algorithm 6; informed draws: Gammell,
 Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible ellipsoidal
 heuristic", IROS 2014.
 
-A place is drawn, the tree's nearest goes ``reach`` m towards it, and what it reaches is joined to the tree by the cheapest free
-line from a place near by; those near by to which the way over it is cheaper are joined to it. Near is what lies within gamma (log
-n / n)^(1/2), but no farther than ``reach``; gamma is a tenth above the least that the proof of optimality needs. Once the goal is
-in the tree, only places are drawn by way of which it may be nearer: those of an ellipse about start and goal. Area and n are then
-the ellipse's.
+A place is drawn, the tree is extended from its nearest place by ``reach`` m towards the drawn one, and the new place is connected
+to the tree by the cheapest free line from a nearby place; nearby places with a cheaper path over the new one are connected to it.
+Nearby means within gamma (log n / n)^(1/2), but no farther than ``reach``; gamma is a tenth above the minimum that the proof of
+optimality needs. Once the goal is in the tree, only places that may shorten its path are drawn: those of an ellipse around start
+and goal. Area and n are then the ellipse's.
 
-What differs from the papers:
+Differences from the papers:
 
-- A line costs its length times the inflated cost of nearness to obstacles, as in `AStar`; with ``factor`` 0 its length alone.
-- A line is looked at in steps as long as the clearance allows, and no shorter than half a cell.
-- The draws are those of a counted stream (`agora.seeds`), as shares of the map: the same for every question with the same
+- A line costs its length times the inflated cost of obstacles, as in `AStar`; with ``factor`` 0 only its length.
+- A line is sampled in steps as long as the clearance allows, and no shorter than half a cell.
+- The draws come from a counted stream (`agora.seeds`), as fractions of the map: the same for every request with the same
   ``seed``.
-- A draw in an obstacle counts as one, too.
+- A draw in an obstacle also counts.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ __all__ = ["RrtStar"]
 
 @dataclass(frozen=True)
 class RrtStar:
-    """A path of straight lines through places drawn at random; the more draws, the shorter.
+    """A path of straight lines through randomly drawn places; more draws give a shorter path.
 
-    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free.
-    Through a narrow gap lead few draws: where none of ``iterations`` does, there is no path, though there may be a way.
+    A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free. Few draws
+    lead through a narrow gap: if none of ``iterations`` does, there is no result, although a path may exist.
 
     Attributes:
         iterations: number of draws.
         reach: length of the longest line of the tree, m.
-        bias: share of the draws that are the goal, until it is reached.
+        bias: fraction of the draws at the goal, until it is reached.
         seed: number of the stream of draws.
         neutral: cost of a cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
-        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
         spacing: distance between the points of the path, m.
     """
@@ -70,7 +70,7 @@ class RrtStar:
         check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None where none was found, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if none was found, or an end is outside the map."""
         place = request.map
         corner = np.asarray(place.origin) + 0.5 * place.resolution
         ends = np.array([request.start[:2], request.goal[:2]], np.float64)
@@ -104,7 +104,7 @@ class RrtStar:
         )
 
     def _grow(self, ground: Ground, start: Doubles, goal: Doubles) -> Doubles | None:
-        """The places (K, 2) of the cheapest way in the tree."""
+        """Return the places (K, 2) of the cheapest path in the tree."""
         if np.array_equal(start, goal):
             return np.stack([start, goal])
         free = float((ground.clearance > ground.least).sum()) * ground.resolution**2
@@ -120,7 +120,7 @@ class RrtStar:
 
 
 def _escape(ground: Ground, start: Doubles) -> Doubles | None:
-    """The way (K, 2) from a place that is too near to an obstacle to the nearest that is not: the place itself where it is free."""
+    """Return the path (K, 2) from a place too near to an obstacle to the nearest free one: the place itself if it is free."""
     if spare(ground, *start, 0.0) > 0.0:
         return start[None]
     columns = ground.clearance.shape[1]

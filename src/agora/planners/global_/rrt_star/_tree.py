@@ -14,22 +14,22 @@ from agora.seeds import uniform_at
 
 _ACROSS, _UP, _WHICH = 0, 1, 2
 _GAMMA = 1.1 * 2.0 * math.sqrt(1.5)
-"""A tenth above the least factor of the radius in the plane: 2 (1 + 1/2)^(1/2)."""
+"""A tenth above the smallest factor of the radius in the plane: 2 (1 + 1/2)^(1/2)."""
 _GAIN = 1e-9
 
 
 class Tree(NamedTuple):
-    """Places that were reached; the first is the start.
+    """The reached places; the first is the start.
 
     Attributes:
-        place: (N, 2) m.
+        place: (N, 2) positions, m.
         cost: (N,) cost from the start, m.
         edge: (N,) cost of the line from the parent, m.
-        detour: (N,) length of the way from the start straight there and straight on to the goal, m.
-        parent: (N,) place before; -1 for the start.
-        child: (N,) a place after it; -1 for none.
-        beside: (N,) another place after the same one; -1 for none.
-        near: (N,) room for the places near to one.
+        detour: (N,) length of the straight lines from the start to the place and from the place to the goal, m.
+        parent: (N,) previous place; -1 for the start.
+        child: (N,) a next place; -1 for none.
+        beside: (N,) another child of the same parent; -1 for none.
+        near: (N,) room for the places near a place.
         gap: (N,) room for their distances.
     """
 
@@ -45,7 +45,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, count: int) -> Tree:
-        """Return room for so many places."""
+        """Return room for ``count`` places."""
         parent, child, beside = np.full((3, count), -1, np.int32)
         cost, edge, detour, gap = np.empty((4, count))
         return cls(np.empty((count, 2)), cost, edge, detour, parent, child, beside, np.empty(count, np.int32), gap)
@@ -53,14 +53,14 @@ class Tree(NamedTuple):
 
 @hidden
 def _line(ground, x, y, to_x, to_y):
-    """Cost of the straight line between two places, m; infinite where it is not free."""
+    """Return the cost of the straight line between two places, m; infinite if it is not free."""
     dx, dy = to_x - x, to_y - y
     return drive_cost(ground, x, y, math.atan2(dy, dx), math.sqrt(dx * dx + dy * dy), 0.0, 0.0)
 
 
 @hidden
 def _cut(tree, place):
-    """Take a place out of the list of its parent."""
+    """Remove a place from the list of its parent."""
     parent = tree.parent[place]
     if tree.child[parent] == place:
         tree.child[parent] = tree.beside[place]
@@ -73,12 +73,12 @@ def _cut(tree, place):
 
 @hidden
 def _graft(tree, place, parent, edge):
-    """Make a place a child of another, and give all after it their new costs."""
+    """Make a place a child of another, and update the costs of all its descendants."""
     tree.parent[place], tree.edge[place] = parent, edge
     tree.beside[place], tree.child[parent] = tree.child[parent], place
     tree.cost[place] = tree.cost[parent] + edge
     now = place
-    while True:  # depth first, without a stack: down, else beside, else up
+    while True:  # depth first, without a stack: down, else to the sibling, else up
         if tree.child[now] >= 0:
             now = tree.child[now]
         else:
@@ -92,7 +92,7 @@ def _graft(tree, place, parent, edge):
 
 @hidden
 def _within(start, goal, apart, shortest, u, v):
-    """The place of two draws in the ellipse of places by way of which the goal is no farther than ``shortest``, and its area."""
+    """Return the place of two draws in the ellipse of places that allow a path of at most ``shortest``, and its area."""
     long, broad = 0.5 * shortest, 0.5 * math.sqrt(max(shortest * shortest - apart * apart, 0.0))
     r, angle = math.sqrt(u), 2.0 * math.pi * v
     a, b = long * r * math.cos(angle), broad * r * math.sin(angle)
@@ -103,7 +103,7 @@ def _within(start, goal, apart, shortest, u, v):
 
 @hidden
 def _gather(tree, count, x, y, radius):
-    """Note the places within a radius of one and their distances; return how many they are."""
+    """Write the places within a radius of one and their distances; return their number."""
     near, squared = 0, radius * radius
     for j in range(count):
         dx, dy = tree.place[j, 0] - x, tree.place[j, 1] - y
@@ -116,7 +116,7 @@ def _gather(tree, count, x, y, radius):
 
 @hidden
 def _cheapest_parent(ground, tree, near, x, y, parent, edge):
-    """The place near by over which one is reached at the least cost, ``parent`` or another, and the cost of the line from there."""
+    """Return the nearby place from which a place is reached at the lowest cost (or ``parent``), and the cost of that line."""
     cost = tree.cost[parent] + edge
     first = parent
     for k in range(near):
@@ -130,7 +130,7 @@ def _cheapest_parent(ground, tree, near, x, y, parent, edge):
 
 @hidden
 def _rewire(ground, tree, near, new):
-    """Join the places near by to which the way over a new one is cheaper to that."""
+    """Connect nearby places with a cheaper path over a new place to that place."""
     cost, parent = tree.cost[new], tree.parent[new]
     for k in range(near):
         j = tree.near[k]
@@ -147,14 +147,14 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
-        start: (2,) m.
-        goal: (2,) m.
-        free: area that is free, m2.
+        start: (2,) position, m.
+        goal: (2,) position, m.
+        free: free area, m2.
         iterations: number of draws.
-        reach: longest line, m.
-        bias: share of the draws that are the goal until it is reached.
+        reach: length of the longest line, m.
+        bias: fraction of the draws at the goal until it is reached.
         key: key of the stream of draws.
-        tree: `Tree` with room for one place more than draws.
+        tree: `Tree` with room for one place more than there are draws.
         counts: (1,), out: number of places.
     """
     half = 0.5 * ground.resolution
@@ -165,6 +165,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
     for i in range(iterations):
         shortest = tree.cost[end] if end >= 0 else np.inf
         x, y, area = goal[0], goal[1], free
+        # Once a path is known, draw only in the ellipse of places that can shorten it (informed RRT*).
         if end >= 0:
             x, y, ellipse = _within(start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP))
             area = min(area, ellipse)
@@ -190,6 +191,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         edge = _line(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
         if edge == np.inf:
             continue
+        # The radius of algorithm 6, with area and number of places of the ellipse.
         radius = min(_GAMMA * math.sqrt(area / math.pi * math.log(inside) / inside), reach) if inside > 1 else reach
         near = _gather(tree, count, x, y, radius)
         parent, edge = _cheapest_parent(ground, tree, near, x, y, nearest, edge)
@@ -201,6 +203,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         _graft(tree, new, parent, edge)
         if aims:
             end = new
+        # Nearby places get the new one as a parent if this is cheaper.
         _rewire(ground, tree, near, new)
     counts[0] = count
     return end

@@ -1,6 +1,6 @@
-"""The game of `agora.planners.local.brne`: samples of ways, what pairs of them cost, and the weights that the agents agree on.
+"""The game of `agora.planners.local.brne`: sampled paths, the costs of pairs of them, and the equilibrium weights of the agents.
 
-All of one robot, in its frame: it is at the origin and looks along x.
+All values are of one robot, in its frame: it is at the origin and looks along x.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from agora.seeds import normal_at
 
 _SIX = np.float32(6.0)
 _NOTHING = np.float32(20.0)
-"""Where the exponent of a cost is beyond this, the cost is less than 4e-9 of the largest: nothing."""
+"""Exponent of a cost above which the cost is less than 4e-9 of the largest, and counts as 0."""
 _FAR = np.float32(3e38)
 _NOISE, _JITTER = 1e-4, 1e-6
 ROUNDS = 10
 
 
 class Costs(NamedTuple):
-    """The parameters of the cost of a pair of ways, and the length that the radii of two agents together cost nothing, m."""
+    """The parameters of the cost of a pair of paths, and the sum of two radii up to which distances are not reduced, m."""
 
     a1: np.float32
     a2: np.float32
@@ -36,8 +36,8 @@ class Ways(NamedTuple):
     """The samples of all agents, the robot's first.
 
     Attributes:
-        x: (A, T, S) x of the places at the moments dt, 2 dt ... T dt, m.
-        y: (A, T, S) y of them, m.
+        x: (A, T, S) x of the positions at the moments dt, 2 dt ... T dt, m.
+        y: (A, T, S) y of the positions, m.
     """
 
     x: Floats
@@ -45,9 +45,9 @@ class Ways(NamedTuple):
 
 
 def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
-    """Return the lower Cholesky factor (T, T) of the covariance of the ways about their mean, at dt, 2 dt ... T dt.
+    """Return the lower Cholesky factor (T, T) of the covariance of the paths about their mean, at dt, 2 dt ... T dt.
 
-    A Gaussian process with the kernel a2 exp(-a1 (t - t')^2), that is where its mean is at t = 0.
+    The paths are a Gaussian process with the kernel a2 exp(-a1 (t - t')^2), conditioned on its mean at t = 0.
     """
     times = dt * np.arange(1, steps + 1)
     first, among = a2 * np.exp(-a1 * times**2), a2 * np.exp(-a1 * (times[:, None] - times) ** 2)
@@ -57,7 +57,7 @@ def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
 
 @hidden
 def roll_out(way_x, way_y, speed, turn, dt):
-    """Write the ways (T, S) of a robot for the speeds and turning rates (S,), each constant, by the method of Runge and Kutta."""
+    """Write the paths (T, S) of a robot for the speeds and turning rates (S,), each constant, by the Runge-Kutta method."""
     steps, samples = way_x.shape
     for s in range(samples):
         x, y, heading = ZERO, ZERO, ZERO
@@ -74,9 +74,9 @@ def roll_out(way_x, way_y, speed, turn, dt):
 
 @hidden
 def wander(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
-    """Write the ways (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, for the heading of the robot.
+    """Write the paths (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, for the heading of the robot.
 
-    The numbers that are drawn belong to the agent, the call, and the sample and moment.
+    The random numbers depend on the agent, the call, and the sample and moment.
     """
     steps, samples = way_x.shape
     for axis in range(2):
@@ -96,9 +96,10 @@ def wander(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, dr
 
 @hidden
 def cost_of(squared, costs, excess):
-    """The cost of two ways whose least distance squared is given: a3 where they meet, 0 where they stay far apart.
+    """Return the cost of two paths with the given squared minimum distance: a3 at contact, 0 far apart.
 
-    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d: the largest over all moments is that of the least.
+    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d, so the largest cost over time is that of the
+    minimum d.
     """
     distance = max(math.sqrt(squared) - excess, ZERO)
     exponent = costs.a1 * (distance * distance) ** costs.a2
@@ -110,7 +111,7 @@ def cost_of(squared, costs, excess):
 
 @hidden
 def price(table, ways, agents, radius, costs, nearest):
-    """Write what the ways of each two agents cost, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
+    """Write the cost of each pair of samples of two agents, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
     steps, samples = ways.x.shape[1], ways.x.shape[2]
     for i in range(agents):
         for j in range(i + 1, agents):
@@ -129,9 +130,11 @@ def price(table, ways, agents, radius, costs, nearest):
 
 @hidden
 def agree(weights, table, agents, mean):
-    """Write the weights (A, S), of mean 1, after ten rounds in which agent after agent answers what the others weigh now.
+    """Write the weights (A, S), of mean 1, after ten rounds in which the agents, one after the other, respond to the present
+    weights.
 
-    A sample weighs exp of less its expected cost; the least cost of an agent is taken off first, which its mean takes out again.
+    The weight of a sample is exp(-expected cost); the smallest cost of an agent is subtracted first, which the division by the mean
+    cancels.
     """
     samples = weights.shape[1]
     share = ONE / np.float32((agents - 1) * samples)

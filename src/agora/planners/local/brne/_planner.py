@@ -1,40 +1,44 @@
-r"""BRNE: the robot and the pedestrians about it agree on ways, as in a game in which each answers the others.
+r"""BRNE: the robot and the pedestrians around it choose paths together, as in a game in which each responds to the others.
 
 M. Sun, F. Baldini, P. Trautman, T. Murphey, "Mixed-strategy Nash equilibrium for crowd navigation" (Bayesian recursive Nash
 equilibrium), with the code MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, ``crowd_nav/src/brne_nav.cpp`` and
-``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose are the preset `brne_py`.
+``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose costs are the preset `brne_py`.
 
-Every agent has as many samples of its way. The robot's are 28 speeds by 7 turning rates about the arc to a point ahead, rolled
-out; a pedestrian's are where it is expected, and a Gaussian process about that, as wide as the pedestrian is fast. Two samples
-cost a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their least distance d. Weights begin at 1; for ten rounds, the robot first, each
-agent weighs a sample by exp(-c), where c is what it is expected to cost with the others' weights of now, and divides by the mean.
-The robot then drops samples that leave the corridor or come near where the nearest pedestrian is now, and drives the weighted
-mean of the rest. With nobody near it drives the sample that ends nearest to the goal; where all come near somebody, it stands.
+Every agent has the same number of path samples. The robot's samples are roll-outs of 28 speeds by 7 turning rates around the arc to
+a point ahead; a pedestrian's samples are its predicted path plus a Gaussian process whose width grows with the pedestrian's speed.
+Two samples cost a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their minimum distance d. Weights start at 1; in each of ten rounds, the
+robot first, each agent weights a sample by exp(-c), where c is its expected cost under the others' present weights, and divides by
+the mean. The robot then drops samples that leave the corridor or come near the nearest pedestrian's present position, and drives
+the weighted mean of the rest. With nobody nearby it drives the sample that ends nearest to the goal; if all samples come near
+somebody, it stands.
 
-Where it differs:
-- The arc to the point ahead has the radius d / (2 sin of the bearing); upstream it is built from an axis that fits goals along x.
-  Towards a point behind it the robot turns in place, a car-like one drives its tightest curve.
-- The point ahead is on the path (``lookahead``), as in `orca`. BRNE knows no way but the arc: without a path it goes round no
+Differences from the source:
+- The arc to the point ahead has the radius d / (2 sin of the bearing); upstream constructs it from an axis that suits goals along
+  x.
+  Towards a point behind it the robot turns in place; a car-like robot drives its tightest curve.
+- The point ahead is on the path (``lookahead``), as in `orca`. BRNE only knows the arc: without a path it passes no
   corner (``follow_path`` False is upstream).
-- Walls drop samples, too, that come nearer than 5 cm to one in ``wall_horizon`` or braking; where the robot is nearer already,
-  that touch one. Where none is left, all are made at half the speed, down to 0. The mean of samples left and right of something may
-  go into it: then the one of most weight is driven. Where a robot can neither drive nor turn, it backs up if nobody is near and
-  what is behind it is free. Upstream there are the sides of a corridor alone (``wall_horizon`` 0).
-- The corridor is about the line from where the robot had its goal first to the goal. Where all samples leave it the robot stands
-  until one does not; upstream it gives the goal up.
-- Pedestrians are expected where a predictor says, at the moments of the robot's samples; upstream at constant velocity, a step of
-  0.1 s behind. Other robots are agents as pedestrians are, at constant velocity.
-- Agents whose radii are together more than 0.6 m count as so much nearer than they are, and the robot stops for somebody within
-  0.1 m of touching it. Upstream both are distances of centres, for a dog of 0.3 m (``bodies``, ``close_stop``).
-- The nominal speed is two thirds of the largest, as published, 0.4 of 0.6 m/s; it is less where the goal is near, and where the
-  turn to it is sharp. Without this a robot would pass its goal and circle.
-- The numbers of a call are those of its count, the agent, the sample and the moment (`agora.seeds`), in the robot's frame.
+- Walls also exclude samples: those that come within 5 cm of a wall in ``wall_horizon`` or while braking; if the robot is already
+  nearer, those that touch a wall. If none is left, all samples are repeated at half the speed, down to 0. The mean of samples left
+  and right of an obstacle may hit it: then the sample with the largest weight is driven. If a robot can neither drive nor turn, it
+  backs up, provided that nobody is near and the space behind it is free. Upstream only has the sides of a corridor
+  (``wall_horizon`` 0).
+- The corridor is around the line from the robot's position when it received the goal to the goal. If all samples leave it, the
+  robot
+  stands until one does not; upstream gives the goal up.
+- Pedestrians are predicted by a predictor, at the moments of the robot's samples; upstream predicts at constant velocity, a step of
+  0.1 s behind. Other robots are agents like pedestrians, at constant velocity.
+- If two agents' radii add up to more than 0.6 m, the excess is subtracted from their distance, and the robot stops for a person
+  within 0.1 m of contact. Upstream uses distances of centres for both, for a dog of 0.3 m (``bodies``, ``close_stop``).
+- The nominal speed is two thirds of the largest, as published, 0.4 of 0.6 m/s; it is lower near the goal, and for sharp turns to
+  it. Otherwise a robot would pass its goal and circle.
+- The random numbers of a call depend on its count, the agent, the sample and the moment (`agora.seeds`), in the robot's frame.
 
-What it cannot do: ways are arcs for 2.5 s, so it does not thread between people who stand close, and stands where somebody stays
-within the stopping distance. The pedestrians' samples know no walls.
+Limits: paths are arcs for 2.5 s, so the robot does not pass between people that stand close together, and stands while a person
+stays within the stopping distance. The pedestrians' samples ignore walls.
 
-Narrow places: samples left and right of a jamb may leave none between them, at which `rto`, of 2.8 m/s, and `rlca`, which cannot
-back up, stay; a box whose corner is at the end of a wall neither drives on nor turns (`jackal_barn` in the hairpin).
+Narrow places: samples left and right of a jamb may leave none in between; `rto`, with 2.8 m/s, and `rlca`, which cannot back up,
+get stuck there; a box with a corner at the end of a wall neither drives on nor turns (`jackal_barn` in the hairpin).
 """
 
 from __future__ import annotations
@@ -66,7 +70,7 @@ from agora.seeds import key_of
 from agora.world.tracks import onward
 
 _NOMINAL = np.float32(2.0 / 3.0)
-_TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
+_TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate per speed
 _MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
 _NOBODY, _CENTRES = 1e6, 10.0  # m
@@ -76,7 +80,7 @@ _TOUCHED = np.int8(Reason.START_IN_CONTACT)
 
 
 class _Parameters(NamedTuple):
-    """The parameters of the kernel: fields of the planner, 0 for those that follow from the robot, and the control period, s."""
+    """The parameters of the kernel: fields of the planner, 0 for those derived from the robot, and the control period, s."""
 
     speed: np.float32
     nominal: np.float32
@@ -104,31 +108,31 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Brne:
-    """Drive the mean of sampled arcs, weighted by how little they are in the way of the nearest agents, who do likewise.
+    """Drives the mean of sampled arcs, weighted by how little they conflict with the nearest agents, who do the same.
 
     Attributes:
-        cost_a1: rate at which a pair of ways costs less with its distance (brne_py 4).
-        cost_a2: sharpness of the edge of that (brne_py 1).
-        cost_a3: cost of two ways that meet (brne_py 80).
-        kernel_a1: how little a pedestrian's way at one moment says about another, 1/s2.
-        kernel_a2: variance of a pedestrian's way far from now, for each m2/s2 of its speed squared.
-        samples: samples of every agent: the square of an even number.
-        steps: moments of a way.
-        step: time from one to the next, s.
+        cost_a1: rate at which the cost of a pair of paths falls with their distance (brne_py 4).
+        cost_a2: sharpness of that fall (brne_py 1).
+        cost_a3: cost of two paths that meet (brne_py 80).
+        kernel_a1: rate at which the correlation of a pedestrian's path falls with the time difference, 1/s2.
+        kernel_a2: variance of a pedestrian's path in the far future, per m2/s2 of its squared speed.
+        samples: number of samples per agent: the square of an even number.
+        steps: number of moments of a path.
+        step: time between two moments, s.
         max_agents: number of agents, the robot and the nearest others.
-        activation: distance from which on others are not seen, m.
-        prediction: predictor of where pedestrians are expected.
-        bodies: sum of the radii of two agents from which on they count as nearer, m; 10 or more for distances of centres alone.
-        close_stop: distance to the nearest pedestrian now that drops a sample, m (0.5); None for the radii and 0.1.
-        corridor: distance to the side of the line to the goal at which samples are dropped, m (0.6); None for no corridor.
-        wall_horizon: time for which samples keep free of walls, s, or longer, to brake; 0 leaves walls to the path.
+        activation: distance beyond which others are not seen, m.
+        prediction: predictor of pedestrians.
+        bodies: sum of two agents' radii above which the excess reduces their distance, m; 10 or more for distances of centres.
+        close_stop: distance to the nearest pedestrian's present position that drops a sample, m (0.5); None for the radii plus 0.1.
+        corridor: distance from the line to the goal beyond which samples are dropped, m (0.6); None for no corridor.
+        wall_horizon: time for which samples must avoid walls, s, or longer, to brake; 0 leaves walls to the path.
         window: local costmap, for walls.
-        follow_path: head for a point on the path; False heads for the goal.
-        lookahead: distance along the path of the point to head for, m.
+        follow_path: drive to a point on the path; False drives to the goal.
+        lookahead: distance along the path of the point to drive to, m.
         speed: largest speed, m/s (0.6); None for the robot's.
-        nominal_speed: speed about which samples are, m/s (0.4); None for two thirds of the largest.
-        turn_rate: largest turning rate, rad/s (1); None for 1.67 at 1 m/s, in proportion to the speed, at most the robot's.
-        stop: distance to the goal at which it stands, m (0.5); None for half of the task's tolerance.
+        nominal_speed: speed around which samples are drawn, m/s (0.4); None for two thirds of the largest.
+        turn_rate: largest turning rate, rad/s (1); None for 1.67 at 1 m/s, proportional to the speed, at most the robot's.
+        stop: distance to the goal at which the robot stands, m (0.5); None for half of the task's tolerance.
         seed: seed of the samples.
     """
 
@@ -182,7 +186,9 @@ class Brne:
         return deviations(self.steps, self.step, self.kernel_a1, self.kernel_a2).astype(np.float32)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), why a robot stands, and the memory: calls, the goal and where it was first the goal."""
+        """Return the twists (N, 3), the reasons why robots stand, and the memory: calls, the goal, and the position when the goal
+        was set.
+        """
         o, rows, f = observation, len(observation.pose), np.float32
         assert o.path is not None and o.path_count is not None
         kept = {name: part if isinstance(part, dict) else part.copy() for name, part in memory.items()} or {
@@ -205,7 +211,7 @@ class Brne:
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
     def _parameters(self, dt: np.float32) -> _Parameters:
-        """The parameters of the kernel at a control period, s."""
+        """Return the parameters of the kernel at a control period, s."""
         f, given = np.float32, (self.nominal_speed, self.turn_rate, self.close_stop, self.corridor)
         nominal, turn, close_stop, corridor = (f(value or 0.0) for value in given)
         costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
@@ -215,13 +221,15 @@ class Brne:
 
     @property
     def _shape(self) -> tuple[int, int]:
-        """The number of speeds and of turning rates of the robot's samples."""
+        """Return the numbers of speeds and of turning rates of the robot's samples."""
         side = math.isqrt(self.samples)
         return 2 * side, side // 2
 
     def _others(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
-        """The nearest agents of each robot, relative to it: how many (N,), places (N, A, 2), radii (N, A), speeds (N, A) and
-        expected ways (N, A, T, 2), A one less than ``max_agents``; and what the predictor remembers.
+        """Return the nearest agents of each robot, relative to it, and the memory of the predictor.
+
+        The agents are given as number (N,), positions (N, A, 2), radii (N, A), speeds (N, A) and predicted paths (N, A, T, 2), with
+        A one less than ``max_agents``.
         """
         assert o.pedestrians is not None
         ways, foretold = expected_ways(self.prediction, o, self.steps, self.step, memory)
@@ -244,8 +252,9 @@ class Brne:
 
 @hidden
 def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
-    """Write the speeds and turning rates (S,) of the samples: all pairs about the nominal ones, as far on either side as both stay
-    within the largest; returns whether any drives.
+    """Write the speeds and turning rates (S,) of the samples; return whether any drives.
+
+    The samples are all pairs around the nominal values, symmetric as far as both sides stay within the largest values.
     """
     ahead, beside = min(nominal, top - nominal), min(fastest + bend, fastest - bend)
     lengths, turns = shape
@@ -261,9 +270,9 @@ def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
 
 @hidden
 def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-    """Write the robot's samples, and which of them walls and the corridor allow; returns whether any.
+    """Write the robot's samples, and which of them walls and the corridor allow; return whether any is allowed.
 
-    Where they allow none, the samples are made once more at half the speed or less, with those that do not drive.
+    If none is allowed, the samples are repeated at half the speed or less, including those that do not drive.
     """
     nominal, curve, top, fastest, turning_radius = limits
     offset, side_x, side_y = corridor
@@ -284,7 +293,7 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
 
 @hidden
 def _nearest_end(ways, allowed, x, y):
-    """Return the allowed sample of the robot that ends nearest to a place."""
+    """Return the allowed sample of the robot that ends nearest to a position."""
     least, best, last = _FAR, 0, ways.x.shape[1] - 1
     for s in range(allowed.size):
         dx, dy = ways.x[0, last, s] - x, ways.y[0, last, s] - y
@@ -295,8 +304,10 @@ def _nearest_end(ways, allowed, x, y):
 
 @hidden
 def _mean(ways, weights, speed, turn, allowed, x, y, keep):
-    """Return the mean speed and turning rate of the allowed samples that keep away from a place, and the one of most weight; -1 for
-    none.
+    """Return the mean speed and turning rate of the allowed samples that stay away from a position, and the sample of largest
+    weight.
+
+    The sample is -1 if there is none.
     """
     total, forward, bend, most, best = ZERO, ZERO, ZERO, -ONE, -1
     for s in range(speed.size):
@@ -316,7 +327,7 @@ def _mean(ways, weights, speed, turn, allowed, x, y, keep):
 
 @kernel
 def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, first, last):
-    """Write the twists of the rows ``first <= n < last`` and why they stand; what is kept is changed."""
+    """Write the twists of the rows ``first <= n < last`` and the reasons why they stand; the memory ``kept`` is updated."""
     pose, radii, stops, min_vx, max_vx, max_ax, max_omega, max_alpha, turning_radius = robot
     path, path_count = route
     cost, origin, resolution, outlines, wide_outlines = walls
@@ -337,6 +348,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
         sine, cosine = sincos(heading)
         end_x, end_y = path[n, path_count[n] - 1, 0], path[n, path_count[n] - 1, 1]
+        # The corridor starts at the robot's position when it received the goal.
         if call == 0 or goals[n, 0] != end_x or goals[n, 1] != end_y:
             goals[n, 0], goals[n, 1], begins[n, 0], begins[n, 1] = end_x, end_y, x, y
         _, tx, ty, way = point_ahead(path[n], path_count[n], x, y, p.lookahead)
@@ -349,15 +361,18 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         bearing, top = atan2(ty, tx), min(p.speed, max_vx[n])
         fastest = min(p.turn if p.turn > ZERO else _TURN * top, max_omega[n])
         nominal = min(p.nominal if p.nominal > ZERO else _NOMINAL * top, top)
+        # Slow down before the goal, and (below) for sharp turns; otherwise the robot would circle the goal.
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
         u, v = x - origin[n, 0], y - origin[n, 1]
+        # If the robot is already within the margin to a wall, use the outline itself, so that it can leave.
         wide = free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
         around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
         begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
         aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
         behind = abs(bearing) > HALF_PI
+        # Arc to the target with radius d / (2 sin(bearing)); the tightest curve for a target behind.
         curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
         if turning_radius[n] > ZERO:
             curve = min(max(curve, -ONE / turning_radius[n]), ONE / turning_radius[n])
@@ -369,6 +384,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         corridor = (offset, across_x * cosine + across_y * sine, across_y * cosine - across_x * sine)
         limits = (nominal, curve, top, fastest, turning_radius[n])
         turns = behind and turning_radius[n] <= ZERO
+        # The target is behind, or no sample is allowed: turn towards the target, or back up.
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
             if turning_radius[n] <= ZERO and free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
@@ -377,6 +393,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             retreat = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
+        # With nobody nearby there is no game: take the sample that ends nearest to the target.
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
@@ -385,6 +402,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
                 twists[n, 0] = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
                 reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
             continue
+        # The game: sample the agents' paths, compute the costs of all pairs, and iterate the weights.
         radius[0] = radii[n]
         for a in range(count):
             radius[a + 1] = bodies[n, a]
@@ -397,6 +415,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
+        # The mean of allowed samples may touch a wall: then take the sample of largest weight.
         if not free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend

@@ -13,9 +13,9 @@ _PACE, _NEAR, _CRAWL = np.float32(0.1), np.float32(0.5), np.float32(0.2)
 
 @hidden
 def free(cost, corners, x, y, resolution, heading, speed, turn, reach):
-    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist; now, too.
+    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist, including now.
 
-    No point of its outline is asked less than about every 0.1 m.
+    Points of its outline are tested about every 0.1 m.
     """
     if cost.shape[0] == 0:
         return True
@@ -34,7 +34,7 @@ def free(cost, corners, x, y, resolution, heading, speed, turn, reach):
 
 @hidden
 def touches(around, radius, place, body, count):
-    """Return whether the robot touches one of its nearest, or a wall."""
+    """Return whether the robot touches one of the nearest others, or a wall."""
     for a in range(count):
         keep = radius + body[a]
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
@@ -44,7 +44,7 @@ def touches(around, radius, place, body, count):
 
 @hidden
 def back(around, top, lowest, horizon, radius, place, body, count):
-    """Return the speed at which the robot backs up straight, where nothing is behind it and nobody near; else 0."""
+    """Return the speed at which the robot backs up straight, if the space behind it is free and nobody is near; else 0."""
     for a in range(count):
         keep = radius + body[a] + _NEAR
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
@@ -55,7 +55,7 @@ def back(around, top, lowest, horizon, radius, place, body, count):
 
 @hidden
 def in_corridor(x, y, s, offset, side_x, side_y, wide):
-    """Return whether a sample of the robot stays within a corridor, of which the robot is ``offset`` beside the middle."""
+    """Return whether a sample of the robot stays within a corridor; the robot is ``offset`` to the side of its centre line."""
     farthest = ZERO
     for t in range(x.shape[0]):
         farthest = max(farthest, abs(offset + x[t, s] * side_x + y[t, s] * side_y))

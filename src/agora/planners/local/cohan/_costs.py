@@ -1,8 +1,8 @@
-"""The costs of a robot's band together with those of two people: what couples them, and the normal equations of all.
+"""The costs of a robot's band together with those of two people: their coupling, and the joint normal equations.
 
-The bands are paired by the number of their poses, as upstream pairs them. The unknowns stand pose by pose, the robot's first,
-then those of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. An
-unknown that is fixed, or behind the end of a band, is told by its index, -1.
+The bands are paired by the index of their poses, as upstream. The unknowns are ordered pose by pose, the robot's first, then those
+of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. A fixed
+unknown, or one beyond the end of a band, has the index -1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIZE = 10
 
 
 class Social(NamedTuple):
-    """Weights and thresholds between bands; the fields of `Cohan` of these names, and the cosine of half the field of view."""
+    """Weights and thresholds between bands: the fields of `Cohan` with these names, and the cosine of half the field of view."""
 
     agent_robot_safety: np.float32
     agent_agent_safety: np.float32
@@ -51,9 +51,9 @@ class Crowd(NamedTuple):
         bands: (3, M, 4).
         trial: (3, M, 4) bands on trial.
         counts: (3,) numbers of their poses.
-        nominal: (3,) usual speeds of the people, m/s; that of the robot means nothing.
-        hidden: (H, 2) places from which people may step out, m from the robot; the first number is that of those that are known.
-        hiding: (1,) how many of them.
+        nominal: (3,) usual speeds of the people, m/s; the robot's is not used.
+        hidden: (H, 2) places from which people may step out, m from the robot; the leading ones are valid.
+        hiding: (1,) number of these places.
         trig: (3, M, 2).
         steps: (3, M, 12).
         matrix: (3, 4 M, 11).
@@ -102,7 +102,7 @@ def unknown(crowd, many, b, i, k):
 
 @hidden
 def _join(crowd, width, size, weight, error):
-    """Add a residual whose ``size`` derivatives and unknowns are in ``row`` and ``unknowns`` to the normal equations."""
+    """Add a residual, whose ``size`` derivatives and unknowns are in ``row`` and ``unknowns``, to the normal equations."""
     for a in range(size):
         at = crowd.unknowns[a]
         scaled = weight * crowd.row[a]
@@ -117,13 +117,13 @@ def _join(crowd, width, size, weight, error):
 
 @hidden
 def _point(crowd, many, b, i, at):
-    """Note the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's."""
+    """Write the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's unknowns."""
     crowd.unknowns[at], crowd.unknowns[at + 1] = unknown(crowd, many, b, i, 0), unknown(crowd, many, b, i, 1)
 
 
 @hidden
 def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
-    """Costs between the robot and person ``b`` at pose ``i``: safety where ``near``, and visibility."""
+    """Return the costs between the robot and person ``b`` at pose ``i``: safety if ``near``, and visibility."""
     robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
     if near:
         far, by_x, by_y, by_heading = shapes.gap(
@@ -151,7 +151,7 @@ def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
 
 @hidden
 def _together(crowd, bands, many, width, b, i, s, writes):
-    """Cost of the relative velocity of the robot and person ``b`` in the steps from pose ``i``."""
+    """Return the cost of the relative velocity of the robot and person ``b`` in the steps from pose ``i``."""
     robot, person = bands[0], bands[b]
     value = edges.closing(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
     e, slope = edges.beyond(value, s.rel_vel_cost_threshold - s.epsilon)
@@ -168,7 +168,7 @@ def _together(crowd, bands, many, width, b, i, s, writes):
 
 @hidden
 def _usual(crowd, many, width, b, i, s, writes):
-    """Cost of a person's speed that is not the usual one, in the step from pose ``i``."""
+    """Return the cost of the deviation of a person's speed from the usual one, in the step from pose ``i``."""
     step = crowd.steps[b, i]
     e = step[0] - crowd.nominal[b]
     if writes:
@@ -183,7 +183,9 @@ def _usual(crowd, many, width, b, i, s, writes):
 
 @hidden
 def _apart(crowd, bands, many, width, i, s, writes):
-    """Cost of the two people's distance at pose ``i``. Upstream computes its weight and does not use it: it is 1 there."""
+    """Return the cost of the two people's distance at pose ``i``. Upstream computes its weight but does not use it: the weight is 1
+    there.
+    """
     x, y = bands[1, i, 0] - bands[2, i, 0], bands[1, i, 1] - bands[2, i, 1]
     far, by_x, by_y = teb_edges.length(x, y)
     e, slope = edges.safety(far - s.agent_radius - s.agent_radius, s.min_agent_agent_dist + s.epsilon)
@@ -197,7 +199,7 @@ def _apart(crowd, bands, many, width, i, s, writes):
 
 @hidden
 def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
-    """Costs of people who may step out when the robot is at pose ``i``."""
+    """Return the costs of people that may step out when the robot is at pose ``i``."""
     robot, after, total = bands[0, i], bands[0, i + 1], ZERO
     dx, dy, dt, trig = after[0] - robot[0], after[1] - robot[1], robot[3], crowd.trig
     long, long_x, long_y = teb_edges.length(dx, dy)
@@ -224,16 +226,16 @@ def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
 
 @lean
 def between(crowd, bands, many, s, shape, near, writes):
-    """Return the costs between ``many`` bands, and add them to the normal equations where ``writes``.
+    """Return the costs between ``many`` bands, and add them to the normal equations if ``writes``.
 
     Args:
         crowd: `Crowd`, measured.
-        bands: its bands, or those on trial.
+        bands: its bands, or the trial bands.
         many: number of bands.
         s: `Social`.
         shape: shape of the robot.
-        near: whether somebody is near enough for the cost of safety.
-        writes: whether to write.
+        near: whether a person is near enough for the cost of safety.
+        writes: whether to write the normal equations.
     """
     total, width = ZERO, 8 * many + 2
     for b in range(1, many):
@@ -263,7 +265,7 @@ def measured(crowd, bands, many, bounds):
 
 @lean
 def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
-    """Return the cost of all bands that have been measured: their own, and what is between them."""
+    """Return the cost of all measured bands: their own costs, and the costs between them."""
     total = between(crowd, bands, many, s, shape[0], near, False)
     for b in range(many):
         own, discs = cost(bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
@@ -273,7 +275,7 @@ def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
 
 @lean
 def normal(crowd, many, weights, bounds, shape, nears, more, s, near):
-    """Write the normal equations of all bands that have been measured; return how many unknowns there are, fixed ones too."""
+    """Write the normal equations of all measured bands; return the number of unknowns, including fixed ones."""
     width, longest = 8 * many + 2, 0
     for b in range(many):
         longest = max(longest, crowd.counts[b])
@@ -304,6 +306,6 @@ def normal(crowd, many, weights, bounds, shape, nears, more, s, near):
 
 @hidden
 def distance(bands, b):
-    """Distance of person ``b`` from the robot at their first poses."""
+    """Return the distance of person ``b`` from the robot at their first poses."""
     dx, dy = bands[b, 0, 0] - bands[0, 0, 0], bands[b, 0, 1] - bands[0, 0, 1]
     return math.sqrt(dx * dx + dy * dy)

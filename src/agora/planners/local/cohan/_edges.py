@@ -22,14 +22,14 @@ _EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5) 
 
 @hidden
 def safety(far, least):
-    """The square and the value of what is missing to a distance, added, and its derivative by the distance."""
+    """Return the squared violation and the violation of a minimum distance, summed, and the derivative by the distance."""
     missing, slope = edges.above(far, least)
     return missing * missing + missing, slope * (TWO * missing + ONE)
 
 
 @hidden
 def beyond(value, most):
-    """Return the distance of a value above ``most``, and its derivative."""
+    """Return the excess of a value above ``most``, and its derivative."""
     if value > most:
         return value - most, ONE
     return ZERO * value, ZERO
@@ -37,10 +37,10 @@ def beyond(value, most):
 
 @hidden
 def closing(robot, after, dt, person, person_after, person_dt, row):
-    """Cost of a robot's speed, and of that at which it and a person come together: (max(c, 0) + |v| + 1) / distance.
+    """Return the cost of the robot's speed and of the closing speed with a person: (max(c, 0) + |v| + 1) / distance.
 
-    c is the product of the relative velocity with the way to the person; poses are the starts and ends of two steps. Written into
-    ``row`` are the derivatives by x and y of the robot's first pose, its time, x and y of the next; then those of the person.
+    c is the product of the relative velocity with the vector to the person; poses are the starts and ends of two steps. Written
+    into ``row`` are the derivatives by x and y of the robot's first pose, its time, x and y of the next; then those of the person.
     """
     dx, dy = person[0] - robot[0], person[1] - robot[1]
     far, _, _ = edges.length(dx, dy)
@@ -64,10 +64,11 @@ def closing(robot, after, dt, person, person_after, person_dt, row):
 
 @hidden
 def unseen(robot, person, cosine):
-    """Cost of a robot that a person does not see and that goes the same way, 5 2^-(distance^2), and its derivatives by x and y.
+    """Return the cost of a robot that is unseen by a person and moves in the same direction, 5 2^-(distance^2), and its
+    derivatives.
 
-    It is seen within the angle of this cosine from the person's heading. Upstream takes it in radians for degrees, so that it is
-    seen within 0.05 rad alone.
+    The derivatives are by x and y. The person sees the robot within the angle with this cosine from its heading. Upstream takes
+    radians for degrees, so that the person sees the robot only within 0.05 rad.
     """
     dx, dy = robot[0] - person[0], robot[1] - person[1]
     far, _, _ = edges.length(dx, dy)
@@ -81,9 +82,9 @@ def unseen(robot, person, cosine):
 
 @hidden
 def emerging(far, speed, time):
-    """Time until a robot and a person who steps out meet, and its derivatives by their distance and the robot's speed.
+    """Return the time until a robot and a person that steps out meet, and its derivatives by their distance and the robot's speed.
 
-    The person walks at 1.5 m/s and brakes from the start once half a second to react has passed.
+    The person walks at 1.5 m/s and brakes after half a second of reaction time.
     """
     together = _EMERGES + speed - _SLOW
     on = ONE

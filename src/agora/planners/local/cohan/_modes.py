@@ -1,9 +1,9 @@
-"""The modes of human-aware planning, and when a robot goes from one to the next.
+"""The modes of human-aware planning, and the transitions between them.
 
-Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts
-from the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream leaves its modes in
-the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal; here a robot is
-back at a single band where it minds nobody who moves, too.
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
+the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream passes through its modes in
+the order single band, dual band, velocity obstacles, back off, and restarts after that or with a new goal; here a robot also
+returns to the single band when it considers no moving person.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
 def at_door(scene, n, route, points, width):
     """Return whether the path leads through a door within 1 m: narrower than ``width`` m, and 2 m wide before it or behind it.
 
-    Upstream is told of doors.
+    Upstream gets doors as input.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         route: (A, 2) local path, m from the robot, ``points`` of it.
         points: number of points.
-        width: m.
+        width: largest width of a door, m.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -63,14 +63,13 @@ def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
     """Return the mode of this period.
 
     Args:
-        mode: mode of the period before, not `BACK_OFF`.
-        clock: (4,) distance to the goal that counts as held, for how long it has been, time in `OBSTACLES`, time in `PASS`;
-            changed.
+        mode: mode of the previous period, not `BACK_OFF`.
+        clock: (4,) reference distance to the goal, time since it was reached, time in `OBSTACLES`, time in `PASS`; updated.
         dt: control period, s.
         distance: distance to the goal, m.
-        count: number of people that the robot minds.
-        nearest: distance of the nearest, m.
-        state: state of the nearest.
+        count: number of people that the robot considers.
+        nearest: distance of the nearest person, m.
+        state: state of the nearest person.
         moves: whether one of them moves or is stuck.
         door: whether the robot is at a door.
     """
@@ -92,7 +91,7 @@ def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
 
 @hidden
 def _clear(cost, inverse, x, y, radius):
-    """Return whether a disc in a window costs nothing, at its middle and at eight places of its edge."""
+    """Return whether a disc in a window costs nothing, at its centre and at eight points of its edge."""
     for c in range(9):
         turn, out = _EIGHTH * np.float32(c), radius if c < 8 else ZERO
         column, row = cell_of(x + out * np.float32(math.cos(turn)), y + out * np.float32(math.sin(turn)), inverse, cost)
@@ -105,8 +104,9 @@ def _clear(cost, inverse, x, y, radius):
 def spot(scene, n, radius, still, standing, out):
     """Write the pose that the robot backs off to; return whether there is one.
 
-    Beside the robot's way back, two radii to the right or to the left, in half metres, and the same for ways turned by up to 90
-    degrees; of the first of each way that the robot gets to straight, and where its disc costs nothing, the nearest.
+    Candidates are next to the robot's path back, two radii to the right or to the left, in steps of half a metre, also for paths
+    turned by up to 90 degrees. Of each path the first candidate is taken that the robot reaches in a straight line and at which its
+    disc costs nothing; of these, the nearest one.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.

@@ -1,7 +1,7 @@
-"""The people that a robot takes into account: who is in sight, in which state, and where somebody unseen may step out.
+"""The people that a robot considers: visible people, their states, and places where an unseen person may step out.
 
-Facts from the package agent_path_prediction of CoHAN 2 (agents_class.cpp). There a node of its own looks for invisible people on a
-map; here they are at the edges of what a robot sees in its costmap.
+Facts from the package agent_path_prediction of CoHAN 2 (agents_class.cpp). Upstream has a separate node that searches a map for
+invisible people; here they are at the edges of the visible area of the robot's costmap.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ _FAR = np.float32(3e38)
 
 @hidden
 def stateful(ids, states, name, walks):
-    """Note whether a person walks, and return the state: static before the first step, moving, stopped, or still blocked.
+    """Record whether a person walks, and return the state: static before the first step, moving, stopped, or still blocked.
 
     Args:
-        ids: (K,) names of those known, plus 1; 0 for none. A new one takes the first free place, else that of its name modulo K.
-        states: (K,) their states.
+        ids: (K,) identities plus 1 of the known people; 0 for none. A new one takes the first free place, else the place (identity
+            mod K).
+        states: (K,) states of the known people.
         name: identity of the person.
         walks: whether the person walks.
     """
@@ -54,9 +55,9 @@ def stateful(ids, states, name, walks):
 
 @hidden
 def reach(cost, inverse, x, y, dx, dy, most):
-    """The distance that one gets from a place in a window along a unit vector before something lethal, in steps of half a cell.
+    """Return the distance from a place in a window along a unit vector to the next lethal cell, in steps of half a cell.
 
-    It is no more than ``most``.
+    The distance is at most ``most``.
     """
     step, far = HALF / inverse, ZERO
     while far < most:
@@ -71,9 +72,9 @@ def reach(cost, inverse, x, y, dx, dy, most):
 
 @lean
 def watch(scene, n, names, radius, ids, states, seen):
-    """Note the states of the people about a robot, and write those that it minds, the nearest first.
+    """Update the states of the people around a robot, and write those that it considers, nearest first.
 
-    It minds those before it, within ``radius`` m, whom no wall hides. Those outside its costmap are not hidden.
+    The robot considers people ahead of it, within ``radius`` m, that no wall hides. People outside its costmap are not hidden.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
@@ -117,16 +118,16 @@ def watch(scene, n, names, radius, ids, states, seen):
 
 @lean
 def corners(scene, n, radius, places):
-    """Write the places behind edges from which somebody may step out, m from the robot; return how many.
+    """Write the places behind edges from which a person may step out, m from the robot; return their number.
 
-    Rays go out in 5 degrees to 4 m, before the robot; where one ends 1 m short of its neighbour, a person may stand beside its end,
-    where nothing is within 1 m of it.
+    Rays are cast every 5 degrees to 4 m, ahead of the robot; if a ray ends 1 m before its neighbour, a person may stand next to its
+    end, if nothing is within 1 m of it.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         radius: radius of a person, m.
-        places: out, (H, 2).
+        places: out, (H, 2) places.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]

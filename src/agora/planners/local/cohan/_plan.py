@@ -38,7 +38,7 @@ class Humans(NamedTuple):
         dt: control period, s.
         radius: planning radius, m.
         door: width below which a passage is a door, m.
-        passing: largest speed there, m/s.
+        passing: largest speed in a door, m/s.
         hides: whether people may step out from behind edges.
         social: weights between bands.
         weights: weights of a person's band.
@@ -56,15 +56,15 @@ class Humans(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """The memory beside the bands; all zero is the start of an episode.
+    """The memory in addition to the bands; all values are zero at the start of an episode.
 
     Attributes:
         mode: (N,) number in `agora.planners.local.cohan._modes`.
         clock: (N, 4) as in `agora.planners.local.cohan._modes.switch`.
         ids: (N, K) as in `agora.planners.local.cohan._people.stateful`.
-        states: (N, K) as there.
-        spot: (N, 3) pose that it backs off to, in the map.
-        who: (N,) for whom, plus 1.
+        states: (N, K) as in `agora.planners.local.cohan._people.stateful`.
+        spot: (N, 3) pose to back off to, in the map.
+        who: (N,) person for whom the robot backs off, plus 1.
     """
 
     mode: Ints
@@ -76,12 +76,12 @@ class Mood(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Working memory of one thread beside that of `Teb`.
+    """Working memory of one thread in addition to that of `Teb`.
 
     Attributes:
         crowd: bands.
-        nears: what the poses of each band heed.
-        ways: (2, T + 1, 2) expected ways of two people, m from the robot.
+        nears: nearby discs of the poses of each band.
+        ways: (2, T + 1, 2) predicted paths of two people, m from the robot.
         seen: (8, 3) as in `agora.planners.local.cohan._people.watch`.
     """
 
@@ -93,7 +93,7 @@ class Room(NamedTuple):
 
 @spliced
 def _gone(q, scene, names, n, mood):
-    """Return whether the person for whom the robot backed off is out of its way: behind it, or far, or not seen any more."""
+    """Return whether the person for whom the robot backed off is out of its way: behind it, far away, or not seen any more."""
     d = scene.discs
     for k in range(names.shape[1]):
         if d.present[n, k] and names[n, k] + 1 == mood.who[n]:
@@ -105,7 +105,7 @@ def _gone(q, scene, names, n, mood):
 
 @spliced
 def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
-    """Bring the mode up to date; return it."""
+    """Update the mode, and return it."""
     count, moves = seen
     mode, clock = mood.mode[n], mood.clock[n]
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -137,7 +137,7 @@ def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
 
 @spliced
 def _way(scene, n, slot, out):
-    """Write where a person is expected, m from the robot; return the number of points."""
+    """Write the predicted path of a person, m from the robot; return the number of points."""
     d, moments = scene.discs, scene.discs.expected.shape[2]
     x, y = d.position[n, slot, 0] - scene.pose[n, 0], d.position[n, slot, 1] - scene.pose[n, 1]
     out[0, 0], out[0, 1] = x, y
@@ -150,7 +150,7 @@ def _way(scene, n, slot, out):
 
 @spliced
 def _people(q, scene, names, n, others, room, count):
-    """Lay the bands of the nearest two who move, and take them out of ``others``; return the number of bands."""
+    """Initialise the bands of the nearest two moving people, and remove these from ``others``; return the number of bands."""
     d, crowd, many = scene.discs, room.crowd, 1
     for k in range(count):
         if many < 3 and room.seen[k, 2] == MOVING:
@@ -170,7 +170,7 @@ def _people(q, scene, names, n, others, room, count):
 
 @hidden
 def _walking(bounds, speed):
-    """The limits of a person who walks at a speed."""
+    """Return the limits of a person that walks at a speed."""
     b = bounds
     return Bounds(
         *(b.forward, b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
@@ -180,7 +180,7 @@ def _walking(bounds, speed):
 
 @hidden
 def _slowed(bounds, most):
-    """The limits of a robot that is no faster than ``most``."""
+    """Return the limits of a robot that is no faster than ``most``."""
     b = bounds
     return Bounds(
         *(min(b.forward, most), b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
@@ -190,9 +190,9 @@ def _slowed(bounds, most):
 
 @spliced
 def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands by turns, the robot's first; ``walls`` are those of the standing discs that are walls.
+    """Resize and optimise ``many`` bands alternately, the robot's first; ``walls`` are the standing discs that are walls.
 
-    The ``body`` of the robot is its shape, the radius about it and the least distance that it wants to walls in lanes.
+    The ``body`` of the robot is its shape, the radius around it and the desired minimum distance to walls in lanes.
     """
     crowd, nears, more = room.crowd, room.nears, ONE
     shape, reach, lane = body
@@ -201,7 +201,7 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
     shapes = (shape, person, person)
     everybody = (weights, q.weights, q.weights)
     limits = (bounds, _walking(q.bounds, crowd.nominal[1]), _walking(q.bounds, crowd.nominal[2]))
-    near = np.bool_(False)  # as `many`, no literal: for each of these all that follows is compiled once more
+    near = np.bool_(False)  # not a literal, like `many`: each literal would compile all that follows again
     for b in range(1, many):
         near |= distance(crowd.bands, b) < _NEAR
     for _ in range(p.outer):
@@ -227,7 +227,7 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
 
 @spliced
 def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
-    """The twist of one row, and why it stands."""
+    """Return the twist of one row, and the reason why it stands."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begun(p, scene, n, recall)
     if not drives:
@@ -244,9 +244,11 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     seen = watch(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
     before = mood.mode[n]
     mode = _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
+    # A band to the goal is no start for a band to the back-off place, nor the reverse.
     if (mode == BACK_OFF) != (before == BACK_OFF):
         recall.counts[n, :] = 0
     reason = _NONE
+    # Backing off replaces the path by a straight line to the chosen place; there the robot waits.
     if mode == BACK_OFF:
         gx, gy, reason = mood.spot[n, 0] - x, mood.spot[n, 1] - y, _RETREATING
         if gx * gx + gy * gy < _ARRIVED * _ARRIVED:
@@ -262,6 +264,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     many = np.int64(1)
     for k in range(others.shape[1]):
         others[n, k] = d.present[n, k]
+    # People with bands are removed from the discs, so that they do not count twice.
     if mode == DUAL:
         many = _people(q, scene, names, n, others, room, seen[0])
         movers, standing = gather(
@@ -270,6 +273,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     if recalled_bands(p, scene, n, recall, scratch, goal) == 0:
         heading, first = scene.pose[n, 2], scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, first)
+    # Optimise the robot's band jointly with those of the people.
     crowd = room.crowd
     for i in range(scratch.counts[0]):
         put(crowd.bands[0], i, scratch.bands[0, i])
@@ -282,6 +286,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     for i in range(count):
         put(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
+    # The check uses all people as discs, including those with bands.
     hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
     twist, why = ended(p, scene, n, recall, scratch, b, hit, 1)
     return twist, why if hit != FREE else reason

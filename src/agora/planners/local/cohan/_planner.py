@@ -2,33 +2,35 @@
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
 and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; facts, weights and thresholds from
-the package hateb_local_planner of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences, beside bands of the
-nearest two people who walk; all are optimised together, so that the robot plans what people will do for it, too.
+the package hateb_local_planner of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The nearest two
+walking people have bands, too; all bands are optimised together, so that the robot also plans what people will do for it.
 
-In the mode of one band nobody who moves is minded. With somebody in sight who moves, people have bands (two bands). Where the
-robot has come no nearer to its goal for 2 s with somebody within 2.5 m, people are discs that go on as they do (velocity
-obstacles); where the nearest has stopped and 2 s have passed so, it backs off to a place beside its way and waits until they are
-past, for 30 s at most. In a door it is slow, and people are discs.
+In single-band mode no moving person is considered. If a moving person is in sight, people have bands (dual band). If the robot has
+not come nearer to its goal for 2 s with a person within 2.5 m, people are discs at constant velocity (velocity obstacles). If the
+nearest person has stopped and 2 s have passed in that mode, the robot backs off to a place next to its path and waits until the
+people have passed, for 30 s at most. In a door the robot is slow, and people are discs.
 
-Where it differs:
-- Two errors upstream are mended where they are: the field of view, in radians, is not taken for degrees, and the distance between
-  two people has its weight.
-- The weight of people who may step out is 0.1, not 1: edges in the costmap are many, and before each of them the robot would stand.
-- People's bands start at the way that the predictor foretells, at their own speed; upstream supposes in this mode that they go to a
-  place behind the robot. They are laid anew in every period.
-- A person walks from 0.1 m/s on. Those that stand are standing obstacles; they have no heading here, so that there is no cost for
+Differences from the source:
+- Two errors of upstream are fixed: the field of view is in radians, not degrees, and the distance between two people has its
+  weight.
+- The weight of people that may step out is 0.1, not 1: edges in the costmap are many, and the robot would stand before each of
+  them.
+- People's bands start from the predicted path, at their own speed; upstream assumes in this mode that people walk to a
+  place behind the robot. The bands are initialised in every period.
+- A person walks above 0.1 m/s. Standing people are static obstacles; they have no heading here, so there is no cost for
   being behind them.
-- Doors and places from which somebody may step out are found in the costmap; upstream is told of them by nodes of their own.
-- A robot is back at one band as soon as it minds nobody who moves; upstream only after backing off or with a new goal. Those
-  behind a wall of the costmap are not minded.
-- The place to back off to is one that it gets to straight, within its costmap.
-- The limits of a robot that are not given are its own; upstream's are those of the preset `cohan_pr2`.
+- Doors and places from which a person may step out are found in the costmap; upstream gets them from separate nodes.
+- A robot returns to the single band as soon as it considers no moving person; upstream only after backing off or with a new goal.
+  People behind a wall of the costmap are not considered.
+- The place to back off to can be reached in a straight line, within the costmap.
+- Limits of the robot that are not given are its own; upstream's are in the preset `cohan_pr2`.
 
-Narrow places: a robot is known by the disc about it, which is to be 0.2 m from walls. Where that leaves less than the place is
-wide, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, it stays outside. Between
-two people who stand closer than it is wide it stops; no other way round is looked for.
+Narrow places: a robot is represented by its circumscribed disc, which must be 0.2 m from walls. If the place is narrower than that,
+as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, the robot stays outside. Between two
+people that stand closer together than its width it stops; it searches no other path.
 
-Not here: upstream's layers of the costmap about people, prediction of goals from a list of places, other ways round obstacles.
+Not implemented: upstream's costmap layers around people, prediction of goals from a list of places, alternative paths around
+obstacles.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 def _band() -> Teb:
-    """The band of the robot with upstream's settings that do not concern one robot alone."""
+    """Return the band of the robot with upstream's settings that do not depend on the robot."""
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,
@@ -91,42 +93,43 @@ def _band() -> Teb:
 
 @dataclass(frozen=True)
 class Cohan:
-    """Optimise the bands of the robot and of the nearest two people who walk together; drive the first step of the robot's.
+    """Optimises the bands of the robot and of the nearest two walking people together, and drives the first step of the robot's
+    band.
 
     Attributes:
-        band: settings of the robot's band, which is one class: a `teb` with ``max_number_classes: 1``.
-        planning_radius: distance within which people are minded, m.
+        band: settings of the robot's band, which has a single homotopy class: a `teb` with ``max_number_classes: 1``.
+        planning_radius: distance within which people are considered, m.
         agent_radius: radius of a person, m.
-        max_agent_vel_x: largest speed of a person ahead, m/s.
+        max_agent_vel_x: largest forward speed of a person, m/s.
         max_agent_vel_y: largest speed of a person sideways, m/s.
         max_agent_vel_x_backwards: largest speed of a person backwards, m/s.
         max_agent_vel_theta: largest turning rate of a person, rad/s.
         agent_acc_lim_x: acceleration limit of a person, m/s2.
         agent_acc_lim_y: acceleration limit of a person sideways, m/s2.
         agent_acc_lim_theta: acceleration limit of a person's turning rate, rad/s2.
-        agent_fov: angle from a person's heading up to which the person sees the robot, rad.
-        add_invisible_humans: whether somebody may step out from behind an edge.
-        min_agent_robot_dist: wanted distance between the robot and a person, m.
-        min_agent_agent_dist: wanted distance between two people, m.
-        rel_vel_cost_threshold: cost of the relative velocity up to which it is free, 1/s.
-        visibility_cost_threshold: cost of being behind a person up to which it is free.
-        invisible_human_threshold: least time until the robot meets somebody who steps out, s.
+        agent_fov: angle from a person's heading within which the person sees the robot, rad.
+        add_invisible_humans: whether a person may step out from behind an edge.
+        min_agent_robot_dist: desired distance between the robot and a person, m.
+        min_agent_agent_dist: desired distance between two people, m.
+        rel_vel_cost_threshold: relative-velocity cost below which there is no penalty, 1/s.
+        visibility_cost_threshold: visibility cost below which there is no penalty.
+        invisible_human_threshold: shortest time until the robot meets a person that steps out, s.
         passage_width: width below which a passage is a door, m.
         passage_vel: largest speed in a door, m/s.
         weight_max_agent_vel_x: weight of the squared residual of a person's speed.
         weight_max_agent_vel_y: weight of the squared residual of a person's speed sideways.
         weight_max_agent_vel_theta: weight of the squared residual of a person's turning rate.
-        weight_nominal_agent_vel_x: weight of the squared difference of a person's speed from that of now, at least 0.3 m/s.
+        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and its present one, at least 0.3 m/s.
         weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration.
         weight_agent_acc_lim_y: weight of the squared residual of a person's acceleration sideways.
         weight_agent_acc_lim_theta: weight of the squared residual of a person's turning acceleration.
         weight_agent_optimaltime: weight of a person's squared time.
-        weight_agent_viapoint: weight of a person's squared distance to points of the expected way.
+        weight_agent_viapoint: weight of a person's squared distance to points of the predicted path.
         weight_agent_robot_safety: weight of the squared residual of the distance between the robot and a person.
         weight_agent_agent_safety: weight of the squared residual of the distance between two people.
         weight_agent_robot_rel_vel: weight of the squared residual of the relative velocity.
         weight_agent_robot_visibility: weight of the squared residual of being behind a person.
-        weight_invisible_human: weight of the squared residual of the time until somebody who steps out is met.
+        weight_invisible_human: weight of the squared residual of the time until the robot meets a person that steps out.
     """
 
     band: Teb = field(default_factory=_band)
@@ -188,7 +191,9 @@ class Cohan:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory: those of `teb`, modes, states of people; and why robots stand or back off."""
+        """Return the twists (N, 3); the memory (that of `teb`, modes, states of people); and the reasons why robots stand or back
+        off.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None and o.pedestrians is not None
         rows = len(o.pose)
@@ -202,7 +207,7 @@ class Cohan:
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def _humans(self, dt: float) -> Humans:
-        """The kernel's parameters that concern people."""
+        """Return the kernel's parameters that concern people."""
         f = np.float32
         named = [getattr(self, f"weight_{name}") for name in Social._fields[:6]]
         limits = (
@@ -234,7 +239,7 @@ class Cohan:
         )
 
     def _room(self, o: Observation) -> Room:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
         most, scratch = self.band.max_samples, scratch_of(self.band, o)
         key = (most, len(scratch.near.still), len(scratch.near.moving))
@@ -255,12 +260,12 @@ class Cohan:
 
 
 def _like(near: Near) -> Near:
-    """Arrays of the same shapes."""
+    """Return arrays of the same shapes."""
     return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 
 def _mood(memory: Memory, rows: int) -> Mood:
-    """A copy of what is remembered of people; zeros at the start of an episode."""
+    """Return a copy of the memory of people; zeros at the start of an episode."""
     if memory:
         return Mood(*(memory[name].copy() for name in Mood._fields))
     known, none = np.zeros((2, rows, _KNOWN), np.int32), np.zeros((2, rows), np.int32)

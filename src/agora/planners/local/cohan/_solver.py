@@ -1,4 +1,4 @@
-"""The Levenberg-Marquardt solver for the bands of a robot and of people together, damped as in `agora.planners._bands.solver`."""
+"""The joint Levenberg-Marquardt solver for the bands of a robot and of people, damped as in `agora.planners._bands.solver`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHORTEST = np.float32(1e-3)
 
 @hidden
 def _moved(crowd, many):
-    """Write the bands on trial: those of now with the unknowns changed."""
+    """Write the trial bands: the present bands with the unknowns changed."""
     for b in range(many):
         for i in range(crowd.counts[b]):
             put(crowd.trial[b], i, crowd.bands[b, i])
@@ -36,18 +36,18 @@ def _moved(crowd, many):
 def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iterations):
     """Change ``many`` bands in place; return their cost.
 
-    Every iteration lowers the cost, or is the last; none is tried where less than 1e-5 of the cost is to be won.
+    Every iteration lowers the cost or is the last; iteration stops when the expected gain is less than 1e-5 of the cost.
 
     Args:
         crowd: `agora.planners.local.cohan._costs.Crowd`.
         many: number of bands, the robot's first.
-        weights: three `agora.planners._bands.costs.TebWeights`, of the robot and of people.
+        weights: three `agora.planners._bands.costs.TebWeights`, for the robot and for people.
         bounds: three `agora.planners._bands.costs.Bounds`.
         shape: three `agora.planners._bands.shape.Shape`.
         nears: three `agora.planners._bands.costs.Near`.
         more: factor of the weight of standing obstacles.
         s: `agora.planners.local.cohan._costs.Social`.
-        near: whether somebody is near enough for the cost of safety.
+        near: whether a person is near enough for the cost of safety.
         iterations: number of iterations.
     """
     width = 8 * many + 2

@@ -1,6 +1,6 @@
-"""The gap finder of `agora.planners.local.dragon`: gaps in a scan, gaps remembered, the gap to go for.
+"""The gap finder of `agora.planners.local.dragon`: gaps in a scan, remembered gaps, and the gap to drive to.
 
-Places are relative to the robot, along the map's axes; only what is remembered is in the map itself.
+Positions are relative to the robot, along the map's axes; only the memory is in the map's frame.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, PI, TWO, TWO_PI, ZERO, sincos
 from agora.core.state import Array, Floats
 
-_SAME = np.float32(0.1)  # m: a gap found again
-_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap found a little farther on has been visited if the old one was
+_SAME = np.float32(0.1)  # m: distance within which two gaps are the same
+_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap found a little farther on counts as visited if the old one was
 _FAVOUR = np.float32(0.8)  # m
-_BESIDE = np.float32(0.2)  # m: the goal has sides, as gaps have
+_BESIDE = np.float32(0.2)  # m: width of the goal, which has sides like a gap
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
 _SEAM = np.float32(1e-3)  # rad
 KNOWN, VISITED = np.int8(1), np.int8(2)
 GOAL = np.int64(-1)
-"""The place to go for, where it is no gap but the goal."""
+"""The place to drive to if it is the goal instead of a gap."""
 
 
 class Sizes(NamedTuple):
@@ -40,7 +40,7 @@ class Gaps(NamedTuple):
     """The gaps that one robot remembers, K at most.
 
     Attributes:
-        place: (K, 6) middle, and the two sides: x, y, x, y, x, y, m.
+        place: (K, 6) centre and the two sides: x, y, x, y, x, y, m.
         state: (K,) 0 for none, `KNOWN` or `VISITED`.
     """
 
@@ -49,13 +49,13 @@ class Gaps(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The beams of one scan that say something, counter-clockwise; all (B,), the first ``count`` in use.
+    """The valid beams of one scan, counter-clockwise; all arrays are (B,), the first ``count`` entries in use.
 
     Attributes:
         x: x of their ends, m.
         y: y of their ends, m.
         reach: ranges, m.
-        angle: angles in the robot's frame, growing, rad.
+        angle: increasing angles in the robot's frame, rad.
         solid: whether they hit something.
     """
 
@@ -68,9 +68,9 @@ class Points(NamedTuple):
 
 @hidden
 def look(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
-    """Write the beams that are numbers, of a scan taken at (dx, dy) with the robot's heading then; returns how many.
+    """Write the beams that are not NaN, of a scan taken at (dx, dy) with the robot's heading at that time; return their number.
 
-    A full turn begins behind the robot, so that no gap ahead is cut in two.
+    A full turn starts behind the robot, so that no gap ahead is cut in two.
     """
     beams = scan.size
     span = angles[beams - 1] - angles[0] if beams > 1 else ZERO
@@ -99,10 +99,10 @@ def look(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
 
 @hidden
 def find(points, count, least, found):
-    """Write the gaps (K, 4) of a scan, a side and the other; returns how many.
+    """Write the gaps (K, 4) of a scan, as one side and the other; return their number.
 
-    A gap begins where the next point, in either direction, is at least ``least`` away and farther from the robot; its other side is
-    the point nearest to that side in the half turn beyond it, at least ``least`` away too.
+    A gap starts where the next point, in either direction, is at least ``least`` away and farther from the robot; its other side is
+    the nearest point to that side in the half turn beyond it, also at least ``least`` away.
     """
     made, wide = np.int64(0), least * least
     for turn in range(2):
@@ -131,7 +131,7 @@ def find(points, count, least, found):
 
 @hidden
 def clear(points, count, x, y, keep):
-    """Return whether nothing is within ``keep`` m of a place."""
+    """Return whether nothing is within ``keep`` m of a position."""
     for k in range(count):
         dx, dy = points.x[k] - x, points.y[k] - y
         if points.solid[k] and dx * dx + dy * dy < keep * keep:
@@ -141,10 +141,10 @@ def clear(points, count, x, y, keep):
 
 @hidden
 def admissible(points, count, ax, ay, bx, by, sizes, scratch):
-    """Return whether a robot fits between what is left and right of the straight way from a to b, and at b.
+    """Return whether a robot fits between the obstacles left and right of the straight line from a to b, and at b.
 
-    No point is nearer to b than half the body, and of those within a body's width of the way, none on the left is within the
-    passage's width of one on the right.
+    No point may be nearer to b than half the body, and among the points within a body's width of the line, none on the left may be
+    within the passage's width of one on the right.
     """
     dx, dy = bx - ax, by - ay
     squared = dx * dx + dy * dy
@@ -179,7 +179,7 @@ def admissible(points, count, ax, ay, bx, by, sizes, scratch):
 
 @hidden
 def straight(points, count, x, y, keep):
-    """Return whether nothing is within ``keep`` m of the straight way from the robot to a place."""
+    """Return whether nothing is within ``keep`` m of the straight line from the robot to a position."""
     length = max(math.sqrt(x * x + y * y), _TINY)
     cosine, sine = x / length, y / length
     for k in range(count):
@@ -191,10 +191,10 @@ def straight(points, count, x, y, keep):
 
 @hidden
 def remember(gaps, current, points, count, found, made, x, y, sizes):
-    """Forget gaps that something is in, add those found, mark those that the robot is at; returns the current one, `GOAL` for none.
+    """Delete blocked gaps, add new ones, mark the gaps that the robot is at; return the current gap, `GOAL` for none.
 
-    A gap within 0.1 m of a remembered one is that one; others within half the body's width of a new one are it, too. Where there is
-    no room, the one farthest from the robot makes it.
+    A gap within 0.1 m of a remembered one is the same gap; others within half the body's width of a new one are merged into it. If
+    the memory is full, the gap farthest from the robot is deleted.
     """
     keep = HALF * sizes.body
     most = gaps.state.size
@@ -239,7 +239,7 @@ def remember(gaps, current, points, count, found, made, x, y, sizes):
 
 @hidden
 def _sight(x, y, cosine, sine):
-    """The angle of a place to a direction, rad, without its arithmetic: a number that grows with it from -2 to 2."""
+    """Return the angle between a position and a direction as a number that grows with it from -2 to 2, without trigonometry."""
     ahead, left = x * cosine + y * sine, y * cosine - x * sine
     size = max(math.sqrt(x * x + y * y), _TINY)
     up = left / size
@@ -248,10 +248,11 @@ def _sight(x, y, cosine, sine):
 
 @hidden
 def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, tried):
-    """Return the place to go for, a gap's number or `GOAL`, and whether it is admissible.
+    """Return the place to drive to, a gap's number or `GOAL`, and whether it is admissible.
 
-    The admissible one nearest to the goal, where the current one counts as 0.8 m nearer; the goal is one. If the straight way there
-    is not free, it is the nearest gap on the way that is admissible, as is the way on from it.
+    The admissible place nearest to the goal is chosen; the current place counts as 0.8 m nearer, and the goal itself is a
+    candidate. If the straight line to it is not free, the nearest gap on the way is taken that is admissible and has an admissible
+    line onwards.
     """
     gx, gy, most = goal_x - x, goal_y - y, gaps.state.size
     best, found = GOAL, admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)

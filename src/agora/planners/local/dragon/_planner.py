@@ -1,33 +1,33 @@
 r"""Dragon: gaps in the laser scan and a cone to drive through them, without a map.
 
 University of Virginia, Autonomous Mobile Robots Lab, BARN challenge 2022 (nocholasrift/UVA-AMR-BARN--ICRA2022; read in
-Arena-Rosnav/dragon 17248cc: ``src/followgap.cpp``, ``include/utils.h``, ``scripts/cone_bench.py``). It knows the scan, the goal and
-its odometry, which here is its pose. It sees no pedestrians but as what the beams hit, and no way that the scan has not shown.
+Arena-Rosnav/dragon 17248cc: ``src/followgap.cpp``, ``include/utils.h``, ``scripts/cone_bench.py``). It uses the scan, the goal and
+its odometry (here, its pose). It sees pedestrians only in the scan, and has no path beyond the scan.
 
-Where it differs:
-- A memory of fixed length holds the gaps instead of a quadtree; where it is full, the gap farthest from the robot makes room.
-- The gap is chosen at every call, with the same favour for the one it goes for. Upstream it is chosen anew when that one is
-  reached, forgotten or not admissible any more, which noise of the scan brings about often.
+Differences from the source:
+- A memory of fixed length holds the gaps instead of a quadtree; if it is full, the gap farthest from the robot is deleted.
+- The gap is chosen at every call, with the same preference for the current one. Upstream chooses a new gap when the current one is
+  reached, deleted or no longer admissible, which noise of the scan often causes.
 - A gap on the way is nearer than the chosen one, ahead, and its sides overlap the other's as seen from the robot. Upstream it
-  also lies in the box along the map's axes between the two, and the first one found takes the chosen one's place in the search.
-- Whether the way is free is asked between robot and gap. Upstream points behind the robot count, too.
-- A beam without return bounds gaps, as a point at ``range_cap`` does upstream, but is no obstacle. One that is NaN says nothing,
-  and where none says anything the robot stands. Full turns are cut behind the robot.
-- A scan stays where it was taken while the robot drives on until the next; the same numbers as at the last call are the same scan.
-- Upstream the smallest *range*, taken for the number of a beam, turns the cone by one beam; near the goal the speed is to grow
-  from 0.55 to 0.75 m/s, but is set back before it is used; the goal is 10 m from the start. These are left out.
+  must also lie in the axis-aligned box between the two, and the first gap found replaces the chosen one in the search.
+- The free-path test covers the line between robot and gap. Upstream also counts points behind the robot.
+- A beam without return bounds gaps, like a point at ``range_cap`` upstream, but is not an obstacle. A NaN beam is invalid,
+  and without valid beams the robot stands. Full turns are cut behind the robot.
+- A scan stays at its pose while the robot drives on until the next scan; identical ranges count as the same scan.
+- Upstream uses the smallest *range* as the index of a beam, which turns the cone by one beam; near the goal the speed should rise
+  from 0.55 to 0.75 m/s, but is reset before it is used; the goal is 10 m from the start. These are left out.
 - The sensor may be anywhere on the robot; the cone is that of the sensor, the turn and the speed are the robot's.
-- The robot brakes in time for the goal and for what is straight ahead, and does not turn a corner of its outline into anything
-  (``brake``). Upstream it does neither, and touches what the gaps have not foreseen.
-- Widths of other robots: what was published for a Jackal 0.43 m wide is its width and a margin. Margins are for errors of laser
-  and odometry, which do not grow with the robot, so all robots have the same: 0.05, 0.22, 0.14 and 0.37 m.
-- Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published ones are in the preset
-  `dragon_barn`, with all else that was published. Where the robot turns slower than ``turn_rate``, its own limit is the rate at
-  which it stands. A car-like one does not turn in place: it drives on, at 0.3 of the speed, in as tight a curve as it can.
+- The robot brakes in time for the goal and for obstacles straight ahead, and does not turn a corner of its outline into anything
+  (``brake``). Upstream does neither, and touches obstacles that the gaps do not account for.
+- Widths of other robots: the published values for a Jackal 0.43 m wide are its width plus a margin. Margins are for errors of laser
+  and odometry, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22, 0.14 and 0.37 m.
+- Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published speeds and all other
+  published values are in the preset `dragon_barn`. If the robot turns slower than ``turn_rate``, its own limit is the rate at
+  which it stops driving. A car-like robot does not turn in place: it drives on, at 0.3 of the speed, in as tight a curve as it can.
 
-What it cannot do: the goal is a direction, not the end of a path. In a building it drives into the room next to the goal and stays
-there. Where a wall without a gap shuts the way, it heads for the goal and stands before the wall. People are part of the scan.
-Of narrow places it passes doors, corridors and lanes, and does not find round the end of a wall (hairpin) that hides its goal.
+Limits: the goal is a direction, not the end of a path. In a building the robot drives into the room next to the goal and stays
+there. If a wall without a gap blocks the way, it drives to the wall and stands. People are part of the scan. It passes doors,
+corridors and lanes, but does not find the way around the end of a wall (hairpin) that hides its goal.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from agora.ranges import Count, Distance, Length, Positive, TopSpeed, check_fiel
 
 _MARGINS = {"body_width": 0.05, "gap_width": 0.22, "passage_width": 0.14, "cone_width": 0.37}
 _TRIES = 10
-_FOUND = 64  # gaps of one scan
-_GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, ahead of a robot that brakes, and about one that turns
-_GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)  # 1/m and rad/m: what was published, by its speed
+_FOUND = 64  # number of gaps of one scan
+_GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, ahead of a braking robot, and around a turning one
+_GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)  # 1/m and rad/m: the published values per speed
 _CRAWL, _STILL, _COVERED = np.float32(0.3), np.float32(1e-3), np.float32(1e-3)
 _BLOCKED, _TOUCHED = np.int8(Reason.BLOCKED), np.int8(Reason.START_IN_CONTACT)
 _FAR = np.float32(3e38)
 
 
 class _Parameters(NamedTuple):
-    """Numbers of the kernel: the planner's fields, 0 for those that follow from the speed, and the control period, s."""
+    """Numbers of the kernel: the planner's fields, 0 for those derived from the speed, and the control period, s."""
 
     range_cap: np.float32
     look_distance: np.float32
@@ -86,25 +86,25 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Dragon:
-    """Go for the gap in the scan, or the remembered one, that is nearest to the goal; turn aside from what is in the cone ahead.
+    """Drives to the gap in the scan, or the remembered gap, nearest to the goal; turns aside from obstacles in the cone ahead.
 
     Attributes:
-        gap_width: jump from a beam to the next that is the side of a gap, and least width of one, m (published 0.65); None for the
-            robot's width and 0.22.
-        body_width: twice the distance that gaps and free ways keep from the scan, m (0.48); None for the robot's width and 0.05.
-        passage_width: least distance from what is left of the way to what is right of it, m (0.57); None for the robot's width
-            and 0.14.
-        cone_width: width of the cone at its end, and the distance from where on nothing turns the robot aside, m (0.8); None for
-            the robot's width and 0.37.
+        gap_width: jump between two beams that is the side of a gap, and smallest width of a gap, m (published 0.65); None for the
+            robot's width plus 0.22.
+        body_width: twice the distance that gaps and free paths keep from the scan, m (0.48); None for the robot's width plus 0.05.
+        passage_width: smallest distance between obstacles left and right of the path, m (0.57); None for the robot's width plus
+            0.14.
+        cone_width: width of the cone at its end, and the distance beyond which nothing turns the robot aside, m (0.8); None for the
+            robot's width plus 0.37.
         look_distance: length of the cone, m.
-        range_cap: longer beams are cut, m.
-        visited: distance to a gap at which the robot has been there, m.
-        gaps: number of gaps that are remembered.
-        turn_gain: turning rate for an error of the heading, 1/s (1.1); None for 2 a second at 1 m/s, in proportion to the speed.
-        turn_rate: largest turning rate, at which the robot stands, rad/s (pi/2); None for 2.86 at 1 m/s, likewise.
+        range_cap: range to which longer beams are clipped, m.
+        visited: distance to a gap at which the gap counts as visited, m.
+        gaps: number of remembered gaps.
+        turn_gain: turning rate per error of the heading, 1/s (1.1); None for 2 per second at 1 m/s, proportional to the speed.
+        turn_rate: largest turning rate, at which the robot stops driving, rad/s (pi/2); None for 2.86 at 1 m/s, likewise.
         speed: speed straight ahead, m/s (0.55); None for the robot's largest.
-        stop: distance to the goal at which it stands, m (0.5); None for half of the task's tolerance.
-        brake: whether it brakes for the goal and for what is straight ahead, and turns into nothing; False is upstream.
+        stop: distance to the goal at which the robot stands, m (0.5); None for half of the task's tolerance.
+        brake: whether the robot brakes for the goal and for obstacles ahead, and avoids turning into obstacles; False is upstream.
     """
 
     gap_width: Length | None = None
@@ -137,7 +137,7 @@ class Dragon:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the gaps that are remembered, and why a robot stands.
+        """Return the twists (N, 3), the remembered gaps, and the reasons why robots stand.
 
         Raises:
             InputError: the robots have no lidar.
@@ -159,8 +159,10 @@ class Dragon:
         return Answer(twists, kept, {"reason": reasons})
 
     def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:
-        """The sizes (N, 5) of the robots, as in `Sizes`; how far each reaches ahead, back and aside (N, 3), 0 back for discs, which
-        turns into nothing; and where it stops (N,). All in m.
+        """Return the sizes (N, 5) of the robots, as in `Sizes`; their extents ahead, back and sideways (N, 3); and stop distances
+        (N,).
+
+        All are in m. The extent to the back is 0 for discs, whose turns touch nothing.
         """
         rows = len(o.pose)
         body = np.stack([o.radius, 0.0 * o.radius, o.radius], axis=1)
@@ -176,7 +178,7 @@ class Dragon:
         return sizes.astype(np.float32), body.astype(np.float32), stop.astype(np.float32)
 
     def _nothing(self, rows: int, beams: int) -> Memory:
-        """The memory at the start of an episode: zeros."""
+        """Return the memory at the start of an episode: zeros."""
         return {
             "gaps": np.zeros((rows, self.gaps, 6), np.float32),
             "state": np.zeros((rows, self.gaps), np.int8),
@@ -189,10 +191,10 @@ class Dragon:
 
 @hidden
 def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
-    """Return the place to steer to: the target (tx, ty), or beside it as far as the cone ahead is not free.
+    """Return the place to steer to: the target (tx, ty), or a place next to it if the cone ahead is not free.
 
-    Each beam in the cone that is shorter than the cone moves the ray to the target by a beam away from its side of the ray; so up
-    to ten times. What it is moved to is as far away as the nearest thing in the cone.
+    Each beam in the cone that is shorter than the cone moves the ray to the target by one beam away from its side of the ray; this
+    repeats up to ten times. The new target is as far away as the nearest obstacle in the cone.
     """
     x, y = tx - sensor_x, ty - sensor_y
     distance = math.sqrt(x * x + y * y)
@@ -207,7 +209,7 @@ def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distanc
     step, reach = (points.angle[count - 1] - points.angle[0]) / np.float32(count - 1), distance
     for _ in range(_TRIES):
         length = min(reach, look_distance)
-        cosine = (TWO * length * length - cone * cone) / max(TWO * length * distance, _STILL)  # upstream, not 2 length^2 below
+        cosine = (TWO * length * length - cone * cone) / max(TWO * length * distance, _STILL)  # upstream; not 2 length^2
         cosine = min(max(cosine, -ONE), ONE)
         wide = np.int64(np.ceil(HALF * atan2(math.sqrt(ONE - cosine * cosine), cosine) / step))
         votes, nearest = np.int64(0), _FAR
@@ -225,7 +227,7 @@ def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distanc
 
 @hidden
 def _touches(points, count, sine, cosine, body, turn):
-    """Return whether a turn brings a corner of the robot's outline onto something."""
+    """Return whether a turn moves a corner of the robot's outline onto an obstacle."""
     up, along = sincos(turn)
     for k in range(count):
         if points.solid[k]:
@@ -238,8 +240,9 @@ def _touches(points, count, sine, cosine, body, turn):
 
 @hidden
 def _room(points, count, sine, cosine, half, front):
-    """Return how far the robot gets straight ahead before it touches something, m; below 0 where something is in it, 0 where beams
-    have no range at all.
+    """Return how far the robot can drive straight before it touches something, m.
+
+    Below 0 if something is inside its outline, 0 if beams have no range at all.
     """
     room = _FAR
     for k in range(count):
@@ -254,7 +257,7 @@ def _room(points, count, sine, cosine, half, front):
 
 @kernel
 def _act(p, seen, robot, kept, twists, reasons, first, last):
-    """Write the twists of the rows ``first <= n < last``, and why they stand; what is kept is changed."""
+    """Write the twists of the rows ``first <= n < last``, and the reasons why they stand; the memory ``kept`` is updated."""
     scan, angles, mount, farthest = seen
     pose, goal, max_vx, max_ax, max_omega, max_alpha, turning_radius, sizes, bodies, stops = robot
     place, states, currents, goals, scans, poses = kept
@@ -266,13 +269,15 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         x, y, gx, gy = pose[n, 0], pose[n, 1], goal[n, 0], goal[n, 1]
         size = Sizes(sizes[n, 0], sizes[n, 1], sizes[n, 2], sizes[n, 3], sizes[n, 4])
         gaps, current = Gaps(place[n], states[n]), np.int64(currents[n]) - 1
+        # A new goal clears the remembered gaps.
         if goals[n, 0] != gx or goals[n, 1] != gy:
             states[n, :], current = 0, GOAL
             goals[n, 0], goals[n, 1] = gx, gy
         fresh, begins = False, True
         for k in range(beams):
-            fresh |= scan[n, k] != scans[n, k]  # a NaN is never the same
+            fresh |= scan[n, k] != scans[n, k]  # a NaN never equals itself
             begins &= scans[n, k] == ZERO
+        # A new scan is recorded with the robot's pose, at which it stays while the robot drives on.
         if fresh:
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]
@@ -291,6 +296,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         tx, ty = (gx - x, gy - y) if current == GOAL else (place[n, current, 0] - x, place[n, current, 1] - y)
         sensor_x = poses[n, 0] - x + cosine * mount[0] - sine * mount[1]
         sensor_y = poses[n, 1] - y + sine * mount[0] + cosine * mount[1]
+        # Steer aside from obstacles in the cone, then slow down in proportion to the turn.
         tx, ty = aside(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
         sine, cosine = sincos(pose[n, 2])
         error, top = atan2(cosine * ty - sine * tx, cosine * tx + sine * ty), min(p.speed, max_vx[n])
@@ -299,11 +305,12 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         turn = math.copysign(min(gain * abs(error), fastest), error)
         speed = top * (ONE - abs(turn) / max(fastest, _STILL))
         speed = max(speed, _CRAWL * top) if turning_radius[n] > ZERO else speed
+        # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into anything.
         if p.brake:
             speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
             room = _room(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
             touched, room = room < ZERO, max(room - _GAP, ZERO)
-            speed = min(speed, TWO * room / (p.dt + math.sqrt(p.dt * p.dt + TWO * room / max_ax[n])))  # a period, then it brakes
+            speed = min(speed, TWO * room / (p.dt + math.sqrt(p.dt * p.dt + TWO * room / max_ax[n])))  # one period, then it brakes
             onto = turn * p.dt + HALF * turn * abs(turn) / max_alpha[n]
             if bodies[n, 1] > ZERO and _touches(points, count, sine, cosine, bodies[n], onto):
                 turn = ZERO

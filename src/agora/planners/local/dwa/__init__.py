@@ -1,3 +1,3 @@
-"""The dynamic window approach, as the navigation stack of ROS drives it."""
+"""The dynamic window approach as implemented in the navigation stack of ROS."""
 
 from agora.planners.local.dwa._planner import Dwa as Dwa

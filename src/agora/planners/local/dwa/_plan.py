@@ -31,7 +31,7 @@ _ESCAPING = np.int8(Reason.ESCAPING)
 
 @hidden
 def forbids(oscillation, sample):
-    """Return whether a sample drives in a direction that is forbidden for having been left shortly before."""
+    """Return whether a sample drives in a forbidden direction, one that was left shortly before."""
     for axis in range(3):
         only = oscillation[axis, 1]
         if (only > 0 and sample[axis] < ZERO) or (only < 0 and sample[axis] > ZERO):
@@ -41,9 +41,9 @@ def forbids(oscillation, sample):
 
 @hidden
 def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_angle):
-    """Forbid a direction on the second change of sign of an axis; allow all again once the robot has left the place.
+    """Forbid a direction after the second sign change of an axis; allow all again once the robot has left the place.
 
-    Strafing and turning count only while the robot does not drive forward.
+    Strafing and turning only count while the robot does not drive forward.
     """
     changed = False
     for axis in range(3):
@@ -75,7 +75,7 @@ def _rolled(p, scene, n, time, scratch, sample, acceleration, gains):
 
 @spliced
 def _prepare(p, scene, n, progress, scratch, reach):
-    """Run the waves from local path, local goal and the nose's goal.
+    """Run the waves from the local path, the local goal and the nose's goal.
 
     Returns:
         Whether there is a path; whether to align with it; what obstacles cost at its end, if that is near, else 0.
@@ -119,20 +119,20 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _fastest(samples, count):
-    """The largest magnitude of an axis' samples."""
+    """Return the largest magnitude of an axis' samples."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
 
 @hidden
 def _sample(samples, counts, i, curvature):
-    """The sample of number ``i``: x is the slowest axis, rotation the fastest, or follows from a ``curvature`` that is not 0."""
+    """Return the sample of number ``i``: x is the slowest axis, rotation the fastest, or follows from a nonzero ``curvature``."""
     x, y, turn = samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
     return x, y, turn if curvature == ZERO else x * curvature
 
 
 @spliced
 def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curvature):
-    """Write the scores of all samples, as yet without obstacles; -1 for those that are discarded."""
+    """Write the scores of all samples, still without obstacles; -1 for discarded ones."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
     top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
@@ -160,10 +160,10 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 @spliced
 def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curvature):
-    """The sample of least score with its obstacles, the first of equals, and that score; -1 where all are discarded.
+    """Return the sample of lowest score including obstacles, the first of equals, and that score; -1 if all are discarded.
 
-    Of the cost of obstacles only what is above ``due`` counts, times ``scale``. They only add to a score: samples are tried from
-    the least score on, until no other can be less.
+    Only the obstacle cost above ``due`` counts, multiplied by ``scale``. Obstacles only add to a score, so samples are tested in
+    the order of their scores, until no other can be lower.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -187,7 +187,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
 
 @spliced
 def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
-    """Return the command and score of `_choose`; where there is none and there is a ``curvature``, those on the other side."""
+    """Return the command and score of `_choose`; if there is none and a ``curvature`` is given, those on the other side."""
     command, best = (ZERO, ZERO, ZERO), DISCARDED
     for side in range(2):
         if best < ZERO and (side == 0 or curvature != ZERO):
@@ -199,9 +199,7 @@ def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration,
 
 @spliced
 def _waits(p, scene, n, time, scratch, acceleration, gains):
-    """Return whether the robot waits where no sample is left: no way leads to the local goal, and the obstacle is not near
-    ahead.
-    """
+    """Return whether a robot without valid samples waits: no path leads to the local goal, and no obstacle is near ahead."""
     x, y, cost = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.cost[n]
     column, row = cell_of(x, y, scene.inverse, cost)
     if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
@@ -211,7 +209,7 @@ def _waits(p, scene, n, time, scratch, acceleration, gains):
 
 @hidden
 def _gets_away(scene, n, points, count):
-    """Return whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets or is close to."""
+    """Return whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it touches or is close to."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     close = False
     for i in (0, count - 1):
@@ -224,8 +222,8 @@ def _gets_away(scene, n, points, count):
 
 @spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Return whether the robot goes on to back up: not far enough as yet, and the way is free or away from the obstacle that it is
-    at.
+    """Return whether the robot continues to back up: not far enough yet, and the path behind is free or leads away from the
+    obstacle.
     """
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
@@ -247,12 +245,13 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: row behind the last.
+        last: one after the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, now, time = scene.pose[n], scene.twist[n], horizon[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
+        # Another path clears the oscillation flags, the goal latch and the progress.
         if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :], recall.escaping[n] = 0, False, 0, False
         low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
@@ -260,6 +259,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
         max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        # `reached` is the time in which a sample must be reached: one period, or longer for a robot that starts slowly.
         reached = p.period if p.use_dwa else time
         if p.patient:
             reached = max(reached, min(time, max(p.min_trans / acceleration[0], p.min_theta / acceleration[2])))
@@ -268,6 +268,8 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         away = math.sqrt(dx * dx + dy * dy)
         if count <= 0 or cell_of(pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1], scene.inverse, scene.cost[n])[0] < 0:
             continue
+        # Within the goal tolerance: stop, then turn in place; the latch keeps the robot in this state until the path
+        # changes.
         if latch[0] or away <= p.xy_tolerance:
             latch[0] = True
             oscillation[:] = 0
@@ -278,12 +280,14 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             continue
         curvature, slow = way_round(scene, n, p.forward), max(p.escape, scene.min_x[n])
         back = (slow, ZERO, -slow * curvature)
+        # A started escape continues before any sample is considered, so that the robot does not alternate.
         if recall.escaping[n]:
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
                 twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
                 twists[n, 2] = back[2]
                 continue
+        # Without the window, limit the speed so that the roll-out ends at the goal.
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
@@ -300,11 +304,13 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         if not found:
             continue
         limits = (max_trans, max_theta)
+        # Scale the obstacle cost by the length of the roll-outs, because path and goal costs grow with it.
         scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
         command, best = _best(
             p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
         )
         reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
+        # Without a sample: wait for people to clear the way, or back up.
         waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
         if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
             recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0
@@ -314,5 +320,5 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
                 twists[n, 2] = back[2]
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
-            if command[0] >= ZERO or low_x < ZERO:  # else it brakes from backing up
+            if command[0] >= ZERO or low_x < ZERO:  # otherwise it brakes from backing up
                 remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)

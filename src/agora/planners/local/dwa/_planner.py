@@ -1,34 +1,37 @@
-"""The dynamic window approach as ROS drives it.
+"""The dynamic window approach as ROS implements it.
 
 Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
 defaults are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
 
-Where it differs:
+Differences from the source:
 - A local goal inside an obstacle (a pedestrian stands on the path's last cell) moves back to the last free cell of the local path;
-  upstream every sample is then discarded. A path whose cells are all blocked is as upstream: the robot stops.
-- The part of the path that lies more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
-  comes by twice is followed in order. Paths are walked in pieces of a cell, so that sparse ones do as well.
-- The change of heading that lifts the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs its nose as
-  much as any other; path and goal discard even with scale 0.
-- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. Where its path goes on behind
-  it, they are its tightest curves to that side, and it backs up along them; else it would drive straight on, since a short roll-out
-  to either side brings it no nearer.
-- Limits that are not given are the robot's; the package's own are the preset `dwa_ros`. Roll-outs end where the fastest would leave
-  the window, and there is a speed every 0.1 m/s instead of three: between these a robot that accelerates well would miss its goal.
-- Near the end of the path the cost that obstacles have there is let off. Upstream a robot whose goal is near a wall stands before
-  it for ever, where a step ahead costs more than it brings (``goal_leniency_distance``).
-- The cost of obstacles is that under the robot's centre. Upstream it is the largest one under the outline, which is 253 wherever a
-  wall is within the inscribed radius of it: nearly the same in the middle of a door and at its jamb, and far more than before the
-  door (``occdist_at``).
-- It counts by how far the roll-outs go. Upstream a slow robot, whose step brings little, pays as much for it as a fast one: the
-  slower it is, the farther from a door it stands for ever (``occdist_length``).
-- A robot that does not gain its slowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
-  gain speed as it does. Upstream it has no sample left but those that turn while they drive (``patient_start``).
-- Where no sample is left it backs up a little, if what is behind is free or it gets away from what it is at; so it comes away from
-  a wall or a jamb. Where people shut the only way it makes room for them and waits a metre away (``escape_gap``). Upstream it
-  stands, and move_base then starts its recovery behaviours, which are no part of this (``escape_vel``).
+  upstream discards every sample in this case. If all cells of the path are blocked, the robot stops as upstream.
+- The part of the path more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
+  passes a place twice is followed in order. Paths are resampled to the cell size, so that sparse ones work as well.
+- The change of heading that clears the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs the nose
+  as
+  much as any other; path and goal discard samples even with scale 0.
+- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. If its path continues behind
+  it, the samples are its tightest curves to that side, and it backs up along them; otherwise it would drive straight on, since a
+  short roll-out to either side brings it no nearer.
+- Limits that are not given are the robot's; the package's own limits are the preset `dwa_ros`. Roll-outs end where the fastest
+  would
+  leave the window, and there is one speed sample per 0.1 m/s instead of three: between three samples a robot with a high
+  acceleration would miss its goal.
+- The obstacle cost at the end of the path is subtracted near the end. Upstream a robot whose goal is near a wall stands before
+  it forever, because a step ahead costs more than it gains (``goal_leniency_distance``).
+- The obstacle cost is that under the robot's centre. Upstream it is the largest one under the outline, which is 253 wherever a
+  wall is within the inscribed radius of the outline: nearly the same in the middle of a door and at its jamb, and far more than
+  before the door (``occdist_at``).
+- The obstacle cost is scaled by the length of the roll-outs. Upstream a slow robot, whose step gains little, pays as much as a fast
+  one: the slower it is, the farther from a door it stands forever (``occdist_length``).
+- A robot that does not reach its lowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
+  accelerate in the same way. Upstream it keeps only samples that turn while they drive (``patient_start``).
+- If no sample is left the robot backs up a little, if the space behind it is free or it gets away from an obstacle; so it leaves
+  a wall or a jamb. If people block the only path, it makes room for them and waits a metre away (``escape_gap``). Upstream it
+  stands, and move_base then starts its recovery behaviours, which are not part of this planner (``escape_vel``).
 
-The presets of the package and of others who use it do as upstream in all of this.
+The presets of the package and of its users behave as upstream in all these points.
 """
 
 from __future__ import annotations
@@ -70,16 +73,16 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Dwa:
-    """Sample twists that can be reached in one period, roll them out, score them on the local costmap, drive the best.
+    """Samples twists that can be reached in one period, rolls them out, scores them on the local costmap, and drives the best.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
-    touch a lethal or unknown cell.
+    Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
+    lethal or unknown cell.
 
     Attributes:
         window: local costmap.
-        max_vel_x: largest speed ahead, m/s.
-        min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
-        max_vel_y: largest speed sideways, m/s; only for robots that can.
+        max_vel_x: largest forward speed, m/s.
+        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
         max_vel_trans: largest translational speed, which is never above the robot's along an axis, m/s.
         min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
         max_vel_theta: largest turning rate, rad/s.
@@ -87,38 +90,39 @@ class Dwa:
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
-        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
+        sim_time: length of the roll-outs, s; less if the fastest would leave the window.
         sim_granularity: largest step of a roll-out, m.
         angular_sim_granularity: largest step of a roll-out, rad.
-        vx_samples: samples along x, None for one every 0.1 m/s; 0 is added where it lies between two.
-        vy_samples: samples along y; 0 is added likewise.
-        vth_samples: samples of the turning rate; 0 is added likewise.
-        use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
-        patient_start: whether samples are what is reached in as long as it takes to ``min_vel_trans`` and ``min_vel_theta``, at
-            most the roll-out, where that is longer than a period; False is upstream.
+        vx_samples: number of samples along x, None for one per 0.1 m/s; 0 is added if it lies between two.
+        vy_samples: number of samples along y; 0 is added likewise.
+        vth_samples: number of samples of the turning rate; 0 is added likewise.
+        use_dwa: roll out constant twists; otherwise accelerate to them over the whole roll-out.
+        patient_start: whether the samples are the twists reached in the time needed for ``min_vel_trans`` and ``min_vel_theta``, at
+            most the roll-out, if that is longer than a period; False is upstream.
         path_distance_bias: scale of the distance to the path, 1/m.
         goal_distance_bias: scale of the distance to the goal, 1/m.
-        occdist_scale: scale of the largest cost under the footprint on the way.
-        occdist_length: length of roll-outs for which that scale holds, m: the scale grows with how far the fastest sample goes. 0
-            for the same scale at every speed, as upstream.
-        occdist_at: place of the robot where it has that cost: under its "outline" and centre, as upstream, or under its "centre"
-            alone. The outline must be free in both cases.
+        occdist_scale: scale of the largest cost under the footprint along the roll-out.
+        occdist_length: length of roll-outs for which that scale holds, m: the scale grows with the distance of the fastest sample.
+            0 for the same scale at every speed, as upstream.
+        occdist_at: where the cost is read: under the robot's "outline" and centre, as upstream, or under its "centre" alone. The
+            outline must be free in both cases.
         twirling_scale: scale of the magnitude of omega.
-        forward_point_distance: distance of the nose before the centre; the nose is drawn to path and goal too, m.
+        forward_point_distance: distance of the nose ahead of the centre; the nose is also drawn to path and goal, m.
         oscillation_reset_dist: distance to move before a forbidden direction is allowed again, m.
         oscillation_reset_angle: angle to turn before a forbidden direction is allowed again, rad.
-        scaling_speed: speed from which on the footprint grows, m/s.
-        max_scaling_factor: share by which the footprint grows at top speed.
-        goal_leniency_distance: distance before the path's end over which costs of obstacles there are let off everywhere, m; 0 is
+        scaling_speed: speed above which the footprint grows, m/s.
+        max_scaling_factor: fraction by which the footprint grows at top speed.
+        goal_leniency_distance: distance before the path's end over which the obstacle cost there is subtracted everywhere, m; 0 is
             upstream.
-        escape_vel: velocity of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
-        escape_reset_dist: distance to back up, as long as the way behind is free, m.
-        escape_gap: distance of an obstacle ahead within which it backs up where no way leads to the local goal, m; else it waits.
+        escape_vel: velocity of backing up if no sample is left, m/s, not positive; 0 for standing, as upstream.
+        escape_reset_dist: distance to back up, while the path behind is free, m.
+        escape_gap: distance of an obstacle ahead within which the robot backs up if no path leads to the local goal, m; else it
+            waits.
         xy_goal_tolerance: distance to the goal within which it brakes and turns in place until the path changes, m.
-        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
-        trans_stopped_vel: speed below which the robot stands, m/s.
-        theta_stopped_vel: turning rate below which the robot stands, rad/s.
-        prune_plan: whether to cut off what lies behind.
+        yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
+        trans_stopped_vel: speed below which the robot counts as standing, m/s.
+        theta_stopped_vel: turning rate below which the robot counts as standing, rad/s.
+        prune_plan: whether to cut off the path behind.
     """
 
     window: Window = field(default_factory=Window)
@@ -190,7 +194,9 @@ class Dwa:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory: oscillation flags, goal latch, progress on the path, and why a robot stands."""
+        """Return the twists (N, 3); the memory: oscillation flags, goal latch, progress on the path; and the reasons why robots
+        stand.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = _recalled(memory, len(o.pose))
@@ -201,14 +207,16 @@ class Dwa:
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
-        """For how long each robot (N,) rolls out, s."""
+        """Return the roll-out time of each robot (N,), s."""
         sideways = np.where(o.limits.holonomic, np.minimum(o.limits.max_vy, own(self.max_vel_y)), np.float32(0.0))
         forward = np.minimum(o.limits.max_vx, own(self.max_vel_x))
         speed = np.minimum(np.maximum(forward, sideways), own(self.max_vel_trans))
         return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
 
     def _parameters(self, o: Observation) -> Parameters:
-        """The kernel's parameters; grid distances are counted in cells, so that scales are per metre after the resolution."""
+        """Return the kernel's parameters; grid distances are counted in cells, so the scales per metre are multiplied by the
+        resolution.
+        """
         assert o.costmap is not None
         cell = o.costmap.resolution
         f = np.float32
@@ -230,7 +238,7 @@ class Dwa:
         )
 
     def _scratch(self, o: Observation) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         rows, columns = o.costmap.cost.shape[1:]
         cells = (rows + 2) * (columns + 2)
@@ -251,7 +259,7 @@ class Dwa:
 
 
 def _recalled(memory: Memory, count: int) -> Recall:
-    """A copy of the memory; zeros at the start of an episode."""
+    """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))
     return Recall(

@@ -62,15 +62,15 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
+    """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
         oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
         anchor: (N, 3) pose at which a sign was last forbidden.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
-        escaping: (N,) whether it backs up.
+        escaping: (N,) whether the robot backs up.
         escape: (N, 2) place where backing up began, m.
     """
 
@@ -97,15 +97,16 @@ class Scratch(NamedTuple):
 
 @hidden
 def enough(width):
-    """Return the number of samples that have 0.1 m/s between them, where they span ``width`` m/s."""
+    """Return the number of samples with a spacing of 0.1 m/s over a range of ``width`` m/s."""
     return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
 
 
 @hidden
 def fill_samples(now, change, least, most, count, out):
-    """Write ``count`` even samples of ``now`` +- ``change`` within limits, and zero where it lies between two; return how many.
+    """Write ``count`` evenly spaced samples of ``now`` +- ``change`` within limits, plus zero if it lies between two; return their
+    number.
 
-    A ``count`` of 0 is as many as are `enough`.
+    A ``count`` of 0 stands for the number from `enough`.
     """
     low, high = min(max(now - change, least), most), max(min(now + change, most), least)
     if low >= high:
@@ -126,7 +127,7 @@ def fill_samples(now, change, least, most, count, out):
 
 @hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
-    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
+    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, starting at ``scaling_speed``."""
     if speed <= scaling_speed or max_trans <= scaling_speed:
         return ONE
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
@@ -136,7 +137,7 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
     """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
 
-    Where ``gains`` says so, the robot goes over from its present twist to the sample; else it drives the sample from the beginning.
+    With ``gains``, the robot accelerates from its present twist to the sample; otherwise it drives the sample from the beginning.
 
     Returns:
         Number of poses (0: the robot would not move), and the twist to command.
@@ -161,10 +162,10 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
 
 @hidden
 def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
-    """The scores of a roll-out apart from the obstacles': -1 where it is discarded.
+    """Return the scores of a roll-out without obstacles: -1 for a discarded one.
 
-    Path and goal discard a roll-out whose centre enters an obstacle or a place without a way; all four one that leaves the window.
-    The numbers are those of the last pose.
+    Path and goal discard a roll-out whose centre enters an obstacle or a place without a path; all four critics discard one that
+    leaves the window. The scores are those of the last pose.
     """
     column, row = np.int32(0), np.int32(0)
     nose_column, nose_row = np.int32(0), np.int32(0)
@@ -189,10 +190,11 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
 
 @hidden
 def way_round(scene, n, lookahead):
-    """Curvature, 1/m, of the tightest curve to the side where the path goes on, for a robot that must turn round; else 0.
+    """Return the curvature, 1/m, of the tightest curve to the side where the path continues, for a robot that must turn round; else
+    0.
 
-    A robot with a turning radius must where its path goes on behind it. A short roll-out to either side brings it no nearer, so
-    that by their scores it would drive straight on.
+    A robot with a turning radius must turn round if its path continues behind it. A short roll-out to either side brings it no
+    nearer, so the scores alone would make it drive straight on.
     """
     if scene.turning_radius[n] <= ZERO:
         return ZERO

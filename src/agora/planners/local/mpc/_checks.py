@@ -1,4 +1,4 @@
-"""The checks of the model predictive planner: as much of a path as a robot can drive, and plans that hit nothing.
+"""The checks of the model predictive planner: the drivable part of a path, and plans without collisions.
 
 Facts from mpc_local_planner (controller.cpp: isPoseTrajectoryFeasible).
 """
@@ -23,21 +23,21 @@ _LEAST_POINTS = 4
 
 
 def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool) -> int:
-    """Return how many points of a route are planned for.
+    """Return the number of points of a route to plan for.
 
-    Up to the last at which the robot can be. Where that is not the goal, up to the last that is as far from things as wanted, if
-    there is one, or one in the second half of a route that is free. Where the robot is drawn straight to its end, a route that is
-    free ends where a wall comes between, but not within 0.3 m: the robot would come to a stand at the wall.
+    The route is kept up to the last point at which the robot fits. If that is not the goal, the route is kept up to the last point
+    with the desired distance from obstacles, if there is one, or one in the second half of a free route. If the robot is drawn
+    straight to the end, a free route ends where a wall lies in between, but not within 0.3 m: the robot would stop at the wall.
 
     Args:
         costmap: costmap of N rows.
         row: row of it.
         robot: robot.
         route: (A, 2) points, m, the robot first.
-        ends: whether the last is the goal.
-        things: what there is.
-        wanted: (P + M,) wanted distances to it, m.
-        straight: whether the robot is drawn straight to its end.
+        ends: whether the last point is the goal.
+        things: the obstacles.
+        wanted: (P + M,) desired distances to the obstacles, m.
+        straight: whether the robot is drawn straight to the end.
     """
     steps, points = np.diff(route, axis=0), len(things.walls)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
@@ -60,7 +60,7 @@ def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, thi
 
 
 def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things, dt: float, poses: int | None) -> bool:
-    """Return whether a plan hits nothing before the robot can stand, on its way as well as at its poses.
+    """Return whether a plan hits nothing before the robot can stop, at its poses and in between.
 
     No disc may come deeper into the robot than it is now.
 
@@ -69,9 +69,9 @@ def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things
         row: row of it.
         robot: robot.
         plan: plan in its frame.
-        things: what there is.
+        things: the obstacles.
         dt: control period, s.
-        poses: number of poses that are checked for walls, if these are more.
+        poses: smallest number of poses that are checked for walls.
     """
     soon = 2.0 * dt + float(np.abs(robot.last[0]) / robot.hard[0])
     until = min(plan.dt * len(plan.commands), max(soon, 0.0 if poses is None else plan.dt * poses))

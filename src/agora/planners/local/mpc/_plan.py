@@ -1,6 +1,6 @@
-"""Plans of the model predictive planner: first guesses, the plan of the call before some time later, other numbers of steps.
+"""Plans of the model predictive planner: initial guesses, the previous plan shifted in time, and resampling.
 
-Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is in the robot's frame of the moment.
+Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is in the robot's frame at its time.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ASIDE, _ASIDES = 0.1, 20  # m, number of them
 
 
 class Plan(NamedTuple):
-    """Poses at equal times, and the commands between them.
+    """Poses at equal time steps, and the commands between them.
 
     Attributes:
         poses: (n + 1, 3) m and rad; headings are not wrapped.
         commands: (n, 3) forward speed, turning rate and sideways speed, m/s and rad/s.
-        dt: time from one pose to the next, s.
+        dt: time between two poses, s.
     """
 
     poses: Array
@@ -31,49 +31,49 @@ class Plan(NamedTuple):
     dt: float
 
     def sampled(self, begin: float, steps: int, dt: float) -> Plan:
-        """The plan from a time on in other steps; at its end the robot stands."""
+        """Return the plan from a time on with another number and length of steps; at its end the robot stands."""
         at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
         held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
         return Plan(self.at(at, old), np.concatenate((self.commands, np.zeros((1, 3))))[held], dt)
 
     def at(self, times: Array, moments: Array | None = None) -> Array:
-        """Poses (K, 3) at times (K,), s."""
+        """Return poses (K, 3) at times (K,), s."""
         moments = self.dt * np.arange(len(self.poses)) if moments is None else moments
         return np.stack([np.interp(times, moments, self.poses[:, k]) for k in range(3)], -1)
 
     def resized(self, steps: int) -> Plan:
-        """The plan in another number of steps, in the same time."""
+        """Return the plan with another number of steps, over the same time."""
         return self if steps == len(self.commands) else self.sampled(0.0, steps, self.dt * len(self.commands) / steps)
 
     def adapted(self, dt: float, ratio: float, least: int, most: int) -> Plan:
-        """The plan with a step more or less, where its steps are longer or shorter than ``dt`` by more than a share of it."""
+        """Return the plan with one step more or less, if its step deviates from ``dt`` by more than a fraction."""
         n = len(self.commands)
         if self.dt > dt * (1.0 + ratio) and n < most:
             return self.resized(n + 1)
         return self.resized(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
     def begun(self, least: float) -> Plan:
-        """The plan without the steps at its beginning whose commands are below ``least``; the robot stands at its end instead."""
+        """Return the plan without the initial steps whose commands are below ``least``; the robot stands at its end instead."""
         moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.sampled(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
     def like(self, other: Plan) -> bool:
-        """Return whether another plan has as many steps and is the same to 1 cm, 0.01 rad and 1 %."""
+        """Return whether another plan has the same number of steps and agrees to 1 cm, 0.01 rad and 1 %."""
         if len(self.commands) != len(other.commands):
             return False
         return bool(np.abs(self.poses - other.poses).max() < 0.01) and abs(self.dt - other.dt) < 0.01 * other.dt
 
 
 def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
-    """Return the first guess along a route (A, 2): the same way in every step, headings along the route or against it.
+    """Return the initial guess along a route (A, 2): equal distances per step, headings along the route or against it.
 
     Args:
         route: points, m, the robot first.
         heading: heading at its end, rad.
         steps: number of steps.
         dt: time of a step, s.
-        backwards: whether the robot is to back up where the end is behind it.
-        most: (2, 3) least and largest command.
+        backwards: whether the robot should back up if the end is behind it.
+        most: (2, 3) smallest and largest command.
     """
     long = np.hypot(*np.diff(route, axis=0).T)
     ways = np.concatenate(([0.0], np.cumsum(long)))
@@ -94,31 +94,31 @@ def standing(steps: int, dt: float) -> Plan:
 
 
 def nearest_turn(plan: Plan) -> Plan:
-    """The same plan with its first heading within half a turn of 0."""
+    """Return the same plan with its first heading within half a turn of 0."""
     shift = plan.poses[0, 2] - wrapped(plan.poses[0, 2])
     return plan._replace(poses=plan.poses - (0.0, 0.0, shift))
 
 
 def clear(plan: Plan, things: Things, body: Body) -> bool:
-    """Return whether a body meets nothing at the poses of a plan."""
+    """Return whether a body touches nothing at the poses of a plan."""
     times = plan.dt * np.arange(len(plan.poses))
     return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
 
 
 def bent(route: Array, time: float, things: Things, body: Body, side: float) -> Array | None:
-    """Return a route (A, 2) with the points where a body would meet something moved aside, until it meets nothing there.
+    """Return a route (A, 2) with the points where a body would touch something moved sideways, until it touches nothing there.
 
-    Points before and behind are moved as well, by 1 m less for each metre of the way.
+    Neighbouring points are moved as well, by 1 m less per metre along the route.
 
     Args:
         route: points, m, the robot first.
-        time: time that the way takes, s.
-        things: what there is.
+        time: travel time of the route, s.
+        things: the obstacles.
         body: shape of the robot.
-        side: 1 for moving them to the left, -1 to the right.
+        side: 1 to move the points to the left, -1 to the right.
 
     Returns:
-        The route; None where there is no room within 2 m.
+        The route; None if there is no room within 2 m.
     """
     steps = np.diff(route, axis=0)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
@@ -141,15 +141,15 @@ def bent(route: Array, time: float, things: Things, body: Body, side: float) -> 
 
 
 def via_points(route: Array, apart: float, poses: Array, weight: float) -> Array:
-    """Return the mean place and the weight (3, K) of the via points of poses (K, 3): those to which a pose is the nearest.
+    """Return the mean position and the weight (3, K) of the via points of poses (K, 3): those to which the pose is the nearest.
 
-    The first pose has none, and the last leaves its own to the one before.
+    The first pose has none, and the last pose passes its own via points to the previous one.
 
     Args:
         route: points, `SPACING` apart, m.
         apart: distance between via points, m.
         poses: (K, 3) poses.
-        weight: weight of each.
+        weight: weight of each via point.
     """
     via, every = np.zeros((3, len(poses))), max(round(apart / SPACING), 1)
     for point in route[every::every] if weight > 0.0 else ():

@@ -2,43 +2,46 @@
 
 C. Rösmann, A. Makarow and T. Bertram, "Online motion planning based on nonlinear model predictive control with non-Euclidean
 rotation groups", ECC 2021; objectives, constraints, defaults and names of parameters are those of the package mpc_local_planner
-(5b4e465). Over a horizon of equal steps it looks for commands whose poses cost least (`agora.planners.local.mpc._problem`), within
-bounds on the commands and on how fast these change, from the last command on and to a stand at the end, and with a distance to
+(5b4e465). Over a horizon of equal steps the planner minimises the cost of the poses (`agora.planners.local.mpc._problem`), within
+bounds on the commands and on their rates, starting from the last command and ending at a standstill, and with a distance to
 obstacles. The first command is driven.
 
 - ``quadratic_form``: squared deviations of all poses from the local goal, and squared commands; the step is fixed.
-- ``minimum_time``: the time to the local goal, at which the last pose is; the step is free, and the number of steps follows it.
+- ``minimum_time``: the time to the local goal, which the last pose must reach; the step is free, and determines the number of
+  steps.
 - ``minimum_time_via_points``: that time, and squared distances to points of the path.
 
-Where it differs:
-- Distances to obstacles are wanted, not demanded: each pose has a slack, and each metre of it costs ``slack_weight``. So there is
-  always a solution, and as long as the weight is larger than what a metre brings, it is that of the demanded distances.
-- Pedestrians and other robots are discs, and where they will be is what the predictor says, at the time of each pose; by default
-  they count as such (upstream they have to be enabled). Points are the edges of what is lethal or unknown in the costmap;
-  upstream every lethal cell is one. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest
-  disc, then the next, those on walls 0.15 m apart.
-- Left and right are meant as seen from the pose; upstream's test takes the cross product with the obstacle's place in the map.
+Differences from the source:
+- Distances to obstacles are soft constraints: each pose has a slack, and each metre of it costs ``slack_weight``. So a solution
+  always exists, and while the weight is larger than the gain per metre, it is that of the hard constraints.
+- Pedestrians and other robots are discs, and a predictor gives their positions at the time of each pose; by default
+  they are considered (upstream they have to be enabled). Points are the edges of lethal or unknown areas in the costmap;
+  upstream every lethal cell is a point. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest
+  disc, then the next ones; points on walls are 0.15 m apart.
+- Left and right are relative to the pose; upstream's test takes the cross product with the obstacle's position in the map.
 - ``max_vel_x`` and other limits that are None are the robot's. Poses are 0.12 m apart at full speed, as the package's 0.3 s are at
-  its 0.4 m/s: between poses that are farther apart a plan cuts corners, and a robot that waits for such a plan's later steps never
-  goes. The horizon is as long as 1.5 times the robot needs to stop. The package's own limits and times are the preset `mpc_ros`.
-- With a free step there are 7 to 25 poses; upstream 2 to 50, and with two of them no pose but one straight ahead can be reached.
-- Footprints are the centre, the disc about it or the rectangle about the outline; the package has lines and polygons.
-- Its solver is fatrop; the package's is IPOPT. Where it does not converge within its iterations, or the plan would hit something
-  before the robot can stand, the rest of the last plan is driven as long as that is free, and else the robot brakes as hard as it
+  its 0.4 m/s: with larger distances a plan cuts corners, and a robot that waits for later steps of such a plan never
+  moves. The horizon is 1.5 times the stopping time of the robot. The package's own limits and times are the preset `mpc_ros`.
+- With a free step there are 7 to 25 poses; upstream 2 to 50, and with two of them only a pose straight ahead can be reached.
+- Footprints are the centre, the circumscribed disc or the rectangle around the outline; the package has lines and polygons.
+- The solver is fatrop; the package's is IPOPT. If it does not converge within its iterations, or the plan would hit something
+  before the robot can stop, the rest of the last plan is driven while that is free, and otherwise the robot brakes as hard as it
   can. The package stops at once.
-- A first guess that backs up has the headings of backing up; upstream means to, but does not keep them. With a free step it has as
-  many steps as the way takes at full speed. Where a guess runs into something, out of which the solver would hardly find, it is
-  also bent round it on either side, and the plan that costs least is taken. Where the solver finds none, it tries from a stand.
-- The plan of the call before is taken up by time; upstream by the nearest pose.
-- Orientations of via points do not count; upstream they have no weight unless one is given, and then a wrong sign.
-- The local path ends before what stands on its end, where there is as much room as wanted; with the quadratic form, where a wall
-  comes between its end and the robot. Where the task asks for no heading, the path's last direction is wanted.
-- Car-like robots are commanded by their curvature; holonomic ones have a third command, sideways.
-- A robot that touches a wall stops. None may come deeper into a disc than it is, so that one that somebody touches can leave.
-- If nothing near moves, steps in which a plan waits before it moves are left out. The first command changes by what a control
-  period allows, later ones by what a step allows. So a robot beside a corner plans to wait for a sharper turn, at each call anew.
+- An initial guess that backs up has the headings of backing up; upstream intends this, but does not keep them. With a free step the
+  guess has as many steps as the route takes at full speed. If a guess hits an obstacle, from which the solver rarely recovers, it
+  is also bent around the obstacle on either side, and the plan with the lowest cost is taken. If the solver finds none, it starts
+  from a standstill.
+- The previous plan is shifted in time; upstream continues from its nearest pose.
+- Orientations of via points do not count; upstream they have no weight by default, and the wrong sign if a weight is given.
+- The local path ends before an obstacle on its end, where the desired distance is available; with the quadratic form, where a wall
+  lies between its end and the robot. If the task has no goal heading, the path's last direction is the target.
+- Commands of car-like robots contain the curvature; holonomic robots have a third command, sideways.
+- A robot that touches a wall stops. No disc may come deeper than it is, so that a robot in contact with a person can leave.
+- If nothing near moves, initial steps in which a plan waits are removed. The first command changes by at most what a control
+  period allows, later ones by what a step allows. Otherwise a robot next to a corner would plan, at each call again, to wait for a
+  sharper turn.
 
-Not here: several plans side by side, other footprints, weights that are full matrices, terminal sets.
+Not implemented: several plans in parallel, other footprints, full weight matrices, terminal sets.
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, loca
 from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
-_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
+_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, horizon in stopping times of the robot
 _MOMENTS = 20
 _MARGIN = 0.85
 _SLOW = 0.05  # m/s
@@ -87,57 +90,58 @@ Three = tuple[NotNegative, NotNegative, NotNegative]
 
 @dataclass(frozen=True)
 class Mpc:
-    """Plan the commands of some seconds that bring the robot to its local goal at least cost; drive the first.
+    """Plans the commands of some seconds that bring the robot to its local goal at the lowest cost, and drives the first one.
 
-    Limits apply together with the robot's, which alone count where one is None.
+    Limits are combined with the robot's; None uses the robot's limit alone.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians' ways.
-        objective: what costs: "quadratic_form", "minimum_time" or "minimum_time_via_points".
-        footprint_model: shape to which distances are measured: the robot's centre ("point"), the disc about it ("circular"), or the
-            rectangle about its outline ("rectangle"; the disc of a robot that is one).
-        max_vel_x: largest speed ahead, m/s.
-        max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
-            robot.
-        max_vel_y: largest speed sideways of a holonomic robot, m/s.
+        prediction: predictor of the pedestrians.
+        objective: cost function: "quadratic_form", "minimum_time" or "minimum_time_via_points".
+        footprint_model: shape for distances: the robot's centre ("point"), the circumscribed disc ("circular"), or the rectangle
+            around its outline ("rectangle"; a disc for a disc-shaped robot).
+        max_vel_x: largest forward speed, m/s.
+        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
+            of the robot.
+        max_vel_y: largest sideways speed of a holonomic robot, m/s.
         max_vel_theta: largest turning rate, rad/s.
-        acc_lim_x: most that the speed grows, m/s2.
-        dec_lim_x: most that the speed falls, m/s2.
-        acc_lim_theta: most that the turning rate changes, rad/s2.
+        acc_lim_x: largest increase of the speed, m/s2.
+        dec_lim_x: largest decrease of the speed, m/s2.
+        acc_lim_theta: largest change of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         grid_size_ref: number of poses.
-        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time.
-        dt_hyst_ratio: deviation of the step from that time, as a share of it, from which on there is a step more or less.
-        min_grid_size: least number of poses where the step is free.
-        max_grid_size: largest number of poses where the step is free.
-        min_dt: least step where it is free, s.
-        max_dt: largest step where it is free, s.
-        collocation_method: how the poses at both ends of a step make its motion.
+        dt_ref: time between poses, s; None for 0.3 s, or less if a robot covers more than 0.3 m in that time.
+        dt_hyst_ratio: deviation of the step from that time, as a fraction, above which a step is added or removed.
+        min_grid_size: smallest number of poses with a free step.
+        max_grid_size: largest number of poses with a free step.
+        min_dt: smallest free step, s.
+        max_dt: largest free step, s.
+        collocation_method: how the poses at both ends of a step determine its motion.
         state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
-        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed weighs as speed.
+        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed has the weight of
+            speed.
         final_state_weights: weights of the squared deviations of the last pose.
         position_weight: weight of the squared distance to a via point, s/m2.
         global_plan_viapoint_sep: distance between via points on the path, m.
-        max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
-        force_reinit_new_goal_dist: jump of the local goal beyond which the plan starts afresh, m.
-        force_reinit_new_goal_angular: turn of the local goal beyond which the plan starts afresh, rad.
-        allow_init_with_backward_motion: whether a first guess backs up to a goal behind the robot.
-        min_obstacle_dist: wanted distance to walls, m.
-        min_disc_dist: wanted distance to pedestrians and other robots, m; None for that to walls.
-        enable_dynamic_obstacles: whether discs are expected to go on; else they count as standing.
+        max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
+        force_reinit_new_goal_dist: jump of the local goal beyond which the plan is reset, m.
+        force_reinit_new_goal_angular: turn of the local goal beyond which the plan is reset, rad.
+        allow_init_with_backward_motion: whether an initial guess backs up to a goal behind the robot.
+        min_obstacle_dist: desired distance to walls, m.
+        min_disc_dist: desired distance to pedestrians and other robots, m; None for that to walls.
+        enable_dynamic_obstacles: whether discs are predicted to move; otherwise they count as standing.
         force_inclusion_dist: distance within which all obstacles count for a pose, m.
-        cutoff_dist: distance within which the nearest on either side count, m.
+        cutoff_dist: distance within which the nearest obstacle on either side counts, m.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are left out, m.
         obstacles: largest number of obstacles of a pose.
-        slack_weight: cost of each metre that a pose is nearer to an obstacle than wanted.
-        outer_ocp_iterations: how often a plan is made anew for the obstacles about it, at most; None for 1 with the quadratic form
-            and 5 with a free step.
-        iterations: most iterations of the solver.
+        slack_weight: cost per metre that a pose is nearer to an obstacle than desired.
+        outer_ocp_iterations: largest number of times that a plan is recomputed with its new obstacles; None for 1 with the
+            quadratic form and 5 with a free step.
+        iterations: largest number of iterations of the solver.
         tol: tolerance of the solver.
-        collision_check_no_poses: number of poses that are checked for walls; None for those until the robot can stand.
-        xy_goal_tolerance: distance to the goal within which it stops, m, if the task asks for no less.
-        yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad, if the task asks for no less.
+        collision_check_no_poses: number of poses that are checked for walls; None for those until the robot can stop.
+        xy_goal_tolerance: distance to the goal within which the robot stops, m, unless the task requires less.
+        yaw_goal_tolerance: deviation from the goal's heading within which the robot stops, rad, unless the task requires less.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -209,16 +213,18 @@ class Mpc:
 
     @property
     def free_time(self) -> bool:
-        """True where the step is free."""
+        """True if the step is free."""
         return self.objective != "quadratic_form"
 
     @property
     def steps(self) -> int:
-        """Number of steps of the problem, at most."""
+        """Largest number of steps of the problem."""
         return (self.max_grid_size if self.free_time else self.grid_size_ref) - 1
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory: plans, last commands and goals, places on the path; and why robots stand."""
+        """Return the twists (N, 3); the memory: plans, last commands and goals, places on the path; and the reasons why robots
+        stand.
+        """
         o, rows = observation, len(observation.pose)
         recall = self._recalled(memory, rows)
         known, predicted = discs(self.prediction.part, o, _MOMENTS, MOMENT, memory.get("prediction", {}))
@@ -229,7 +235,7 @@ class Mpc:
         return Answer(twists, {**recall, "prediction": predicted}, {"reason": reasons})
 
     def _recalled(self, memory: Memory, rows: int) -> Memory:
-        """A copy of the memory; zeros at the start of an episode."""
+        """Return a copy of the memory; zeros at the start of an episode."""
         if memory:
             return {name: array.copy() for name, array in memory.items() if name != "prediction"}
         plan = dict(poses=(self.steps + 1, 3), commands=(self.steps, 3), grid=(2,))
@@ -237,7 +243,7 @@ class Mpc:
         return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
 
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
-        """The command of one robot, forward, turning, sideways, and why it stands."""
+        """Return the command of one robot (forward, turning, sideways) and the reason why it stands."""
         robot = self._robot(o, row, recall["command"][row])
         plan, command, reason = None, braked(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None
@@ -260,18 +266,18 @@ class Mpc:
         return command, reason
 
     def _arrived(self, o: Observation, row: int) -> bool:
-        """Return whether the robot is where it should be."""
+        """Return whether the robot has reached its goal."""
         near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
         off = o.goal[row].astype(np.float64) - o.pose[row]
         return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= self._tolerance(o, row)
 
     def _tolerance(self, o: Observation, row: int) -> float:
-        """The allowed deviation from the goal's heading; pi where the task asks for none."""
+        """Return the allowed deviation from the goal's heading; pi if the task has no goal heading."""
         asked = self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
         return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
 
     def _robot(self, o: Observation, row: int, command: Array) -> Robot:
-        """One robot as it is."""
+        """Return the present state of one robot."""
         m = o.limits
         holonomic = bool(m.holonomic[row]) and m.max_vy[row] > 0
         radius = max(self.min_turning_radius, float(m.turning_radius[row]))
@@ -294,12 +300,12 @@ class Mpc:
         return Robot(pose, last, most, growth, fall, hard, radius, holonomic, *bodies, outline)
 
     def _step(self, robot: Robot) -> float:
-        """Time between poses, s."""
+        """Return the time between poses, s."""
         fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.fall[0]
         return self.dt_ref or float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
     def _planned(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
-        """The plan to drive, or None for braking, and why the robot does not just go on."""
+        """Return the plan to drive, or None for braking, and the reason for any special behaviour."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = int(o.path_count[row])
         half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
@@ -341,12 +347,12 @@ class Mpc:
         return None, reason
 
     def _wanted(self, things: Things) -> Array:
-        """The wanted distances (P + M,) of things."""
+        """Return the desired distances (P + M,) to obstacles."""
         disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
     def _old(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
-        """The rest of the plan of the call before, unless the goal is another."""
+        """Return the rest of the previous plan, unless the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
         before = turned(recall["goal"][row], robot.pose)
         jump, turn = math.hypot(*(goal - before)[:2]), abs(wrapped(goal[2] - before[2]))
@@ -357,7 +363,7 @@ class Mpc:
         return nearest_turn(whole.sampled(o.dt, n, left))
 
     def _solved(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None) -> tuple[Plan, bool]:
-        """The best plan, and whether the solver found it."""
+        """Return the best plan, and whether the solver converged."""
         step, steps, most = self._step(robot), self.steps, robot.most
         if self.free_time:
             long = float(np.hypot(*np.diff(route, axis=0).T).sum())
@@ -378,7 +384,7 @@ class Mpc:
         return best[0], best[1] < math.inf
 
     def _converged(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """The best plan about a guess, and its cost; infinite where the solver finds none."""
+        """Return the best plan around a guess, and its cost; infinite if the solver finds none."""
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
         goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
@@ -390,7 +396,7 @@ class Mpc:
         return guess, cost
 
     def _optimum(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """The best plan for the obstacles about a guess, and its cost; infinite where the solver does not converge."""
+        """Return the best plan for the obstacles around a guess, and its cost; infinite if the solver does not converge."""
         kind: Literal["unicycle", "car", "holonomic"] = (
             "car" if robot.turning_radius > 0 else "holonomic" if robot.holonomic else "unicycle"
         )

@@ -1,13 +1,13 @@
 """The optimal control problem of the model predictive planner, solved by fatrop through CasADi.
 
-Direct transcription: poses at equal times, held commands between them. Every pose is a stage of the problem: its state is the pose,
-the command before it and, where time is free, the step; its controls are the command and a slack. So the matrices are of bands,
+Direct transcription: poses at equal times, with piecewise constant commands. Every pose is a stage of the problem: its state is the
+pose, the previous command and, if the time is free, the step; its controls are the command and a slack. So the matrices are banded,
 which fatrop (L. Vanroye, A. Sathya, J. De Schutter and W. Decré, "FATROP: a fast constrained optimal control problem solver for
-robot trajectory optimization and control", IROS 2023) uses.
+robot trajectory optimization and control", IROS 2023) exploits.
 
-All numbers of a planner are parameters; what makes another problem is in `Form`. With a C compiler a problem's functions are
-compiled once and kept beside the kernels, under a name made of the form, this file and CasADi's version; without one CasADi's own
-virtual machine evaluates them, to the same bits.
+All numbers of a planner are parameters; `Form` contains what changes the problem itself. With a C compiler a problem's functions
+are compiled once and stored next to the kernels, under a name derived from the form, this file and CasADi's version; without one
+CasADi's own virtual machine evaluates them, with bit-identical results.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ LAYOUT = {
     **dict.fromkeys(("time_weight", "slack_weight", "braking"), 1),
     "body": 4,
 }
-"""Parameters of a stage and their sizes, before the obstacles' (x, y, distance; then vx, vy where time is free).
+"""Parameters of a stage and their sizes, before the obstacles' (x, y, distance; then vx, vy if time is free).
 
-``active`` is 0 in stages behind the last, where nothing moves any more; ``first`` is 1 in the first, whose command follows the last
-one after ``period``; ``index`` is the number of the stage; ``dt`` the step where it is fixed; ``via`` a place and its weight;
-``rate`` and ``braking`` the most that forward speed, turning rate and sideways speed grow, and forward speed falls, in 1 s;
-``body`` the middle and half the sides of the rectangle about which distances are measured.
+``active`` is 0 in stages after the last, in which nothing moves; ``first`` is 1 in the first, whose command follows the last
+command after ``period``; ``index`` is the number of the stage; ``dt`` the fixed step; ``via`` a position and its weight; ``rate``
+and ``braking`` the largest increases of forward speed, turning rate and sideways speed, and the largest decrease of forward speed,
+in 1 s; ``body`` the centre and half the sides of the rectangle to which distances are measured.
 """
 
 _FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off")  # contraction would give other bits than CasADi's own machine
-_SOFT = 1e-6  # m2, under the root of a distance
+_SOFT = 1e-6  # m2, added under the root of a distance
 _FOLDER = "mpc"
 
 
 class Form(NamedTuple):
-    """The form of a problem: what makes it another.
+    """The form of a problem: the settings that change the problem itself.
 
     Attributes:
-        steps: number of steps, at most.
+        steps: largest number of steps.
         obstacles: number of obstacles of a pose.
         kind: kind of the robot: commands are forward speed and turning rate, or forward speed and curvature, or forward speed,
             turning rate and sideways speed.
-        collocation: how the poses at both ends of a step make its motion.
+        collocation: how the poses at both ends of a step determine its motion.
         free_time: whether the step is free and the last pose is given.
     """
 
@@ -72,12 +72,12 @@ class Form(NamedTuple):
 
     @property
     def axes(self) -> int:
-        """Number of numbers of a command."""
+        """Number of components of a command."""
         return 3 if self.kind == "holonomic" else 2
 
     @property
     def states(self) -> int:
-        """Number of numbers of a state: the pose, the command before, the step."""
+        """Number of components of a state: the pose, the previous command, the step."""
         return 3 + self.axes + self.free_time
 
     @property
@@ -90,9 +90,9 @@ class Bounds(NamedTuple):
     """Bounds of a problem.
 
     Attributes:
-        command: (2, axes) least and largest command.
+        command: (2, axes) smallest and largest command.
         most: largest turning rate of a car, rad/s, or largest speed in any direction of a holonomic robot, m/s.
-        dt: least and largest step where it is free, s.
+        dt: smallest and largest free step, s.
     """
 
     command: Array
@@ -101,15 +101,15 @@ class Bounds(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The answer of the solver.
+    """The result of the solver.
 
     Attributes:
         states: (steps + 1, states) states.
         commands: (steps, axes) commands.
-        slack: (steps,) how much nearer than wanted the pose at the end of each step is to obstacles, m.
-        cost: cost of it all.
+        slack: (steps,) violation of the desired distance to obstacles by the pose at the end of each step, m.
+        cost: total cost.
         iterations: number of iterations.
-        converged: whether it is a solution.
+        converged: whether the solver converged.
     """
 
     states: Array
@@ -121,13 +121,13 @@ class Solution(NamedTuple):
 
 
 class Problem:
-    """A problem, ready to be solved for any numbers; not for several threads at once.
+    """A problem, ready to be solved for any parameters; not thread-safe.
 
     Args:
         form: form of the problem.
-        iterations: most iterations of the solver.
+        iterations: largest number of iterations of the solver.
         tolerance: tolerance of the solver.
-        compiled: whether to compile it, if that can be done.
+        compiled: whether to compile it, if possible.
     """
 
     def __init__(self, form: Form, iterations: int, tolerance: float, compiled: bool = True) -> None:
@@ -135,7 +135,7 @@ class Problem:
             self._make(form, iterations, tolerance, compiled)
 
     def _make(self, form: Form, iterations: int, tolerance: float, compiled: bool) -> None:
-        """Make the solver, with the functions of a library where there is one."""
+        """Create the solver, with the functions of a library if there is one."""
         import casadi
 
         self.form = form
@@ -154,7 +154,7 @@ class Problem:
             try:
                 self._solver, self.compiled = casadi.nlpsol("mpc", "fatrop", str(path), options), True
                 break
-            except RuntimeError:  # a file of another machine
+            except RuntimeError:  # a file from another machine
                 path.unlink(missing_ok=True)
 
     def solve(
@@ -164,7 +164,7 @@ class Problem:
 
         Args:
             start: (3 + axes,) pose and last command.
-            guess: states (steps + 1, states) and commands (steps, axes) where the search begins.
+            guess: initial states (steps + 1, states) and commands (steps, axes).
             parameters: parameters by the names of `LAYOUT`, each (size,) or (size, steps + 1).
             obstacles: (n, obstacles, 3 or 5) obstacles of the pose at the end of each of the first n steps.
             bounds: bounds.
@@ -190,7 +190,7 @@ class Problem:
         return Solution(states, stages[:, form.states : -1], stages[:, -1], float(answer["f"]), int(stats["iter_count"]), good)
 
     def _bounds(self, bounds: Bounds) -> tuple[Array, Array]:
-        """The bounds of all constraints."""
+        """Return the bounds of all constraints."""
         form = self.form
         low, high = np.zeros(len(self._equal)), np.zeros(len(self._equal))
         free = ~self._equal
@@ -217,12 +217,12 @@ _SLACK = 0.01
 
 @functools.lru_cache(maxsize=16)
 def problem(form: Form, iterations: int, tolerance: float, compiled: bool = True) -> Problem:
-    """Return the `Problem` of these settings, made once in a process."""
+    """Return the `Problem` of these settings, created once per process."""
     return Problem(form, iterations, tolerance, compiled)
 
 
 def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
-    """The functions of a stage and of the last pose."""
+    """Return the functions of a stage and of the last pose."""
     x, u, p = casadi.SX.sym("x", form.states), casadi.SX.sym("u", form.axes + 1), casadi.SX.sym("p", form.parameters)
     at, row = {}, 0
     for name, size in LAYOUT.items():
@@ -277,7 +277,7 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
 
 
 def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
-    """The problem as CasADi reads it, and which constraints are equations."""
+    """Return the problem in CasADi's form, and which constraints are equalities."""
     stage, ending = _stage(casadi, form)
     steps, states, wide = form.steps, form.states, form.states + form.axes + 1
     variables = casadi.MX.sym("w", steps * wide + states)
@@ -300,12 +300,12 @@ def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
 
 
 def folder() -> Path:
-    """The folder of compiled problems, beside that of the kernels."""
+    """Return the folder of compiled problems, next to that of the kernels."""
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 
 def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
-    """Yield the library of a problem: the kept one and, should it be no good, a new one; nothing where that cannot be made."""
+    """Yield the library of a problem: the stored one and, if it is invalid, a new one; nothing if that cannot be built."""
     said = repr((form, casadi.__version__, platform.machine(), _FLAGS)).encode() + Path(__file__).read_bytes()
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
     if unsealed(path) is not None:
@@ -320,7 +320,7 @@ def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
 
 
 def _compile(text: str, path: Path) -> bool:
-    """Compile C into a file, which is whole from its first moment on; return whether that was possible."""
+    """Compile C into a file, which appears only when complete; return whether that was possible."""
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None:
         return False

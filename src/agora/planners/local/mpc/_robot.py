@@ -1,6 +1,6 @@
-"""One robot of the model predictive planner: where it is, what it may do, and the commands that it can follow.
+"""One robot of the model predictive planner: its state, its limits, and the commands that it can follow.
 
-Commands and limits are of forward speed, turning rate and sideways speed, in this order.
+Commands and limits are forward speed, turning rate and sideways speed, in this order.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _LEAST = 1e-3  # m/s
 
 
 class Robot(NamedTuple):
-    """One robot as it is now.
+    """The present state of one robot.
 
     Attributes:
         pose: (3,) pose in the map's frame, m and rad.
-        last: (3,) command before this one, m/s and rad/s.
-        most: (2, 3) least and largest command.
-        growth: (3,) most that a command grows in 1 s.
-        fall: (3,) most that it falls in 1 s.
-        hard: (3,) most that the robot itself can change it in 1 s.
-        turning_radius: smallest radius of a curve, m; 0 where it can turn in place.
+        last: (3,) previous command, m/s and rad/s.
+        most: (2, 3) smallest and largest command.
+        growth: (3,) largest increase of a command in 1 s.
+        fall: (3,) largest decrease of a command in 1 s.
+        hard: (3,) largest change that the robot itself can make in 1 s.
+        turning_radius: smallest radius of a curve, m; 0 if it can turn in place.
         holonomic: whether it can move sideways.
         model: shape to which distances are measured.
-        body: shape that it has.
+        body: actual shape.
         outline: (V, 2) corners of its padded outline in its frame, m.
     """
 
@@ -55,7 +55,7 @@ def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
 
 
 def within(command: Array, robot: Robot, dt: float) -> Array:
-    """Return a command within all bounds, to the last bit of what the solver leaves."""
+    """Return a command clipped to all bounds, which the solver meets only to its tolerance."""
     made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
     made = np.clip(made, robot.most[0], robot.most[1])
     made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
@@ -63,12 +63,12 @@ def within(command: Array, robot: Robot, dt: float) -> Array:
 
 
 def braked(robot: Robot, falls: Array, dt: float) -> Array:
-    """Return the command that brakes by as much as ``falls`` (3,) in 1 s."""
+    """Return the command after braking by at most ``falls`` (3,) in 1 s."""
     return _drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
 
 
 def _drivable(command: Array, robot: Robot) -> Array:
-    """The command with no tighter a curve than the robot drives."""
+    """Return the command with a curve no tighter than the robot can drive."""
     if robot.turning_radius > 0:
         command[1] = np.clip(command[1], -abs(command[0]) / robot.turning_radius, abs(command[0]) / robot.turning_radius)
     return command

@@ -1,7 +1,7 @@
-"""The surroundings of one robot for its model predictive planner, in its own frame: path, walls as points, discs in time.
+"""The surroundings of one robot for its model predictive planner, in its own frame: path, walls as points, discs over time.
 
-Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot stands at (0, 0) and faces along x;
-all is float64.
+Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot is at (0, 0) and faces along x; all
+values are float64.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from agora.interfaces import Costmap
 from agora.planners._expected import Discs
 
 MOMENT = 0.3
-"""Time from one foretold place of a disc to the next, s."""
+"""Time between two predicted positions of a disc, s."""
 
 AWAY = 30.0
-"""Place of an obstacle that there is not, m."""
+"""Coordinate of a missing obstacle, m."""
 
 SPACING = 0.1
-"""Distance of the points of a local path, m."""
+"""Distance between the points of a local path, m."""
 
 _APART = 0.15  # m
 _STANDS = 1e-3  # m
@@ -35,11 +35,11 @@ class Body(NamedTuple):
     """The shape of a robot to which distances are measured: a rectangle with rounded corners.
 
     Attributes:
-        x: x of its middle, m.
-        y: y of its middle, m.
+        x: x of its centre, m.
+        y: y of its centre, m.
         half_length: half its length, without the rounding, m.
         half_width: half its width, without the rounding, m.
-        rounding: radius of the rounding, m; of a disc all else is 0.
+        rounding: radius of the rounding, m; for a disc all other values are 0.
     """
 
     x: float
@@ -50,11 +50,11 @@ class Body(NamedTuple):
 
 
 class Things(NamedTuple):
-    """The obstacles of one robot: points of walls, and after them discs.
+    """The obstacles of one robot: points of walls, followed by discs.
 
     Attributes:
         walls: (P, 2) points of walls, m.
-        places: (M, T, 2) places of discs now and every `MOMENT` after, m.
+        places: (M, T, 2) positions of discs now and every `MOMENT` after, m.
         radius: (P + M,) radii, 0 for points, m.
     """
 
@@ -64,7 +64,7 @@ class Things(NamedTuple):
 
     @property
     def discs(self) -> Things:
-        """The discs alone."""
+        """Return only the discs."""
         return Things(np.zeros((0, 2)), self.places, self.radius[len(self.walls) :])
 
     @property
@@ -74,7 +74,7 @@ class Things(NamedTuple):
         return stays
 
     def at(self, times: Array) -> tuple[Array, Array]:
-        """Return the places (K, P + M, 2) at times (K,), and the velocities there; after the last moment all go on as they do."""
+        """Return the positions (K, P + M, 2) at times (K,), and the velocities; after the last moment all keep their velocity."""
         moments = times / MOMENT
         before = np.clip(moments.astype(np.int64), 0, self.places.shape[1] - 2)
         steps = np.diff(self.places, axis=1)[:, before]
@@ -85,29 +85,29 @@ class Things(NamedTuple):
 
 
 def turned(points: Array, pose: Array) -> Array:
-    """Points or poses (..., 2 or 3) of the map in the frame of a pose (3,)."""
+    """Return points or poses (..., 2 or 3) of the map in the frame of a pose (3,)."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = points[..., 0] - pose[0], points[..., 1] - pose[1]
     return np.stack((c * x + s * y, c * y - s * x, *(points[..., k] - pose[k] for k in range(2, points.shape[-1]))), -1)
 
 
 def in_map(poses: Array, pose: Array) -> Array:
-    """Poses (..., 3) in the frame of a pose (3,) in the map's."""
+    """Return poses (..., 3) in the frame of a pose (3,) in the map's frame."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = poses[..., 0], poses[..., 1]
     return np.stack((pose[0] + c * x - s * y, pose[1] + s * x + c * y, poses[..., 2] + pose[2]), -1)
 
 
 def wrapped(angle: float) -> float:
-    """An angle in [-pi, pi)."""
+    """Return an angle in [-pi, pi)."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, Array, bool, float]:
-    """Return the part of a path that is planned for.
+    """Return the part of a path to plan for.
 
-    A path that comes by twice is followed in order: once it is within 0.22 m, what comes after the next greater distance is not
-    looked at.
+    A path that passes a place twice is followed in order: after it has come within 0.22 m, the part beyond the next larger distance
+    is ignored.
 
     Args:
         path: (K, 2) path, m.
@@ -143,14 +143,14 @@ def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, A
 
 
 def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) -> Array:
-    """Return the edges of what is lethal or unknown in a window: the middles (P, 2) of those cells with a free one beside them.
+    """Return the edges of lethal or unknown areas in a window: the centres (P, 2) of such cells with a free neighbour.
 
     Args:
         costmap: costmap of N rows.
         row: row of it.
         pose: (3,) pose of the robot, m and rad.
         reach: distance from the robot beyond which cells are left out, m.
-        behind: distance behind the robot beyond which they are left out, m.
+        behind: distance behind the robot beyond which cells are left out, m.
     """
     cell, origin = costmap.resolution, costmap.origin[row].astype(np.float64)
     own, away = np.floor((pose[:2] - origin) / cell).astype(np.int64), int(reach / cell) + 1
@@ -166,7 +166,7 @@ def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) 
 
 
 def moving(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
-    """Return the places (M, T, 2) of the discs about a robot, now and later, and their radii; without ``dynamic`` all stay."""
+    """Return the positions (M, T, 2) of the discs around a robot, now and later, and their radii; without ``dynamic`` all stay."""
     there = discs.present[row]
     now = discs.position[row, there][:, None].astype(np.float64)
     later = discs.expected[row, there].astype(np.float64) if dynamic else np.repeat(now, discs.expected.shape[2], axis=1)
@@ -174,7 +174,7 @@ def moving(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, A
 
 
 def gap(poses: Array, places: Array, body: Body) -> Array:
-    """Distances (K, M) from a body at poses (K, 3) to places (K, M, 2), m; below 0 inside."""
+    """Return distances (K, M) from a body at poses (K, 3) to positions (K, M, 2), m; below 0 inside."""
     c, s = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
     dx, dy = places[..., 0] - poses[:, 0, None], places[..., 1] - poses[:, 1, None]
     along = np.abs(c * dx + s * dy - body.x) - body.half_length
@@ -187,19 +187,19 @@ def gap(poses: Array, places: Array, body: Body) -> Array:
 def associate(
     poses: Array, places: Array, things: Things, body: Body, force: float, cutoff: float, most: int
 ) -> tuple[Array, Bools]:
-    """Return which things each pose heeds, (K, most), and which of these slots hold one.
+    """Return the obstacles of each pose, (K, most), and which of these slots are in use.
 
-    The nearest on its left, the nearest on its right and the nearest disc, all within ``cutoff`` m; then the next within ``force``
-    m. Points of walls nearer than 0.15 m to one that is heeded are left out.
+    The slots hold the nearest on its left, the nearest on its right and the nearest disc, all within ``cutoff`` m; then the next
+    within ``force`` m. Points of walls nearer than 0.15 m to one already in a slot are left out.
 
     Args:
         poses: (K, 3) poses.
-        places: (K, M, 2) places of things when the robot is there.
-        things: things.
+        places: (K, M, 2) positions of obstacles at the times of the poses.
+        things: the obstacles.
         body: shape of the robot.
-        force: distance within which all things count, m.
+        force: distance within which all obstacles count, m.
         cutoff: distance within which the nearest on either side count, m.
-        most: largest number of things of a pose, at least 3.
+        most: largest number of obstacles of a pose, at least 3.
     """
     near = gap(poses, places, body) - things.radius
     heeded = np.flatnonzero((near < max(force, cutoff)).any(axis=0))
@@ -227,15 +227,16 @@ def heeded(
     """Return the obstacles (K, most, 3 or 5) of the poses (K, 3) after 1, 2 ... steps: x, y, and the distance to keep, m.
 
     Args:
-        things: things.
-        wanted: (P + M,) wanted distances to them, m.
+        things: the obstacles.
+        wanted: (P + M,) desired distances to them, m.
         poses: (K, 3) poses.
         dt: time of a step, s.
         body: shape of the robot.
         force: as for `associate`.
         cutoff: as for `associate`.
         most: as for `associate`.
-        moves: whether the step may change: then places are those of now, were all as fast as then, and vx and vy are there too.
+        moves: whether the step may change: then positions are extrapolated back to time 0 with the velocities, and vx and vy are
+            added.
     """
     made = np.zeros((len(poses), most, 5))
     made[..., 0] = AWAY
@@ -251,12 +252,12 @@ def heeded(
 
 
 def on_wall(costmap: Costmap, row: int, poses: Array, outline: Array) -> Bools:
-    """Return at which poses (K, 3), in the map's frame, an outline touches a lethal or unknown cell, or holds one in its middle.
+    """Return at which poses (K, 3), in the map's frame, an outline touches a lethal or unknown cell, or contains one.
 
     Args:
         costmap: costmap of N rows.
         row: row of it.
-        poses: (K, 3) m and rad.
+        poses: (K, 3) poses, m and rad.
         outline: (V, 2) corners in the robot's frame, m.
     """
     cell, cost = costmap.resolution, costmap.cost[row]

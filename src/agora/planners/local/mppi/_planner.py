@@ -1,34 +1,35 @@
-"""Model predictive path integral control: a thousand roll-outs about the last plan, and their mean by what they cost.
+"""Model predictive path integral control: a thousand roll-outs around the last plan, averaged with weights from their costs.
 
 G. Williams, N. Wagener, B. Goldfain, P. Drews, J. M. Rehg, B. Boots and E. A. Theodorou, "Information theoretic MPC for model-based
 reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the mean of the samples as the new
-plan, a Savitzky-Golay filter over it, and a plan that moves on with time. Names and defaults are those of Nav2's controller of that
-name where it has them (std, temperature, gamma, time_steps; 0.05 s a step there).
+plan, a Savitzky-Golay filter over it, and a plan that is shifted with time. Names and defaults are those of Nav2's controller of
+that name if it has them (std, temperature, gamma, time_steps; 0.05 s per step there).
 
-The publication leaves the cost to its user. Here it is what the dynamic window approach counts (`dwa`), as means over a roll-out:
-the distances to the path and along it to the local goal, of the centre and of the nose, the costmap's cost, turning; and besides,
-how near people come who walk as a predictor says. A mean, where `dwa` counts the last pose alone, makes it worth while to arrive
-early.
+The publication leaves the cost to its user. Here it consists of the terms of the dynamic window approach (`dwa`), as means over a
+roll-out: the distances to the path and along it to the local goal, of the centre and of the nose, the costmap's cost, turning; and,
+in addition, the distance to people as predicted by a predictor. A mean rewards early arrival, unlike `dwa`, which counts only the
+last pose.
 
-Where it differs from the publication and from Nav2:
-- `dwa` counts the way to the local goal in steps along rows and columns. Here it is the length of the path from the cell that is
-  nearest on it, so that stepping aside for somebody is no way back.
-- The noise is drawn once and for all, as is Nav2's default, and is symmetric: each sample has one that turns as much to the other
+Differences from the publication and from Nav2:
+- `dwa` measures the distance to the local goal in steps along rows and columns. Here it is the length of the path from its nearest
+  cell, so that a sidestep around a person is not a step back.
+- The noise is drawn once, as is Nav2's default, and is symmetric: each sample has a mirrored one that turns equally to the other
   side. So mirrored scenes have mirrored commands, and no result depends on a generator.
-- The noise of a sample lasts (B. Vlahov et al., "Low frequency sampling in model predictive path integral control", RA-L 2024).
-  With noise that is new at every step a robot whose goal is behind it never tries to turn round.
+- The noise of a sample is correlated in time (B. Vlahov et al., "Low frequency sampling in model predictive path integral control",
+  RA-L 2024). With independent noise at every step a robot whose goal is behind it never tries to turn round.
 - Sample 0 is the plan itself. Sample 1 brakes, so that standing is always among the choices.
-- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is of what they
-  drew: of what they drove it would never be the top speed.
-- A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there.
-- The mean of ways that touch nothing may touch a wall, and the filter looks back on commands of before. Where the robot could not
-  stop before a wall after the command, it drives the cheapest sample instead. Who comes within a cell of a wall pays, as with
+- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is over the
+  drawn twists: over the driven twists it would never be the top speed.
+- A roll-out whose outline touches a wall has weight 0. If all have, the robot brakes, so a robot inside a wall stays there.
+- The mean of collision-free paths may touch a wall, and the filter includes past commands. If the robot could not
+  stop before a wall after the command, it drives the cheapest sample instead. Coming within a cell of a wall has a cost, as with
   Nav2's cost near collisions: the costmap knows a wall to half a cell.
-- Contact with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. It only
-  goes away from a person whom it touches.
-- Where good samples lie to both sides and few between, as before a person or with the goal right behind, only those of the better
-  side count: the mean of two ways round is no way. (The publication's mean, over noise that differs at every call, leaves this to
-  chance.)
+- Contact with people is only a cost, which grows with the robot's speed: a person that walks into a standing robot should not
+  freeze
+  it. The robot only drives away from a person that it touches.
+- If good samples lie on both sides and few in between, for example before a person or with the goal right behind, only those of the
+  better side count: the mean of two paths around an obstacle is not a path. (The publication's mean, over noise that differs at
+  every call, leaves this to chance.)
 """
 
 from __future__ import annotations
@@ -75,38 +76,38 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Mppi:
-    """Roll out many noisy variants of the last plan, and drive their mean, in which the cheap ones count most.
+    """Rolls out many noisy variants of the last plan, and drives their mean, weighted in favour of low costs.
 
-    Limits apply together with the robot's, which alone count where one is None.
+    Limits are combined with the robot's; None uses the robot's limit alone.
 
     Attributes:
         window: local costmap; people and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians; other robots go on at their velocity.
+        prediction: predictor of the pedestrians; other robots keep their velocity.
         samples: number of roll-outs, an even number.
-        time_steps: steps of a roll-out.
+        time_steps: number of steps of a roll-out.
         horizon: length of the roll-outs, s. Roll-outs must stay inside the window, which slows down a robot that could drive
             farther. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2 it needs 6 s.
         spread_x: standard deviation of the noise of the speed along x, in the robot's top speeds.
-        spread_y: the same along y, in its top speeds sideways.
-        std_theta: the same of the turning rate, rad/s.
-        noise_time: time in which the noise of a sample becomes another, s; 0 for noise that is new at every step.
-        temperature: difference of cost at which a sample counts less by a factor of e.
+        spread_y: standard deviation of the noise of the speed along y, in its top sideways speeds.
+        std_theta: standard deviation of the noise of the turning rate, rad/s.
+        noise_time: correlation time of the noise of a sample, s; 0 for independent noise at every step.
+        temperature: difference of cost that reduces the weight of a sample by a factor of e.
         gamma: weight of the deviation from the plan in the cost.
-        path_scale: cost of the mean distance to the path, that of the centre and that of the nose, 1/m.
-        goal_scale: cost of the mean distance along the path to the local goal, 1/m; the more the slower a robot below 1 m/s is.
-        heading_scale: cost of a heading back along the path; nothing up to one across it.
+        path_scale: cost of the mean distances of the centre and of the nose to the path, 1/m.
+        goal_scale: cost of the mean distance along the path to the local goal, 1/m; larger for robots slower than 1 m/s.
+        heading_scale: cost of a heading back along the path; 0 up to a right angle.
         obstacle_scale: cost of the mean of the costmap's cost under the centre, where 252 is 1.
-        critical_scale: cost of being within a cell of touching a wall all the way.
-        people_scale: cost of the mean nearness to people, where 1 is touching and 0 is beyond ``people_distance``.
-        people_distance: gap to people from which on nearness counts, m.
+        critical_scale: cost of being within a cell of touching a wall during the whole roll-out.
+        people_scale: cost of the mean nearness to people, where 1 is contact and 0 is beyond ``people_distance``.
+        people_distance: gap to people below which nearness counts, m.
         contact_scale: cost of the mean speed in contact with people, s/m, where standing counts as 1 m/s.
         twirling_scale: cost of the mean turning rate, s/rad.
         backward_scale: cost of the mean speed backwards, s/m.
-        sideways_scale: cost of the mean speed sideways, s/m; without it a robot that is as fast sideways as ahead faces anywhere.
-        forward_point_distance: distance of the nose before the centre, m.
-        max_vel_x: largest speed ahead, m/s.
-        min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
-        max_vel_y: largest speed sideways, m/s; only for robots that can.
+        sideways_scale: cost of the mean speed sideways, s/m; without it a robot as fast sideways as ahead has no preferred heading.
+        forward_point_distance: distance of the nose ahead of the centre, m.
+        max_vel_x: largest forward speed, m/s.
+        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
         max_vel_theta: largest turning rate, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
@@ -161,7 +162,9 @@ class Mppi:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), why a robot stands, and the memory: the plan, past commands, progress, the predictor's."""
+        """Return the twists (N, 3), the reasons why robots stand, and the memory: the plan, past commands, progress, the
+        predictor's.
+        """
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
@@ -177,14 +180,16 @@ class Mppi:
         return Answer(twists, {"plan": recall._asdict(), "prediction": foreseen}, {"reason": reasons})
 
     def _recalled(self, memory: Memory, rows: int) -> Recall:
-        """A copy of the memory; zeros at the start of an episode."""
+        """Return a copy of the memory; zeros at the start of an episode."""
         if memory:
             return Recall(*(memory["plan"][name].copy() for name in Recall._fields))
         zeros = np.zeros((rows, self.time_steps, 3), np.float32), np.zeros((rows, PAST, 3), np.float32)
         return Recall(*zeros, np.zeros((rows, 3), np.float32), np.zeros((rows, 2), np.int64))
 
     def _outlines(self, o: Observation) -> tuple[Floats, Floats]:
-        """The cost (N,) under the centre from which on the outline may touch a wall, and its size (N,) with a cell more."""
+        """Return the cost (N,) under the centre above which the outline may touch a wall, and the outline's scale (N,) with one
+        cell more.
+        """
         corners = self.window.corners(o.footprint, o.radius)
         inside, w, cell = disc_inside(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
         wider = 1.0 + cell / inside
@@ -193,7 +198,7 @@ class Mppi:
         return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32), np.asarray(wider, np.float32)
 
     def _parameters(self, o: Observation) -> Parameters:
-        """The kernel's parameters; scales of means are those of sums."""
+        """Return the kernel's parameters; scales of means are converted to scales of sums."""
         f, each = np.float32, 1.0 / self.time_steps
         walls = self.obstacle_scale, self.critical_scale
         scales = (self.path_scale, self.goal_scale, self.heading_scale, *walls, self.people_scale, self.contact_scale)
@@ -212,7 +217,7 @@ class Mppi:
         )
 
     def _scratch(self, o: Observation) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         rows, columns = o.costmap.cost.shape[1:]
         key = ((rows + 2) * (columns + 2), self.samples - self.samples % 2, self.time_steps)
@@ -230,9 +235,9 @@ class Mppi:
 
 @functools.lru_cache(4)
 def _noise(samples: int, steps: int, kept: float) -> Floats:
-    """Standard normal numbers (T, 3, K), of which a share is kept from step to step (an Ornstein-Uhlenbeck process).
+    """Return standard normal numbers (T, 3, K), correlated from step to step (an Ornstein-Uhlenbeck process).
 
-    None are for sample 0. To each later pair belong one and its mirror image.
+    They are zero for sample 0. The later samples form pairs of a sample and its mirror image.
     """
     drawn = np.zeros((steps, 3, samples), np.float32)
     drawn[:, :, 2::2] = Stream("mppi", 0, "noise").normal(0.0, 1.0, (steps, 3, samples // 2 - 1))

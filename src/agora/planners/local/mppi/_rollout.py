@@ -1,4 +1,4 @@
-"""Roll-outs of model predictive path integral control, their costs and their mean; float32, one sample a lane."""
+"""Roll-outs of model predictive path integral control, their costs and their mean; float32, one sample per lane."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agora.planners._rollouts.grids import WALL, cell_of, clear, footprint_cost,
 from agora.planners._rollouts.poses import GOES_ON, NO_PATH, is_another, towards, why_none
 
 PAST = 4
-"""Commands that the filter looks back on."""
+"""Number of past commands that the filter uses."""
 
 _FILTER = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21), np.float32) / np.float32(231.0)
 _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 _INSCRIBED, _TINY, _FAR = 253, np.float32(1e-6), np.float32(1e30)
 _STAIRS = 8  # cells
-_STANDING = np.float32(1.0)  # speed as which the contact of one who stands counts, m/s
-_SHARE = np.float32(0.05)  # of the weights, below which a side is no way of its own
+_STANDING = np.float32(1.0)  # m/s, speed that counts for the contact of a standing robot
+_SHARE = np.float32(0.05)  # fraction of the weights below which a side is not a path of its own
 _FULL = np.float32(252.0)
 
 
@@ -58,12 +58,12 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
+    """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
         controls: (N, T, 3) twists of the last plan, m/s and rad/s.
-        past: (N, PAST, 3) last commands, the latest last.
-        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        past: (N, PAST, 3) last commands, latest last.
+        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
     """
 
@@ -74,7 +74,7 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread: a grid, its labels, the queue, the path that is left; of K samples poses, the sums of their
+    """Working memory of one thread: a grid, its labels, the queue and the remaining path; for K samples poses, the sums of their
     headings, twists, costs and whether they hit; their twists (T, 3, K).
     """
 
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def _spread(grid, label, stride, queue, count, wanted):
-    """Run the waves as `agora.planners._rollouts.grids.flood`; each cell gets the number of the path's nearest cell."""
+    """Run the waves like `agora.planners._rollouts.grids.flood`; each cell gets the number of the path's nearest cell."""
     for k in range(count):
         label[queue[k]] = np.int32(k)
     head = 0
@@ -115,7 +115,7 @@ def _spread(grid, label, stride, queue, count, wanted):
 
 @hidden
 def _measure(queue, count, stride, cell, left):
-    """Write how far it is from each of the ``count`` cells of the path to the last, m; eight at once, so that stairs are slopes."""
+    """Write the path length from each of the ``count`` cells to the last, m; eight cells at once, so that stairs are slopes."""
     for k in range(count - 1, -1, -1):
         ahead = min(k + _STAIRS, count - 1)
         columns = np.float32(queue[ahead] % stride) - np.float32(queue[k] % stride)
@@ -144,7 +144,7 @@ def _prepare(scene, n, progress, scratch, reach):
 
 @hidden
 def _shifted(controls, steps):
-    """Move a plan on by ``steps`` steps, a number between 0 and 1 or more; its last twist is kept."""
+    """Shift a plan by ``steps`` steps, possibly a fraction; its last twist is repeated."""
     last = controls.shape[0] - 1
     for t in range(last + 1):
         at = min(np.float32(t) + steps, np.float32(last))
@@ -156,7 +156,7 @@ def _shifted(controls, steps):
 
 @spliced
 def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
-    """Move all samples on by a step with the twists that they draw about the plan's, and add what the twists cost."""
+    """Advance all samples by one step with their noisy twists, and add the costs of the twists."""
     low_x, high_x, high_y, high_theta, curvature = bounds
     std_x, std_y, std_theta = p.spread_x * high_x, p.spread_y * high_y, p.std_theta
     vx, vy, omega = scratch.twist[0], scratch.twist[1], scratch.twist[2]
@@ -193,14 +193,14 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
 
 @hidden
 def _fits(scene, n, scale, x, y, sine, cosine):
-    """Return whether the outline, ``scale`` times as large, touches no wall at a pose in the window."""
+    """Return whether the outline, scaled by ``scale``, touches no wall at a pose in the window."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     return footprint_cost(scene.cost[n], corners_x, corners_y, scale, x, y, sine, cosine, scene.inverse) >= 0
 
 
 @hidden
 def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
-    """Return whether the robot touches no wall that drives a twist for a step, and then brakes."""
+    """Return whether a robot that drives a twist for one step and then brakes touches no wall."""
     x, y, theta = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.pose[n, 2]
     vx, vy, omega = twist
     for _ in range(steps):
@@ -220,7 +220,7 @@ def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
 
 @hidden
 def _within(wanted, now, gains, period, bounds):
-    """A twist within the robot's limits that is nearest to a wanted one a period after the twist of now."""
+    """Return the twist within the robot's limits nearest to a wanted one, one period after the present twist."""
     vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
     omega = min(max(wanted[2], -bounds[3]), bounds[3])
@@ -234,7 +234,7 @@ def _within(wanted, now, gains, period, bounds):
 
 @spliced
 def _take_cheapest(controls, scratch, steps, bounds):
-    """Write the twists of the sample of most weight into the plan, within the robot's limits."""
+    """Write the twists of the sample of largest weight into the plan, within the robot's limits."""
     best = 0
     for k in range(scratch.x.size):
         best = k if scratch.cost[k] > scratch.cost[best] else best
@@ -246,9 +246,9 @@ def _take_cheapest(controls, scratch, steps, bounds):
 
 @spliced
 def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
-    """Add the costs of walls, of the distance to path and goal; a sample whose outline touches a wall hits.
+    """Add the costs of walls and of the distances to path and goal; a sample whose outline touches a wall hits.
 
-    One whose outline touches where it is ``wider`` times as large pays.
+    A sample whose outline touches a wall at ``wider`` times its size pays a cost.
     """
     window, inverse = scene.cost[n], scene.inverse
     columns, cell = window.shape[1] + 2, ONE / inverse
@@ -285,7 +285,7 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
 
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
-    """Add the cost of one disc at its place of the moment; in contact speed costs, too. No sample goes deeper than it begins."""
+    """Add the cost of one disc at its present position; in contact, speed also has a cost. No sample goes deeper than it begins."""
     wide = reach + p.margin
     for k in range(x.size):
         dx, dy = px - x[k], py - y[k]
@@ -299,10 +299,9 @@ def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
 
 @spliced
 def _weigh(p, scratch):
-    """Turn the costs of the samples into weights exp(-cost / temperature); return their sum, 0 where every sample hits.
+    """Turn the costs of the samples into weights exp(-cost / temperature); return their sum, 0 if every sample hits.
 
-    Where the weighted samples turn farther to both sides than all that do not hit, there are two ways, and their mean is none: the
-    samples of the side of less weight then count no more.
+    Samples on both sides with few in between are two paths, whose mean is not a path: the lighter side is then dropped.
     """
     least, count, weights = _FAR, scratch.x.size, scratch.cost
     for k in range(count):
@@ -328,7 +327,7 @@ def _weigh(p, scratch):
 
 @spliced
 def _average(controls, scratch, steps, total, bounds):
-    """Write the mean of the samples' twists, whose weights have a sum, into the plan, within the robot's limits."""
+    """Write the weighted mean of the samples' twists into the plan, within the robot's limits."""
     low, high = (bounds[0], -bounds[2], -bounds[3]), (bounds[1], bounds[2], bounds[3])
     for t in range(steps):
         for axis in range(3):
@@ -340,7 +339,7 @@ def _average(controls, scratch, steps, total, bounds):
 
 @spliced
 def _smoothed(controls, past, axis):
-    """The first twist of a plan after a Savitzky-Golay filter of nine points and second order over the past and the plan."""
+    """Return the first twist of a plan after a Savitzky-Golay filter of nine points and second order over past and plan."""
     last, value = controls.shape[0] - 1, ZERO
     for k in range(PAST):
         value += _FILTER[k] * past[k, axis]
@@ -351,7 +350,7 @@ def _smoothed(controls, past, axis):
 
 @spliced
 def _listed(p, scene, n, discs, radius, reach, near):
-    """Write the numbers of the discs that any sample may meet; return how many."""
+    """Write the numbers of the discs that any sample may touch; return their number."""
     position, size, present, expected = discs
     x, y, count = scene.pose[n, 0], scene.pose[n, 1], 0
     for m in range(present.shape[1]):
@@ -375,12 +374,12 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
     Args:
         p: `Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
-        radius: (N,) radius of the disc about the footprint, m.
+        radius: (N,) radius of the disc around the footprint, m.
         dt: step of the roll-outs, s.
-        circumscribed: (N,) cost under the centre from which on the outline may touch a wall.
-        wider: (N,) size of the outline, in its own, with a cell more on each side.
-        discs: places (N, M, 2), radii (N, M), presence (N, M) and expected places (N, M, T, 2) of people and robots.
-        noise: (T, 3, K) standard normal numbers; sample 0 has none, and sample 1 brakes.
+        circumscribed: (N,) cost under the centre above which the outline may touch a wall.
+        wider: (N,) scale of the outline with one cell more on each side.
+        discs: positions (N, M, 2), radii (N, M), presence (N, M) and predicted positions (N, M, T, 2) of people and robots.
+        noise: (T, 3, K) standard normal numbers; zero for sample 0, and sample 1 brakes.
         near: (M,) room for numbers.
         recall: `Recall`.
         scratch: `Scratch`.
@@ -412,6 +411,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         fastest = max(bounds[1], -bounds[0], bounds[2]) * dt * np.float32(steps)
         if not _prepare(scene, n, recall.progress[n], scratch, np.int32(np.ceil((fastest + p.forward) * inverse)) + 1):
             continue
+        # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
         _shifted(controls, p.period / dt)
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO
@@ -437,6 +437,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         wanted = (_smoothed(controls, past, 0), _smoothed(controls, past, 1), _smoothed(controls, past, 2))
         if found:
             twist = _within(wanted, now, gains, p.period, bounds)
+            # The mean of safe samples may be unsafe: then take the best sample, whose own roll-out touches nothing.
             if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
                 _take_cheapest(controls, scratch, steps, bounds)
                 twist = _within((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)

@@ -1,4 +1,4 @@
-"""The disc about a robot's outline, for planners that drive discs."""
+"""The disc around a robot's outline, for planners that treat robots as discs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agora.interfaces import Observation
 
 
 def about_outline(observation: Observation) -> Observation:
-    """Return the observation with the disc about the middle of each robot's outline in place of the disc about its base.
+    """Return the observation with the disc around the centre of each robot's outline instead of the disc around its base.
 
-    The base of a car is the middle of its rear axle, so the disc about its base is half as wide again. Pose, twist and radius
-    become those of the middle. Goal, path, outline and windows stay as they are. A robot whose outline has its middle at the base
-    keeps its disc.
+    The base of a car is the middle of its rear axle, so the disc around its base is half as wide again. Pose, twist and radius
+    become those of the centre. Goal, path, outline and windows stay unchanged. A robot whose outline is centred at the base keeps
+    its disc.
     """
     o = observation
     if not o.footprint.shape[1]:

@@ -3,22 +3,22 @@
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
 (Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
 
-Walls are what the local costmap holds as lethal. The robot makes the whole change for their half-planes, and these never give way,
-as those of obstacles in the authors' RVO2 library. The cells are standing discs, or the straight edges of all cells are
-obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
+Walls are the lethal cells of the local costmap. The robot takes full responsibility for their half-planes, which are never relaxed,
+as for obstacles in the authors' RVO2 library. The cells are either static discs, or the straight edges of all cells are obstacles
+of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
 
-With a ``tracking_error`` it is NH-ORCA for robots that turn on the spot and drive forwards (`agora.planners.local.orca._tracking`):
-they are asked only for velocities that they track within that error, each counts as larger by the error, and drives the arc that
-tracks best. The error shrinks to the room that people, robots and walls leave, so that no two discs overlap that are larger by
-it; a tenth of it is kept, without which a robot could not turn. Other robots are taken to do the same, and pedestrians to go where
-they want. Bounds of acceleration are unknown to it: a robot that gains turning rate slowly strays farther than by the error.
-Of 120 `tiago` that change places on circles of twenty, from headings that are askew, 42 arrive without it and all with 0.1 m.
-Where all look to the middle and start alike, grown discs block each other for longer: in the suite `rlca` none of 3750 robots of
-`nh_orca` touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
+With a ``tracking_error`` the planner is NH-ORCA for robots that turn on the spot and drive forwards
+(`agora.planners.local.orca._tracking`): a robot only gets velocities that it tracks within that error, is enlarged by the error,
+and drives the arc that tracks best. The error shrinks to the gap to people, robots and walls, so that the enlarged discs do not
+overlap; a tenth of it is kept, because otherwise a robot could not turn. Other robots are assumed to do the same, and pedestrians
+to move freely. Limits of acceleration are ignored: a robot that gains turning rate slowly deviates by more than the error. Of 120
+`tiago` that change places on circles of twenty, from random headings, 42 arrive without it and all with 0.1 m. If all robots face
+the centre and start alike, enlarged discs block each other for longer: in the suite `rlca` none of 3750 robots of `nh_orca` touches
+another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
 
-Narrow places: a robot is the disc about the middle of its outline, which is 0.66 m wide for `f1tenth`; about its base it is 0.96 m.
-ORCA asks for velocities that a robot may not have at once: a car has to turn to them, and `rto` needs 1.5 m to stop from 2.8 m/s.
-So `agora.planners.steering` lets robots brake before walls, and cars back up.
+Narrow places: a robot is the disc around the centre of its outline, which is 0.66 m wide for `f1tenth`; around its base it is 0.96
+m. ORCA may return velocities that a robot cannot reach at once: a car has to turn to them, and `rto` needs 1.5 m to stop from 2.8
+m/s. So `agora.planners.steering` lets robots brake before walls, and cars back up.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
 
 _ALONG = np.float32(0.9)
-_LEAST = np.float32(0.1)  # of the tracking error, kept where there is no room for it
+_LEAST = np.float32(0.1)  # fraction of the tracking error that is kept without room for it
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 
@@ -66,8 +66,10 @@ _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turn
 
 
 class _Parameters(NamedTuple):
-    """The parameters of the kernel: the planner's fields, the control period, s, and of the robots (N,) the preferred speeds and
-    the tracking errors, 0 of those that do not track.
+    """The parameters of the kernel: the planner's fields, the control period, s, and the robots' preferred speeds and tracking
+    errors.
+
+    Both arrays are (N,); the tracking error is 0 for robots that do not track.
     """
 
     neighbour_distance: np.float32
@@ -88,33 +90,35 @@ class _Parameters(NamedTuple):
 
 @dataclass(frozen=True)
 class OrcaPlanner:
-    """The velocity nearest to the preferred one that avoids pedestrians and other robots for a while.
+    """Takes the velocity nearest to the preferred one that avoids pedestrians and other robots for a time.
 
-    How a robot follows that velocity is in `agora.planners.steering.velocity_to_twist`; a holonomic one does so at once, unturned.
+    For how a robot follows that velocity see `agora.planners.steering.velocity_to_twist`; a holonomic robot takes it directly,
+    without turning.
 
     With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
 
     Attributes:
-        neighbour_distance: others farther away are not seen, m.
-        max_neighbours: number of the nearest that are avoided.
+        neighbour_distance: distance beyond which others are not seen, m.
+        max_neighbours: number of nearest neighbours that are avoided.
         horizon: time for which others are avoided, s.
         wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
-        walls: way of avoiding lethal cells of the costmap: "discs", one of every 3 x 3 as a disc; "edges", all of them by their
-            straight edges, as SocNavBench does it. Edges are exact if the window has the map's resolution.
+        walls: representation of lethal cells of the costmap: "discs", one disc per 3 x 3 cells; "edges", all cells by their
+            straight edges, as in SocNavBench. Edges are exact if the window has the map's resolution.
         window: local costmap, for walls.
-        radius_factor: every radius is multiplied by it (SocNavBench 1.05).
-        padding: length added to every radius then, m (CrowdNav 0.01).
-        differenced: whether velocities of pedestrians are differences of their last two places, 0 of somebody new (SocNavBench);
-            False takes the velocities that are perceived.
-        responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
-        follow_path: head for a point on the path; False heads straight for the goal.
-        lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
+        radius_factor: factor of every radius (SocNavBench 1.05).
+        padding: length added to every radius afterwards, m (CrowdNav 0.01).
+        differenced: whether velocities of pedestrians are differences of their last two positions, 0 for a new one (SocNavBench);
+            False uses the perceived velocities.
+        responsibility: share of an avoidance that the robot takes (CrowdNav 0.5; SocNavBench 1: pedestrians take none).
+        follow_path: drive to a point on the path; False drives straight to the goal.
+        lookahead: distance along the path of the point to drive to, m, at most that of the goal.
         preferred_speed: preferred speed, m/s; None for the robot's largest.
-        settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
-        turn_gain: turn gain of robots that cannot move sideways, 1/s; None for as fast as they turn.
-        tracking_error: largest distance of a robot that turns on the spot from where the velocity would have brought it, m; 0 asks
-            it for any velocity, and steers it by ``turn_gain``.
-        turning_time: time in which a robot that tracks turns to the velocity, s, or as fast as it can; at least the control period.
+        settle: the remaining distance takes at least this time, s, so the robot slows down near the goal (CrowdNav 1; SocNavBench
+            0, without slowing down).
+        turn_gain: turning gain of robots that cannot move sideways, 1/s; None for the largest turning rate.
+        tracking_error: largest distance of a robot that turns on the spot from the position given by the velocity, m; 0 allows any
+            velocity, and steers by ``turn_gain``.
+        turning_time: time in which a tracking robot turns to the velocity, s, or its shortest time; at least the control period.
     """
 
     neighbour_distance: Length = 10.0
@@ -154,9 +158,9 @@ class OrcaPlanner:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand, and not at the end of their path.
+        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand before the end of their path.
 
-        Where pedestrians stood is remembered if ``differenced``.
+        With ``differenced``, the memory holds the positions of pedestrians.
         """
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
@@ -201,12 +205,12 @@ class OrcaPlanner:
         ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
         blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
         if self.follow_path and o.path_count is not None:
-            blocked &= path_count > 0  # who has no path stands for that reason
+            blocked &= path_count > 0  # a robot without a path has its own reason
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """The arrays of the tracks, without slots where there are none."""
+    """Return the arrays of the tracks; without slots if there are none."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
@@ -214,9 +218,9 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
 
 
 def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
-    """Return the tracks with velocities from their places a period ``dt`` ago, and the new memory.
+    """Return the tracks with velocities from their positions a period ``dt`` ago, and the new memory.
 
-    ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
+    ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 for a new pedestrian.
     """
     velocity = np.zeros_like(tracks.position)
     if memory:
@@ -228,7 +232,7 @@ def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks
 
 @hidden
 def _near(keys, found, position, present, x, y, view, begin):
-    """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; returns how many keys there are."""
+    """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; return the new number of keys."""
     for q in range(present.size):
         dx, dy = position[q, 0] - x, position[q, 1] - y
         squared = dx * dx + dy * dy
@@ -239,14 +243,17 @@ def _near(keys, found, position, present, x, y, view, begin):
 
 @hidden
 def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall):
-    """Write the half-planes of walls, the nearest first; returns how many. One that the lines so far cover asks for nothing, and
-    one that touches the robot for nothing but not to come nearer, as in RVO2.
+    """Write the half-planes of walls, nearest first; return their number.
 
-    A point of a straight wall is covered by the half-plane of the nearest one where that lies along the wall, as RVO2 has it of
-    segments. Both are known to ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand
-    out. A half-plane that lets the robot slide past the nearest point lies across the wall, and nothing may stand out of it.
+    A wall point that is covered by the lines so far adds no half-plane; a point that touches the robot only forbids approaching it,
+    as in RVO2.
 
-    Points come in any order. Those that a line covers are dropped as soon as it is written, so all within reach count.
+    A point of a straight wall is covered by the half-plane of the nearest point if that half-plane lies along the wall, as for
+    segments in RVO2. Both points are known to ``wall``, half a cell, which tilts that half-plane: the tolerance grows with the
+    distance of the point. A half-plane that lets the robot slide past the nearest point lies across the wall, and no point may
+    stand out of it.
+
+    Points come in any order. Covered points are dropped as soon as a line is written, so all points within reach count.
     """
     made = np.int64(0)
     if count == 0:
@@ -278,7 +285,7 @@ def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall
 
 @hidden
 def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
-    """Write the half-planes of the walls' straight edges, the nearest first; returns how many."""
+    """Write the half-planes of the walls' straight edges, nearest first; return their number."""
     made = np.int64(0)
     for n in range(count):
         k = index_in(order[n])
@@ -288,9 +295,9 @@ def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
 
 @hidden
 def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
-    """Write the half-planes of the walls about one robot, as discs or by their straight edges.
+    """Write the half-planes of the walls around one robot, as discs or by their straight edges.
 
-    Returns how many, and the tracking error for which the nearest leaves room.
+    Returns their number, and the tracking error that the nearest wall allows.
     """
     keys, order, found = scratch
     inverse, wall = ONE / wall_horizon, HALF * at[2]
@@ -315,7 +322,7 @@ def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_ho
 
 @lean_inlined
 def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
-    """The tracking error for which the others of one row leave room: the gap to a pedestrian, half of that to a robot."""
+    """Return the tracking error that the others of one row allow: the gap to a pedestrian, half of that to a robot."""
     slots = pedestrians[3].shape[1]
     for n in range(kept):
         q = index_in(nearest[n])
@@ -331,7 +338,7 @@ def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pede
 
 @kernel
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
-    """Wanted velocities of rows first..last-1."""
+    """Write wanted velocities of rows first..last-1."""
     pose, twist, goal, radius, max_vx, max_omega = robot
     path, path_count, base = route
     cost, origin, resolution = window

@@ -1,16 +1,16 @@
-"""The velocities that a robot with two wheels can track: the part of NH-ORCA that ORCA does not have.
+"""The velocities that a differential-drive robot can track: the additional part of NH-ORCA.
 
 Alonso-Mora, Breitenmoser, Rufli, Beardsley, Siegwart, "Optimal reciprocal collision avoidance for multiple non-holonomic robots",
-DARS 2010 (Springer 2013). The robot drives an arc at an even speed and turning rate for a while T, until it has the direction of
-the wanted velocity, and is then as fast as that. A point that moves at that velocity V from the start, at an angle a to the robot's
-heading, is then never farther from it than
+DARS 2010 (Springer 2013). The robot drives an arc at constant speed and turning rate for a time T, until it has the direction of
+the wanted velocity, and then drives at that velocity. A point that moves at that velocity V from the start, at an angle a to the
+robot's heading, is then never farther from the robot than
 
     V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
 
-which is the best one. In half angles these are the equations of the paper; the largest V for an error is convex in all directions.
-The paper has more cases where a robot's largest speed is less the faster it turns. Here both are bounds of their own, and
-the arc is never driven faster than at V. Where a robot cannot turn by a in T, it turns as fast as it can, and T is as long as that
-takes: the arc is still driven at the best speed, where the paper turns on the spot. Neither knows bounds of acceleration.
+which is optimal. In half angles these are the equations of the paper; the set of velocities for an error is convex. The paper has
+more cases in which a robot's largest speed falls with its turning rate. Here both have independent limits, and the arc is never
+driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T is extended accordingly: the arc is still
+driven at the optimal speed, while in the paper the robot turns on the spot. Both ignore limits of acceleration.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agora.core.state import Bools, Floats, frozen
 from agora.interfaces import Limits, Observation
 
 SIDES = 17
-"""Half-planes of the velocities that can be tracked: eight on each side, and one behind."""
+"""Number of half-planes of the trackable velocities: eight on each side, and one behind."""
 
 _EACH = SIDES // 2
 _BEHIND = np.float32(0.9 * math.pi)
@@ -34,16 +34,16 @@ _STILL = np.float32(1e-3)
 
 
 def trackers(limits: Limits) -> Bools:
-    """Return which robots (N,) turn on the spot and drive forwards: those that are neither cars nor move sideways and back."""
+    """Return which robots (N,) turn on the spot and drive forwards: those that are neither car-like nor holonomic."""
     return (limits.turning_radius <= 0.0) & ~(limits.holonomic & (limits.min_vx < 0.0))
 
 
 @hidden
 def trackable_lines(lines, made, cosine, sine, error, turning_time, max_omega, fastest):
-    """Append the half-planes of a polygon of velocities that a robot tracks, and return how many half-planes there are then.
+    """Append the half-planes of a polygon of velocities that a robot tracks, and return the new number of half-planes.
 
-    Its corners lie on the bound of these velocities, close to each other near the heading, where the bound bends most. None is
-    right behind: a robot that is to turn round would turn now to one side and now to the other.
+    Its corners lie on the boundary of these velocities, denser near the heading, where the curvature is largest. No corner is
+    directly behind: a robot that has to turn round would alternate between both sides.
 
     Args:
         lines: (L, 4) half-planes as in `agora.core.halfplanes`.
@@ -93,10 +93,10 @@ def _track(velocity, pose, chosen, max_omega, turning_time, twists, first, last)
 
 
 def track(velocity: Floats, observation: Observation, turning_time: float, twists: Floats) -> None:
-    """Write the twists (N, 3) of the robots that `trackers` names: the arcs along which they track velocities (N, 2).
+    """Write the twists (N, 3) of the robots selected by `trackers`: the arcs along which they track velocities (N, 2).
 
     Args:
-        velocity: m/s, map frame.
+        velocity: velocities, m/s, map frame.
         observation: pose, limits and dt of the N robots.
         turning_time: time in which a robot turns to the velocity, s; not less than dt.
         twists: (N, 3), written.

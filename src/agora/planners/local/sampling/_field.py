@@ -1,8 +1,8 @@
-"""The distances to the goal along free space, in the window of a local costmap: the measure of the sampling planner's places.
+"""The distances to the goal through free space in the window of a local costmap, which the sampling planner uses to rate places.
 
-The original has the distance of the whole map by fast marching. Here the equation that that solves, |grad D| = 1, is solved in the
-window by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005), from
-where the global path leaves the window, or ends, to which the length of the rest of the path is added.
+The original computes the distance on the whole map by fast marching. Here the same equation, |grad D| = 1, is solved in the window
+by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005), from the place
+where the global path leaves the window, or ends; the length of the rest of the path is added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.costmap.inflation import LETHAL
 
 CLOSED = np.float32(1000.0)
-"""By how much farther than the seed cells count that the wave does not come to, m: the original's value of obstacles."""
+"""Additional distance of cells that the wave does not reach, m: the original's value of obstacles."""
 
 _LETHAL = np.uint8(LETHAL)
 _TINY, _STEADY = np.float32(1e-9), np.float32(1e-4)
@@ -25,7 +25,7 @@ _ROUNDS = 32
 
 @hidden
 def _nearest(path, count, x, y):
-    """The point of the path that is nearest to (x, y): the number of the next corner, and the place."""
+    """Return the point of the path nearest to (x, y): the number of the next corner, and the position."""
     least, after, px, py = np.float32(np.inf), 0, path[0, 0], path[0, 1]
     for k in range(max(count - 1, 1)):
         end = min(k + 1, count - 1)
@@ -41,7 +41,7 @@ def _nearest(path, count, x, y):
 
 @hidden
 def _length(path, count, after, x, y):
-    """Length of the path from a place on it to its end."""
+    """Return the length of the path from a place on it to its end."""
     gone = ZERO
     for k in range(after, count):
         gone += math.sqrt((path[k, 0] - x) * (path[k, 0] - x) + (path[k, 1] - y) * (path[k, 1] - y))
@@ -51,9 +51,10 @@ def _length(path, count, after, x, y):
 
 @hidden
 def _seed(cost, left, bottom, cell, path, count, x, y):
-    """The last free place on the way to the path and along it, before it leaves the window: whether there is one, where, the rest.
+    """Return the last free place on the line to the path and along it, before it leaves the window: whether it exists, where, the
+    rest.
 
-    The outermost cells are not in the window. The way is walked in steps of half a cell.
+    The outermost cells do not belong to the window. The line is sampled in steps of half a cell.
     """
     rows, columns = cost.shape
     after, px, py = _nearest(path, count, x, y)
@@ -77,7 +78,7 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
 
 @hidden
 def _sweep_row(above, here, below, cost, cell, begin, end, step):
-    """Lower the distances of a row, one after the other, by those of their neighbours; return whether any has changed."""
+    """Lower the distances of a row, one after the other, with those of their neighbours; return whether any has changed."""
     changed, before = False, here[begin - step]
     for u in range(begin, end, step):
         now = here[u]
@@ -94,7 +95,7 @@ def _sweep_row(above, here, below, cost, cell, begin, end, step):
 
 @hidden
 def _sweep(distance, cost, cell):
-    """Sweep over all cells but the outermost, once from each corner; return whether anything has changed."""
+    """Sweep over all cells except the outermost, once from each corner; return whether any distance has changed."""
     rows, columns = cost.shape
     changed = False
     for turn in range(4):
@@ -107,10 +108,10 @@ def _sweep(distance, cost, cell):
 
 @hidden
 def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
-    """Write the distances from the centres of cells to the goal along free space, m; return the distance from which on they are
+    """Write the distances from the centres of cells to the goal through free space, m; return the distance from which cells are
     closed.
 
-    A cell that the wave does not come to has the distance of the seed and `CLOSED`. Where there is no seed all are closed.
+    A cell that the wave does not reach has the distance of the seed plus `CLOSED`. Without a seed all cells are closed.
 
     Args:
         cost: (H, W) costs of the window.
@@ -118,7 +119,7 @@ def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
         bottom: y of the window's lower-left corner, m.
         cell: length of a cell, m.
         path: (K, 2) points of the path, m.
-        count: number of points that count, at least 1.
+        count: number of valid points, at least 1.
         x: x of the robot, m.
         y: y of the robot, m.
         distance: out, (H, W).

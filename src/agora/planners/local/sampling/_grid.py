@@ -1,8 +1,8 @@
-"""The waypoints of SocNavBench's sampling planner: a grid in the picture of a camera on the robot, projected to the floor.
+"""The waypoints of SocNavBench's sampling planner: a grid in the image of a camera on the robot, projected to the floor.
 
-Even in the picture, it is dense before the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
-``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class puts the camera's field of view
-in their place, and of the bounds only those of the heading count.
+The grid is uniform in the image, so it is dense near the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
+``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class replaces them by the camera's
+field of view; only the bounds of the heading take effect.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 from agora.core.state import Doubles
 
 FOCAL = 0.01
-"""Of the camera, m; cancels out but for the clipped edge."""
+"""Focal length of the camera, m; it cancels out except at the clipped edge."""
 
-_EDGE = 0.01  # rad, by which the upper and the lower edge of the picture are clipped
+_EDGE = 0.01  # rad, by which the upper and the lower edge of the image are clipped
 
 
 @functools.lru_cache(maxsize=16)
 def waypoints(count: int, headings: int, height: float, tilt: float, half_view: float) -> Doubles:
-    """Return the waypoints (K, 3) x, y, heading in the robot's frame, m and rad; K is somewhat more than ``count``, see `_sides`.
+    """Return the waypoints (K, 3) x, y, heading in the robot's frame, m and rad; K is slightly more than ``count``, see `_sides`.
 
     Args:
-        count: number of waypoints that are wanted.
-        headings: number of headings at each place, from one side of the picture over straight up to the other.
+        count: desired number of waypoints.
+        headings: number of headings at each place, from one side of the image to the other, including straight up.
         height: height of the camera above the floor, m.
         tilt: tilt of the camera below the horizon, rad.
         half_view: half the field of view of the camera, rad.
@@ -44,7 +44,7 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
 
 
 def _sides(count: int, headings: int, width: float, height: float) -> tuple[int, int, int]:
-    """Columns, rows and headings, all odd: the next at which places are as far apart across as up."""
+    """Return the numbers of columns, rows and headings, all odd, for equal spacing in both directions of the image."""
     places = math.ceil((count + 1) / headings)
     spacing = math.sqrt(width * height / places)
     columns, rows, angles = (
@@ -54,10 +54,10 @@ def _sides(count: int, headings: int, width: float, height: float) -> tuple[int,
 
 
 def _on_the_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, tilt: float) -> Doubles:
-    """Project places and directions in the picture to the floor (K, 3).
+    """Project places and directions in the image to the floor (K, 3).
 
     With D = f sin(tilt) + up cos(tilt): x = h (f cos(tilt) - up sin(tilt)) / D, y = -across h / D. The heading is that of the
-    derivative of both along the direction, for which the original takes a difference.
+    derivative of both along the direction, which the original approximates by a difference.
     """
     sine, cosine = math.sin(tilt), math.cos(tilt)
     depth = FOCAL * sine + up * cosine

@@ -1,4 +1,4 @@
-"""The loop of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
+"""The kernels of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Parameters(NamedTuple):
     """The fields of `agora.planners.local.sampling.Sampling` that the loop reads, as float32.
 
     Attributes:
-        step: time between the places of a spline that are looked at, s.
+        step: time between the sampled places of a spline, s.
         control_horizon: time for which a spline is driven, s.
         obstacle_cost: weight of obstacles.
-        margin: distance to obstacles at which the cost begins, m.
+        margin: distance to obstacles below which there is a cost, m.
         width: length over which the cost grows to its weight, m.
         goal_cost: weight of the distance to the goal, 1/m2.
         goal_margin: distance to the goal at which the cost is 0, m.
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
 
 @hidden
 def _between(field, column, row, a, b):
-    """A field at a place, bilinear, and its slope there along columns and rows, per cell."""
+    """Return a field at a place by bilinear interpolation, and its slope there along columns and rows, per cell."""
     low, right = field[row, column], field[row, column + 1] - field[row, column]
     above, across = field[row + 1, column], field[row + 1, column + 1] - field[row + 1, column]
     lower, upper = low + a * right, above + a * across
@@ -52,7 +52,7 @@ def _between(field, column, row, a, b):
 
 @hidden
 def obstacle_and_goal(p, goal, gap):
-    """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, but for the constant of
+    """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, up to the constant of
     `cost_of_spline`.
     """
     within = max(p.margin - gap, ZERO) / p.width
@@ -60,18 +60,18 @@ def obstacle_and_goal(p, goal, gap):
 
 
 class RobotWindow(NamedTuple):
-    """A robot in its window, in cells from the centre of the first.
+    """A robot in its window, in cells from the centre of the first cell.
 
     Attributes:
         distance: (H, W) distances to the goal, m.
         gaps: (H, W) distances to the nearest obstacle, m.
-        u: place of the robot, along the columns.
-        v: place of the robot, along the rows.
+        u: column of the robot, a real number.
+        v: row of the robot, a real number.
         sine: sine of its heading.
         cosine: cosine of its heading.
-        inverse: cells in a metre.
-        closed: distance from which on a cell is closed, m.
-        clear: distance to obstacles within which the robot may not come nearer to them, m.
+        inverse: cells per metre.
+        closed: distance from which a cell is closed, m.
+        clear: distance to obstacles below which the robot may not come nearer to them, m.
         touching: whether the robot touches an obstacle: then it may not come nearer to it at once.
     """
 
@@ -98,9 +98,7 @@ def _cell_of(scene, x, y):
 
 @hidden
 def _sum_of_places(p, x, y, way, time, scene, most):
-    """Return the cost of a spline's places but for their angles; infinite where it is discarded, or as soon as it is above
-    ``most``.
-    """
+    """Return the cost of a spline's places without their angles; infinite if it is discarded, or as soon as it exceeds ``most``."""
     share, free, suspicious = p.step / time, p.margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
     total, first = ZERO, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
@@ -131,7 +129,7 @@ def _sum_of_places(p, x, y, way, time, scene, most):
 
 @hidden
 def _sum_of_angles(p, x, y, way, time, scene):
-    """The sum of the angles between a spline and the direction to the goal along free space at its places, rad."""
+    """Return the sum of the angles between a spline and the direction to the goal through free space at its places, rad."""
     share, total = p.step / time, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
         px, py, dx, dy, _, _ = along(x, y, way, min(np.float32(k) * share, ONE))
@@ -145,11 +143,11 @@ def _sum_of_angles(p, x, y, way, time, scene):
 
 @hidden
 def cost_of_spline(p, x, y, way, time, scene, limit):
-    """The mean cost of the places of a spline; infinite where it is discarded, or where it is sure to be above ``limit``.
+    """Return the mean cost of the places of a spline; infinite if it is discarded, or certain to exceed ``limit``.
 
     Source: SocNavBench (commit 2724ea85), ``ObstacleAvoidance``, ``GoalDistance``, ``AngleDistance``, ``valid_mean``: the mean of
-    obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the places that
-    come before the final time, with the goal's distance and direction along free space.
+    obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the places before
+    the final time, with the goal's distance and direction through free space.
     """
     count = np.float32(np.ceil(time / p.step))
     least = p.goal_cost * p.goal_margin * p.goal_margin
@@ -161,7 +159,7 @@ def cost_of_spline(p, x, y, way, time, scene, limit):
 
 @kernel
 def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
-    """Write for the robots ``rows[i]``, ``first <= i < last``, the number of the best spline, -1 for none, and its cost.
+    """Write the number of the best spline, -1 for none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
 
     Args:
         p: `Parameters`.
@@ -175,12 +173,12 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         path: (N, K, 2) paths, m.
         path_count: (N,) numbers of their points.
         pose: (N, 3) poses, m and rad.
-        clear: (R,) m, see `RobotWindow`.
+        clear: (R,) distances, m, see `RobotWindow`.
         touching: (R,) whether they touch an obstacle.
         chosen: out, (R,) int64.
         least: out, (R,) float32.
         first: first of ``rows``.
-        last: one after the last.
+        last: one after the last of them.
     """
     distance, inverse = np.empty(cost.shape[1:], np.float32), ONE / cell
     for i in range(first, last):
@@ -199,23 +197,22 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
 
 @lean_kernel
 def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
-    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and the time of their splines that has
-    gone by.
+    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and the elapsed time of their splines.
 
-    Where a limit is below what the spline asks for, the robot goes along it more slowly.
+    If a limit is below the spline's value, the robot follows the spline more slowly.
 
     Args:
         x: (N, 3) coefficients of x.
         y: (N, 3) coefficients of y.
-        way: (N, 3) coefficients of the way along the spline.
+        way: (N, 3) coefficients of the progress along the spline.
         time: (N,) final times, s; 0 for no spline.
-        gone: (N,) time along the spline, s, in and out.
+        gone: (N,) elapsed time along the spline, s, in and out.
         dt: period, s.
         max_vx: (N,) largest speed, m/s.
         max_omega: (N,) largest turning rate, rad/s.
         twist: out, (N, 3).
         first: first row.
-        last: one after the last.
+        last: one after the last row.
     """
     for n in range(first, last):
         if time[n] <= ZERO:

@@ -1,37 +1,36 @@
-"""The sampling planner of SocNavBench, its "Baseline", which knows nothing of pedestrians.
+"""The sampling planner of SocNavBench, its "Baseline", which ignores pedestrians.
 
 Biswas et al., "SocNavBench: A Grounded Simulation Testing Framework for Evaluating Social Navigation", ACM Transactions on
 Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are those of its code (commit 2724ea85:
 ``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
 
-Every ``control_horizon`` it takes, of all splines that begin with about the robot's speed, the one whose places cost least
-(`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to some 21,000 waypoints within 90
-degrees ahead, twenty times, each time for another start speed. The final time is the shortest within the limits, and what takes
-longer than ``max_final_time`` is left out. A shorter time makes the start faster too: splines are sorted by the start speeds that
-come out.
+Every ``control_horizon`` the planner chooses, among all splines that start with about the robot's speed, the one with the lowest
+mean cost (`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to about 21,000 waypoints
+within 90 degrees ahead, for each of twenty start speeds. The final time is the shortest within the limits; splines that take longer
+than ``max_final_time`` are left out. A shorter time also raises the start speed: splines are sorted by the resulting start speeds.
 
-Where it differs:
-- The distance to the goal along free space is solved for in the local costmap, from where the global path leaves it, or ends, and
-  the length of the rest is added; the original has it of the whole map. Its direction is that of the bilinear distance at the
-  place; the original mixes the angles of four cells. Splines that leave the window are discarded.
-- Obstacles are the lethal and unknown cells of the costmap. Splines whose middle line enters one, or a cell from which there is no
-  way to the goal, are discarded; the original counts 1000 m there. Where none is left, the robot stands for the reason ``blocked``,
-  or ``start_in_contact`` where it touches one.
+Differences from the source:
+- The distance to the goal through free space is computed in the local costmap, from the place where the global path leaves it, or
+  ends, and the length of the rest is added; the original uses the whole map. The direction is the gradient of the bilinear distance
+  at the place; the original mixes the angles of four cells. Splines that leave the window are discarded.
+- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a
+  path to the goal, are discarded; the original adds 1000 m there. If none is left, the robot stands for the reason ``blocked``,
+  or ``start_in_contact`` if it touches an obstacle.
   A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
-- Splines that bring the disc inside the robot's outline nearer to an obstacle that it touches then are discarded. To the original
-  the robot's width is but a cost of places near obstacles, and it touches the jambs of doors (``clearance``).
-- Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR has no part in what is
-  driven, because the benchmark is given poses. Here twists are commanded, those in the middle of every period; what a robot cannot
-  follow is made good by the next spline.
-- The original's personal-space term is evaluated on the first spline alone and added to all, so that it changes nothing. It is
+- Splines that bring the inscribed disc of the robot's outline nearer to an obstacle that it touches at that time are discarded. In
+  the original the robot's width only affects the cost of places near obstacles, and it touches the jambs of doors (``clearance``).
+- Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR does not affect the
+  motion, because the benchmark is given poses. This planner commands twists, those in the middle of every period; the next spline
+  corrects deviations of the robot.
+- The original's personal-space term is evaluated on the first spline only and added to all, so it has no effect. It is
   left out.
 - Limits that are not given are the robot's, with its turning radius; those of the benchmark's robot are the preset
-  `sampling_socnavbench`. Splines are made for whole centimetres a second, as robots have them. A robot that an interplanner slows
-  down to something else drives those of the next tenth of a metre a second above, more slowly.
-- Where a start speed has no splines, those of the nearest that has some are taken.
+  `sampling_socnavbench`. Splines are computed for whole centimetres per second, like the robots' limits. A robot that an
+  interplanner slows down to another speed drives the splines of the next tenth of a metre per second above, more slowly.
+- If a start speed has no splines, those of the nearest start speed with splines are taken.
 
-Narrow places: a robot whose base is not in its middle, as a car's, may touch a jamb with its nose: the disc inside its outline
-about the base is all that it keeps clear. It drives forward only, and stands 0.15 m before a wall.
+Narrow places: a robot whose base is not in its centre, such as a car, may touch a jamb with its nose: only the inscribed disc
+around the base is kept clear. It drives forwards only, and gets stuck 0.15 m before a wall.
 """
 
 from __future__ import annotations
@@ -70,12 +69,12 @@ _TUNABLE: dict[str, Span] = {
 
 
 class Best(NamedTuple):
-    """Splines that robots drive along.
+    """The splines along which robots drive.
 
     Attributes:
         x: (R, 3) coefficients of x (`agora.planners.local.sampling._splines`).
         y: (R, 3) coefficients of y.
-        p: (R, 3) coefficients of the way along the spline.
+        p: (R, 3) coefficients of the progress along the spline.
         time: (R,) final times, s; 0 for none.
     """
 
@@ -91,7 +90,7 @@ class Best(NamedTuple):
         return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
 
     def ways(self, pose: Floats, count: int) -> Doubles:
-        """Places (R, count, 2) on the way of robots at the poses (R, 3) that drive them, the first where they are."""
+        """Return positions (R, count, 2) on the paths of robots that start at the poses (R, 3), the first at the start."""
         gone = np.linspace(0.0, 1.0, count)
         x, y = (part.astype(np.float64)[..., None] for part in (self.x, self.y))
         places = [((one[:, 0] * gone + one[:, 1]) * gone + one[:, 2]) * gone for one in (x, y)]
@@ -100,7 +99,7 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling:
-    """Take the spline that costs least, drive along it for the control horizon, take the next.
+    """Takes the spline of lowest cost, drives along it for the control horizon, and takes the next.
 
     Attributes:
         window: local costmap.
@@ -108,22 +107,22 @@ class Sampling:
         max_omega: largest turning rate, rad/s, None for the robot's.
         waypoints: approximate number of waypoints.
         headings: number of headings at each place.
-        camera_height: height of the camera that makes the grid, m.
+        camera_height: height of the camera that defines the grid, m.
         camera_tilt: tilt of that camera below the horizon, degrees.
         half_view: half the camera's field of view, degrees.
         start_speeds: number of start speeds, from 0 to the top speed.
         min_final_time: shortest final time of splines, s.
         max_final_time: longest final time of splines, s.
         control_horizon: time for which a spline is driven, s.
-        step: time between the places of a spline that are looked at, s.
-        clearance: distance to obstacles within which it does not come nearer to them, m; None for the radius of the disc inside the
-            robot's outline, 0 is the original.
-        obstacle_margin: distance to obstacles below which they cost something, m.
-        obstacle_width: length by which the robot is nearer where the cost is ``obstacle_cost``, m; it grows with the third power.
+        step: time between the sampled places of a spline, s.
+        clearance: distance to obstacles below which the robot does not come nearer to them, m; None for the radius of the inscribed
+            disc of the robot's outline, 0 is the original.
+        obstacle_margin: distance to obstacles below which they have a cost, m.
+        obstacle_width: distance below that at which the cost is ``obstacle_cost``, m; the cost grows with the third power.
         obstacle_cost: weight of obstacles.
         goal_cost: weight of the distance to the goal, 1/m2.
         angle_cost: weight of the angle, 1/rad.
-        goal_margin: distance to the goal at which the goal costs nothing, m.
+        goal_margin: distance to the goal at which the goal has no cost, m.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -166,7 +165,7 @@ class Sampling:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the splines that are driven, how much of them has gone by, s, and why a robot stands."""
+        """Return the twists (N, 3), the driven splines, their elapsed times, s, and the reasons why robots stand."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = len(o.pose)
@@ -191,7 +190,7 @@ class Sampling:
         return Answer(twists, now, {"reason": np.where(now["time"] > 0.0, np.int8(Reason.NONE), standing)})
 
     def limits(self, o: Observation) -> tuple[Floats, Floats]:
-        """The top speeds and turning rates (N,), m/s and rad/s."""
+        """Return the top speeds and turning rates (N,), m/s and rad/s."""
         return np.minimum(o.limits.max_vx, own(self.max_speed)), np.minimum(o.limits.max_omega, own(self.max_omega))
 
     def best(self, o: Observation, rows: Array) -> Best:
@@ -219,13 +218,13 @@ class Sampling:
         return best
 
     def _clear(self, o: Observation) -> Floats:
-        """Return the least distance to obstacles that robots (N,) keep, m."""
+        """Return the smallest distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
         return disc_inside(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
-        """Return all splines of a robot with these limits, m/s, rad/s and m; they are made once for all planners that ask."""
+        """Return all splines of a robot with these limits, m/s, rad/s and m; they are computed once for all planners."""
         tilt, half_view = math.radians(self.camera_tilt), math.radians(self.half_view)
         grid = (self.waypoints, self.headings, self.camera_height, tilt, half_view)
         times = (self.min_final_time, self.max_final_time)
@@ -239,14 +238,14 @@ class Sampling:
 
 
 def _in_map(pose: Floats, places: Doubles) -> Doubles:
-    """Places (R, K, 2) in the frames of robots at the poses (R, 3), in the map's."""
+    """Return places (R, K, 2) of the frames of robots at the poses (R, 3) in the map's frame."""
     x, y = places[..., 0], places[..., 1]
     sine, cosine = (np.array([[f(one)] for one in pose[:, 2].tolist()]) for f in (math.sin, math.cos))
     return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
 
 
 def _none(count: int) -> Best:
-    """No splines."""
+    """Return empty splines."""
     x, y, p = np.zeros((3, count, 3), np.float32)
     return Best(x, y, p, np.zeros(count, np.float32))
 
@@ -257,7 +256,7 @@ def _nothing(count: int) -> Memory:
 
 
 def _made_for(speed: float) -> float:
-    """The top speed for which the splines of a robot are made that drives so fast, m/s."""
+    """Return the top speed, m/s, whose splines serve a robot with this speed."""
     exact = round(100.0 * speed) / 100.0
     if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
         return exact
@@ -265,7 +264,7 @@ def _made_for(speed: float) -> float:
 
 
 def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
-    """Distances of cells to obstacles (R, H, W), m, and which robots touch one (R,)."""
+    """Return distances of cells to obstacles (R, H, W), m, and which robots touch one (R,)."""
     assert o.costmap is not None
     cell = o.costmap.resolution
     gaps = [cell_distance(o.costmap.cost[n] >= LETHAL, cell) - np.float32(0.5 * cell) for n in rows]
@@ -276,7 +275,7 @@ def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
 
 
 def _filled(of: Splines, bins: Array) -> Array:
-    """The start speeds with splines that are nearest to these (R,)."""
+    """Return the nearest start speeds with splines (R,)."""
     filled = np.flatnonzero(np.diff(of.first))
     if not len(filled):
         return bins

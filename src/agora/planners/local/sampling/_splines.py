@@ -1,8 +1,8 @@
 """The splines of SocNavBench's sampling planner: from the robot to waypoints, at several speeds, as fast as limits allow.
 
-With s the share of the final time T that has gone by, p(s) = a s^3 + b s^2 + c s runs from 0 to 1 and the place is x(p), y(p), of
-third order too (commit 2724ea85, ``Spline3rdOrder``). They begin at the origin along the x axis and end at the waypoint with its
-heading, standing.
+With s the elapsed fraction of the final time T, p(s) = a s^3 + b s^2 + c s runs from 0 to 1 and the position is x(p), y(p), also of
+third order (commit 2724ea85, ``Spline3rdOrder``). Splines start at the origin along the x axis and end at rest at the waypoint,
+with its heading.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agora.core.state import Array, Doubles, Floats, Ints
 from agora.planners.local.sampling._grid import waypoints
 
 CHECKS = 80
-"""Places on a spline at which its speeds are compared with the limits: the original's, which are 0.05 s apart."""
+"""Number of places on a spline at which its speeds are compared with the limits: the original's, which are 0.05 s apart."""
 
 _THREE, _SIX, _TINY = np.float32(3.0), np.float32(6.0), np.float32(1e-12)
 _BACKWARDS = np.float32(-1e-5)
@@ -28,7 +28,7 @@ _NEVER = np.float32(np.inf)
 
 
 class Catalogue(NamedTuple):
-    """The settings from which splines are made.
+    """The settings that define a set of splines.
 
     Attributes:
         waypoints: as for `agora.planners.local.sampling._grid.waypoints`.
@@ -64,7 +64,7 @@ class Splines(NamedTuple):
         first: (B + 1,) first spline of each start speed.
         x: (S, 3) coefficients of third, second and first order, x, m.
         y: (S, 3) coefficients of third, second and first order, y, m.
-        p: (S, 3) coefficients of third, second and first order, way along the spline.
+        p: (S, 3) coefficients of third, second and first order, progress along the spline.
         time: (S,) final times, s.
         waypoint: (S,) numbers of the waypoints.
     """
@@ -79,13 +79,15 @@ class Splines(NamedTuple):
 
 @hidden
 def place(a, b, c, s):
-    """A cubic without a constant term, and its derivative."""
+    """Return a cubic without a constant term, and its derivative."""
     return ((a * s + b) * s + c) * s, (_THREE * a * s + TWO * b) * s + c
 
 
 @hidden
 def along(x, y, p, s):
-    """The place, the direction (not of length 1) and the twist times the final time, where a share s of the time has gone by."""
+    """Return the position, the direction (not of length 1) and the twist times the final time, at an elapsed fraction s of the
+    time.
+    """
     way, pace = place(p[0], p[1], p[2], s)
     px, dx = place(x[0], x[1], x[2], way)
     py, dy = place(y[0], y[1], y[2], way)
@@ -96,9 +98,9 @@ def along(x, y, p, s):
 
 @hidden
 def _fit(goal, speed, horizon, x, y, p):
-    """Write the coefficients of the spline to ``goal`` (3,) that begins with ``speed`` where it takes the time ``horizon``.
+    """Write the coefficients of the spline to ``goal`` (3,) that starts with ``speed`` and takes the time ``horizon``.
 
-    The factors f1 = f2 = speed + distance are the original's; where the final time then becomes another, so does the start speed.
+    The factors f1 = f2 = speed + distance are the original's; if the final time changes afterwards, so does the start speed.
     """
     factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     sine, cosine = sincos(goal[2])
@@ -114,7 +116,7 @@ def _fit(goal, speed, horizon, x, y, p):
 def _times(goals, speeds, limits, x, y, p, time, start, first, last):
     """Write the splines from speeds ``first <= i < last`` to all goals: coefficients (B, K, 3), times, start speeds (B, K).
 
-    The time is infinite where a spline would back up, or cannot be driven in time or within the turning radius.
+    The time is infinite if a spline would back up, or cannot be driven in time or within the turning radius.
     """
     max_speed, max_omega, bend, least, most = limits
     for i in range(first, last):
@@ -135,7 +137,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
 
 @functools.lru_cache(maxsize=32)
 def splines(of: Catalogue) -> Splines:
-    """Return the splines of a catalogue, each waypoint once at a start speed: of the lowest speed that it was fitted for."""
+    """Return the splines of a catalogue, each waypoint once per start speed: the one fitted for the lowest speed."""
     goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
     speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)
     shape = (of.speeds, len(goals))
@@ -152,14 +154,14 @@ def splines(of: Catalogue) -> Splines:
 
 
 def bin_of(speed: Array, max_speed: float, count: int) -> NDArray[np.int64]:
-    """Return the number of the start speed that is nearest to each speed, m/s; of two the lower."""
+    """Return the number of the start speed nearest to each speed, m/s; the lower of two equally near ones."""
     spacing = max_speed / (count - 1)
     found: NDArray[np.int64] = np.clip(np.ceil(np.asarray(speed, np.float64) / spacing - 0.5), 0, count - 1).astype(np.int64)
     return found
 
 
 def _once(bins: Array, one: int) -> Array:
-    """Flat numbers of the splines in a bin, in order, without those to a waypoint that an earlier one has."""
+    """Return flat numbers of the splines in a bin, in order, without those to a waypoint of an earlier spline."""
     found = np.flatnonzero(bins == one)
     _, earliest = np.unique(found % bins.shape[1], return_index=True)
     ordered: Array = found[np.sort(earliest)]
@@ -167,7 +169,7 @@ def _once(bins: Array, one: int) -> Array:
 
 
 def end_of(x: Floats, y: Floats) -> Doubles:
-    """Return where splines with coefficients (..., 3) end, and their headings there (..., 3) in the frame of their start."""
+    """Return the end positions and headings (..., 3) of splines with coefficients (..., 3), in the frame of their start."""
     a, b = x.astype(np.float64), y.astype(np.float64)
     dx, dy = (3.0 * one[..., 0] + 2.0 * one[..., 1] + one[..., 2] for one in (a, b))
     heading = np.reshape([math.atan2(v, u) for u, v in zip(dx.ravel(), dy.ravel(), strict=True)], dx.shape)

@@ -1,3 +1,3 @@
-"""Safe interval path planning among people who walk as predicted."""
+"""Safe interval path planning among people with predicted motion."""
 
 from agora.planners.local.sipp._planner import Sipp as Sipp

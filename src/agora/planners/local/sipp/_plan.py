@@ -1,7 +1,7 @@
-"""The plan of one robot among those who are expected about it: the cells, their safe times, the search, and the velocity for it.
+"""The plan of one robot among predicted people: the cells, their safe times, the search, and the resulting velocity.
 
-The cells lie about the robot, which stands in the middle of the one in the middle. Their rows run along the
-axis that is nearest to the way to the point of the path that it makes for, so that a scene turned by quarters has the same plan.
+The lattice is centred on the robot, which stands in its middle cell. Its rows run along the axis nearest to the direction of the
+target point of the path, so that a scene rotated by quarter turns has the same plan.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Parameters(NamedTuple):
     """The parameters of the kernel.
 
     Attributes:
-        columns: cells on a side of the lattice, an odd number.
+        columns: cells per side of the lattice, an odd number.
         cell: length of a cell, m.
         step: length of a step of time, s.
         margin: distance to keep from people and robots, m.
         padding: distance to keep from walls, m.
-        regain: speed at which a margin that somebody has taken is asked back, m/s.
-        lookahead: time ahead of which the plan is driven at an even velocity, s.
-        speed: (N,) m/s.
+        regain: speed at which a lost margin is restored, m/s.
+        lookahead: time for which the plan is driven at constant velocity, s.
+        speed: (N,) speeds, m/s.
     """
 
     columns: np.int64
@@ -68,7 +68,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(columns: int) -> Scratch:
-    """Working memory for a lattice of so many cells a side."""
+    """Return working memory for a lattice with this number of cells per side."""
     cells = columns * columns
     return Scratch(
         np.empty(cells, np.bool_),
@@ -90,7 +90,8 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, column
 
     The lattice's rows run along (ahead, aside).
 
-    Where the robot is nearer to a wall than the padding, there is less of it; where it touches one, no cell nearer to it is free.
+    If the robot is nearer to a wall than the padding, the padding is reduced; if it touches a wall, no cell nearer to the wall is
+    free.
     """
     half = columns // 2
     rows, wide = cost.shape
@@ -128,7 +129,7 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, column
 
 @hidden
 def _disc(cells, value, x, y, reach, columns, cell):
-    """Add the bits of ``value`` to the cells whose middles are nearer than ``reach`` to (x, y) from the robot."""
+    """Add the bits of ``value`` to the cells whose centres are nearer than ``reach`` to (x, y) from the robot."""
     half, squared = columns // 2, reach * reach
     inverse = ONE / cell
     bottom, top = np.int64(np.ceil((y - reach) * inverse)), np.int64(np.floor((y + reach) * inverse))
@@ -142,7 +143,7 @@ def _disc(cells, value, x, y, reach, columns, cell):
 
 @lean_inlined
 def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
-    """Write the masks of the times at which a cell is not safe from somebody."""
+    """Write the masks of the times at which a cell is unsafe because of people."""
     position, radii, present, expected = about
     unsafe[:] = np.uint64(0)
     for q in range(present.shape[1]):
@@ -160,7 +161,7 @@ def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
 
 @hidden
 def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
-    """The free cell nearest to (x, y) from the robot; with ``reachable``, among those from which there is a way."""
+    """Return the free cell nearest to (x, y) from the robot; with ``reachable``, among the cells with a path to the target."""
     half, best, least = columns // 2, columns // 2 * columns + columns // 2, _FAR
     for i in range(1, columns - 1):
         for j in range(1, columns - 1):
@@ -174,7 +175,7 @@ def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
 
 @hidden
 def _write_way(state, arrival, parent, columns, cell, pace, way):
-    """Write the corners (x, y, time) of the way to a state, with two where the robot waits; returns how many."""
+    """Write the corners (x, y, time) of the path to a state, two of them for a wait; return their number."""
     half, count = columns // 2, np.int64(0)
     while True:
         n = state // INTERVALS
@@ -200,7 +201,7 @@ def _write_way(state, arrival, parent, columns, cell, pace, way):
 
 @hidden
 def _place(way, count, time):
-    """Return the place of the robot at a time, from where it is now."""
+    """Return the position of the robot at a time, relative to its present one."""
     k = np.int64(1)
     while k < count and way[k, 2] < time:
         k += 1
@@ -212,7 +213,7 @@ def _place(way, count, time):
 
 @hidden
 def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
-    """Return whether all cells are free and safe that a robot is in that moves evenly and then stands, until ``time``."""
+    """Return whether all cells are free and safe that a robot occupies when it moves uniformly and then stands, until ``time``."""
     half, inverse = columns // 2, ONE / cell
     for k in range(np.int64(np.ceil(time / step)) + 1):
         t = min(np.float32(k) * step, moving)
@@ -226,9 +227,9 @@ def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
 
 @hidden
 def _velocity(p, s, way, count, speed, dt):
-    """The even velocity that follows a way for as long as it stays safe, at most the lookahead.
+    """Return the constant velocity that follows a path for as long as it stays safe, at most the lookahead.
 
-    At full speed, where the robot may then wait, or else as late as the way is.
+    The velocity is at full speed, if the robot may then wait, or else follows the times of the path.
     """
     least = max(dt, p.step)
     time = max(min(p.lookahead, way[count - 1, 2]), least)
@@ -245,7 +246,7 @@ def _velocity(p, s, way, count, speed, dt):
 
 @kernel
 def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
-    """Write the velocities that robots are to have, m/s, and why they stand or do not follow their path.
+    """Write the wanted velocities of robots, m/s, and the reasons why they stand or leave their path.
 
     Args:
         p: `Parameters`.
@@ -258,7 +259,7 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         wanted: (N, 2) out.
         reasons: (N,) int8, out.
         first: first row.
-        last: one after the last.
+        last: one after the last row.
     """
     pose, radius = robot
     path, path_count = route

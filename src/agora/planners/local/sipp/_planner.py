@@ -1,28 +1,28 @@
-"""Safe interval path planning among people who walk as predicted: the earliest arrival, waits included.
+"""Safe interval path planning among people with predicted motion: the earliest arrival, including waits.
 
 M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011: the search
-(`agora.planners.local.sipp._search`). Where it differs:
+(`agora.planners.local.sipp._search`). Differences from the source:
 
-- The paper plans the whole way once, for obstacles whose ways are known. Here a lattice about the robot is planned anew at every
-  call, as far as the path's point at its edge, for discs that move as a predictor says. With a predictor that is right the arrival
-  is the earliest on the lattice, and so a bound of what others reach at that speed. With `constant_velocity` it knows no more
-  than they do, and is no bound.
-- Whoever is there at the end of the horizon counts as standing there for ever.
-- The lattice knows no heading and no bounds of acceleration. The velocity that follows the way is even for a while ahead, as long
+- The paper plans the whole path once, for obstacles with known motion. Here a lattice around the robot is replanned at every
+  call, up to the path's point at its edge, for discs that move as predicted. With a perfect predictor the arrival
+  is the earliest on the lattice, and so a bound for other planners at that speed. With `constant_velocity` the planner knows no
+  more than other planners, and gives no bound.
+- A disc that occupies a cell at the end of the horizon counts as standing there forever.
+- The lattice ignores heading and limits of acceleration. The velocity that follows the path is constant for a while, as long
   as that is safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
-- A robot that is nearer to somebody than the margin counts as thinner by as much, and thicker again with time; so it goes away.
-- Of several ways that arrive at the same time it takes the one that the search finds first. In the mirror image of a scene that is
-  another one.
-- Where no way leads to the target, the robot goes where it is safe for longest (the reason is ``escaping``).
+- A robot that is nearer to a person than the margin counts as thinner by the difference, and grows again with time; so it moves
+  away.
+- Of several paths with the same arrival time the first one found is taken. In the mirror image of a scene this is a different path.
+- If no path leads to the target, the robot drives to the place that is safe for longest (the reason is ``escaping``).
 
-A robot is the disc about its outline. Between the middles of cells it may be nearer to somebody than the margin, by half a cell.
+A robot is the disc around its outline. Between the centres of cells it may violate the margin by half a cell.
 
 Among 25 tracked people per 100 m2 all of 100 robots arrive, as with `teb`, and stay farther from people: by 0.02 m [0.00, 0.04] in
-the mean of the closest approach, and by 0.08 m than `dwa`. A larger margin keeps more and takes longer: with 0.35 m it was 0.08 m,
-and two of 100 touched a wall.
+the mean of the closest approach, and by 0.08 m than `dwa`. A larger margin keeps more distance and takes longer: with 0.35 m it was
+0.08 m, and two of 100 touched a wall.
 
-Narrow places: a disc that has little room does not get through, such as `f1tenth`, and a car comes round late. A robot that needs
-more than a metre to stop, as `rto`, cuts the end of a wall.
+Narrow places: a disc with little room does not get through, such as `f1tenth`, and a car turns late. A robot that needs more than a
+metre to stop, such as `rto`, cuts the end of a wall.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Sipp:
-    """Drive the way of earliest arrival among people who are expected to be elsewhere at each moment.
+    """Drives the path of earliest arrival among people with predicted motion.
 
     Attributes:
         window: local costmap, for walls; the lattice covers it.
-        prediction: predictor of the pedestrians; other robots go on at their velocity.
+        prediction: predictor of the pedestrians; other robots keep their velocity.
         cell: length of a cell of the lattice, m.
-        horizon: time for which people are expected to walk on, s, in 64 steps.
+        horizon: time for which people are predicted, s, in 64 steps.
         margin: distance to keep from people and robots, m.
         padding: distance to keep from walls, m.
-        regain: speed at which a margin that somebody has taken is asked back, m/s.
+        regain: speed at which a lost margin is restored, m/s.
         lookahead: longest time of the plan that is driven at one velocity, s.
         speed: speed of moves, m/s; None for the robot's largest.
     """
@@ -93,7 +93,7 @@ class Sipp:
 
     @property
     def _columns(self) -> int:
-        """Cells on a side of the lattice, an odd number."""
+        """Number of cells per side of the lattice, an odd number."""
         return 2 * int(0.5 * self.window.size / self.cell) + 1
 
     @cached_property
@@ -110,7 +110,7 @@ class Sipp:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), why a robot stands or goes elsewhere, and the predictor's memory."""
+        """Return the twists (N, 3), the reasons why robots stand or leave their path, and the predictor's memory."""
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
@@ -137,7 +137,7 @@ class Sipp:
         return Answer(twists, {"prediction": foreseen}, {"reason": reasons})
 
     def _scratch(self) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         if getattr(_LOCAL, "columns", None) != self._columns:
             _LOCAL.columns, _LOCAL.scratch = self._columns, scratch(self._columns)
         kept: Scratch = _LOCAL.scratch
@@ -145,7 +145,9 @@ class Sipp:
 
 
 def _faces(o: Observation, seen: Discs) -> Bools:
-    """Return which robots (N,) head for somebody whom they touch: one that has to turn first is not to drive on meanwhile."""
+    """Return which robots (N,) drive towards a person that they touch: a robot that has to turn first must not drive on
+    meanwhile.
+    """
     dx, dy = (seen.position[..., axis] - o.pose[:, None, axis] for axis in (0, 1))
     reach, heading = seen.radius + o.radius[:, None], o.pose[:, None, 2]
     before = dx * np.cos(heading) + dy * np.sin(heading) > 0.0

@@ -1,12 +1,12 @@
-"""Safe interval path planning: the earliest arrival over cells, each of which is safe at some times and not at others.
+"""Safe interval path planning: the earliest arrival over cells that are safe in some intervals of time.
 
 M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011. A state is a cell in one of
-the intervals in which it is safe, and has one time that counts, the earliest arrival: whoever is there earlier can wait. A* over
-these states, guided by the way that is left with nobody about, finds the earliest arrival of all.
+its safe intervals, and only its earliest arrival matters, because a robot that arrives earlier can wait. A* over these states,
+guided by the remaining distance without people, finds the earliest arrival of all.
 
-Time is cut into 64 steps; whether a cell is safe in each is a bit of its mask, and the last step stands for ever. Moves go to the
-eight cells around, not past the corner of a blocked one. Half-way, the robot comes from the one cell into the other: until then
-that has to be safe, and from then on this.
+Time is divided into 64 steps; one bit per step of a cell's mask tells whether the cell is safe, and the last step lasts forever.
+Moves lead to the eight neighbouring cells, but not past the corner of a blocked one. Half-way the robot changes from one cell to
+the other: the first cell must be safe until then, and the second from then on.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, ZERO
 
 STEPS = 64
-"""Steps of time in a mask."""
+"""Number of time steps in a mask."""
 
 INTERVALS = 32
-"""Most intervals of a cell: every other step of 64 safe."""
+"""Largest number of intervals of a cell: every other step of 64 is safe."""
 
 _DIAGONAL = np.float32(math.sqrt(2.0))
 _INFINITE = np.float32(3e38)
@@ -32,13 +32,13 @@ _BIT, _NONE = np.uint64(1), np.uint64(0)
 
 @hidden
 def _key(value, state):
-    """A value not below 0 and the number of a state as one integer: keys sort by value, then by state."""
+    """Return a nonnegative value and the number of a state as one integer: keys sort by value, then by state."""
     return (np.int64(np.float32(value).view(np.int32)) << _SHIFT) | np.int64(state)
 
 
 @hidden
 def _push(heap, count, key):
-    """Add a key to a heap of ``count`` keys; returns how many there are then."""
+    """Add a key to a heap of ``count`` keys; return the new number of keys."""
     child = count
     while child > 0:
         parent = (child - 1) >> 1
@@ -52,7 +52,7 @@ def _push(heap, count, key):
 
 @hidden
 def _pop(heap, count):
-    """Take the least key, ``heap[0]``, away; returns how many there are then."""
+    """Remove the smallest key, ``heap[0]``; return the new number of keys."""
     count -= 1
     key, parent = heap[count], np.int64(0)
     while True:
@@ -71,13 +71,13 @@ def _pop(heap, count):
 
 @lean
 def ways(blocked, columns, target, togo, heap):
-    """Write the length of the shortest way from each cell to the target, in cells; infinite where there is none.
+    """Write the length of the shortest path from each cell to the target, in cells; infinite if there is none.
 
     Args:
         blocked: (C,) bool cells, row by row; the cells of the border are blocked.
         columns: number of columns.
-        target: number of the cell where all ways end, not blocked.
-        togo: (C,) out.
+        target: number of the target cell, not blocked.
+        togo: (C,) lengths, out.
         heap: (K,) int64, scratch; K at least 8 C.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
@@ -102,10 +102,10 @@ def ways(blocked, columns, target, togo, heap):
 
 @lean
 def intervals(unsafe, counts, bounds):
-    """Write the safe intervals of each cell, in rising order.
+    """Write the safe intervals of each cell, in increasing order.
 
     Args:
-        unsafe: (C,) uint64 masks; bit k is set where a cell is not safe in step k.
+        unsafe: (C,) uint64 masks; bit k is set if a cell is unsafe in step k.
         counts: (C,) int64, out: number of intervals.
         bounds: (C, INTERVALS, 2) int64, out: first step, and the one after the last.
     """
@@ -138,13 +138,13 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         columns: number of columns.
         start: number of the first cell.
         target: number of the last cell.
-        togo: (C,) length of the shortest way to the target, in cells: `ways`.
+        togo: (C,) length of the shortest path to the target, in cells: `ways`.
         counts: (C,) number of safe intervals: `intervals`.
         bounds: (C, INTERVALS, 2) the intervals.
         step: length of a step, s.
-        pace: time for a move to a cell beside, s.
+        pace: time for a move to an adjacent cell, s.
         arrival: (C * INTERVALS,) earliest arrival in states, s, out; that of interval n of a cell is at ``cell * INTERVALS + n``.
-        parent: (C * INTERVALS,) int64 state before, out; a state's own number at the start.
+        parent: (C * INTERVALS,) int64 previous state, out; a state's own number at the start.
         done: (C * INTERVALS,) bool, scratch.
         heap: (K,) int64, scratch; K at least 8 C.
 
@@ -167,10 +167,13 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         done[state] = True
         cell, now = state // INTERVALS, arrival[state]
         last = bounds[cell, state % INTERVALS, 1]
+        # The target counts if it stays safe, or if the robot moved to reach it; else keep the state that is safe for
+        # longest.
         if cell == target and (state != first or last == STEPS):
             return True, state
         if last > longest or (last == longest and togo[cell] < nearest):
             best, longest, nearest = state, last, togo[cell]
+        # The robot must leave a cell before its interval ends; the first move is always allowed.
         until = np.float32(last) * step if last < STEPS else _INFINITE
         until = max(until, pace) if state == first else until
         for k in range(8):
@@ -182,6 +185,8 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
             move = pace * (_DIAGONAL if k >= 4 else ONE)
             for n in range(counts[other]):
                 end = bounds[other, n, 1]
+                # Leave at once, or wait until the next cell is safe at half of the move, when the robot changes
+                # cells.
                 leave = max(now, np.float32(bounds[other, n, 0]) * step - HALF * move)
                 if leave + HALF * move >= until:
                     break

@@ -1,4 +1,4 @@
-"""Samples of the social force window planner, their roll-outs among people and their scores; float32, one sample a lane."""
+"""Samples of the social force window planner, their roll-outs among people and their scores; float32, one sample per lane."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PI, _FULL, _TINY = np.float32(math.pi), np.float32(255.0), np.float32(1e-6)
 _INSCRIBED, _TRIES, _NEARER = 253, 8, np.float32(0.8)
 _SLOW = np.float32(0.25)  # m/s
 _CONTACT = np.float32(1e4)
-"""Cost of contact, of the speed in it, s/m, too: more than all else, so that it is always the last choice."""
+"""Cost of contact, and, per m/s, of the speed in contact: larger than all else, so that contact is always the last choice."""
 
 
 class Law(NamedTuple):
@@ -62,26 +62,26 @@ class Scratch(NamedTuple):
     """Working memory of one thread, for K samples, M others, P poses and L walls.
 
     Attributes:
-        wanted: (2, K) speeds and turning rates that the samples go over to, m/s and rad/s.
-        x: (K,) place, m.
-        y: (K,) place, m.
+        wanted: (2, K) target speeds and turning rates of the samples, m/s and rad/s.
+        x: (K,) position, m.
+        y: (K,) position, m.
         theta: (K,) heading, rad.
         vx: (K,) speed, m/s.
         omega: (K,) turning rate, rad/s.
-        sine: (K,) of the heading.
-        cosine: (K,) of the heading.
-        before_x: (K,) place a step before, m.
-        before_y: (K,) place a step before, m.
+        sine: (K,) sine of the heading.
+        cosine: (K,) cosine of the heading.
+        before_x: (K,) position one step before, m.
+        before_y: (K,) position one step before, m.
         push_x: (K,) force on the robot, m/s2.
         push_y: (K,) force on the robot, m/s2.
         work: (K,) social work, m/s2.
-        hit: (K,) 1 and the speed in contact with somebody, or 0.
+        hit: (K,) 1 plus the speed in contact with a person, or 0.
         scores: (K,) scores.
         poses: (P, 4, K) x, y, sine and cosine.
-        away: (M, 4, K) how far others are pushed off their way, and how fast: place and velocity.
+        away: (M, 4, K) displacement of others from their predicted paths, and its rate: position and velocity.
         keys: scratch of `agora.costmap.walls.nearest_walls`.
         order: (L,) scratch of it.
-        walls: (L, 2) places of walls, as seen from the robot, m.
+        walls: (L, 2) positions of walls relative to the robot, m.
     """
 
     wanted: Floats
@@ -108,7 +108,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def fill(linear, angular, max_x, max_theta, wanted):
-    """Write the samples: even shares of the largest speed, from it down to 0, each with turning rates from 0 to both sides."""
+    """Write the samples: even fractions of the largest speed, from it down to 0, each with turning rates from 0 to both sides."""
     k = 0
     for i in range(linear, -1, -1):
         for j in range(2 * angular + 1):
@@ -121,7 +121,7 @@ def fill(linear, angular, max_x, max_theta, wanted):
 
 @hidden
 def _in_sight(scene, n, x, y):
-    """Return whether the straight way from the robot to (x, y) is free of inscribed cells, as far as the window goes."""
+    """Return whether the straight line from the robot to (x, y) is free of inscribed cells, as far as the window extends."""
     cost, inverse = scene.cost[n], scene.inverse
     u, v = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     dx, dy = x - scene.pose[n, 0], y - scene.pose[n, 1]
@@ -141,7 +141,7 @@ def _in_sight(scene, n, x, y):
 
 @hidden
 def _point(scene, n, span):
-    """The point ``span`` m ahead on the path, or the farthest before it of a few that the robot sees.
+    """Return the point ``span`` m ahead on the path, or the farthest of a few earlier points that the robot sees.
 
     Returns:
         The point, its distance along the path, and the length of the path, m.
@@ -158,7 +158,7 @@ def _point(scene, n, span):
 
 @spliced
 def _start(scene, n, count, s):
-    """Put ``count`` samples where the robot is."""
+    """Place ``count`` samples at the robot's pose."""
     sine, cosine = sincos(scene.pose[n, 2])
     for k in range(count):
         s.x[k], s.y[k], s.theta[k] = scene.pose[n, 0], scene.pose[n, 1], scene.pose[n, 2]
@@ -169,7 +169,7 @@ def _start(scene, n, count, s):
 
 @hidden
 def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
-    """Move the samples on by ``dt`` s, and write their poses (4, K)."""
+    """Advance the samples by ``dt`` s, and write their poses (4, K)."""
     for k in range(count):
         v = towards(s.wanted[0, k], s.vx[k], gain_x)
         omega = towards(s.wanted[1, k], s.omega[k], gain_theta)
@@ -188,10 +188,10 @@ def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
 
 @hidden
 def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
-    """Add the work between the robot and one other who is expected to go from (x0, y0) to (x1, y1), and note contact.
+    """Add the work between the robot and another person or robot predicted to move from (x0, y0) to (x1, y1), and record contact.
 
-    The force on the one is that on the other turned round: interaction changes its sign with its arguments. Whoever ``yields`` is
-    pushed off the expected way by what the sample did to them a step before; contact counts on that way itself.
+    The force on one is minus the force on the other with exchanged arguments. A person that ``yields`` is displaced from the
+    predicted path by the sample's force in the previous step; contact counts on the predicted path itself.
     """
     vx, vy, keep = (x1 - x0) / dt, (y1 - y0) / dt, max(ONE - p.damping * dt, ZERO)
     for k in range(count):
@@ -217,7 +217,7 @@ def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
 
 @hidden
 def _lean_on_walls(p, count, inner, x, y, found, s):
-    """Add to the forces on the robot the mean of those of the walls (L, 2), as seen from (x, y)."""
+    """Add the mean force of the walls (L, 2), as seen from (x, y), to the forces on the robot."""
     each = p.wall_force / np.float32(max(found, 1))
     for i in range(found):
         wx, wy = x + s.walls[i, 0], y + s.walls[i, 1]
@@ -233,8 +233,8 @@ def _lean_on_walls(p, count, inner, x, y, found, s):
 def _roll(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, discs, people, s):
     """Roll all samples out, and add up the social work.
 
-    A step of ``dt`` s has ``fine`` poses. Upstream adds the sizes of two forces on the robot, that of people and that of walls,
-    and for each person the size of the robot's force on them.
+    A step of ``dt`` s has ``fine`` poses. As upstream, the work of a step is the sum of the magnitudes of two forces on the robot,
+    that of people and that of walls, and of the robot's force on each person.
     """
     position, size, present, expected = discs
     steps, short = expected.shape[2], dt / np.float32(fine)
@@ -262,7 +262,7 @@ def _roll(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, d
 
 @hidden
 def _score(p, count, max_x, point_x, point_y, span, s):
-    """Write the scores without the costmap's."""
+    """Write the scores without those of the costmap."""
     for k in range(count):
         dx, dy = point_x - s.x[k], point_y - s.y[k]
         angle = abs(wrap(atan2(dy, dx) - s.theta[k])) / _PI
@@ -274,7 +274,7 @@ def _score(p, count, max_x, point_x, point_y, span, s):
 
 @hidden
 def _grown(scene, n, inner):
-    """The factor of the outline that has half a cell to spare, or 1 where the robot is nearer to an obstacle already."""
+    """Return the scale of the outline that adds half a cell, or 1 if the robot is already nearer to an obstacle."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     x, y, scale = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], ONE + HALF / (inner * inverse)
     sine, cosine = sincos(scene.pose[n, 2])
@@ -283,9 +283,9 @@ def _grown(scene, n, inner):
 
 @hidden
 def _over_costs(p, scene, n, k, poses, scale, wanted):
-    """The cost of the costmap on the way of sample ``k``, the mean under the centre; -1 where its outline meets an obstacle.
+    """Return the costmap's cost along the path of sample ``k``, the mean under the centre; -1 if its outline meets an obstacle.
 
-    The outline grows by ``scale`` where the ``wanted`` speed is not slow: cells do not tell exactly where a wall is.
+    The outline grows by ``scale`` unless the ``wanted`` speed is low: cells do not show exactly where a wall is.
     """
     cost, inverse, corners_x, corners_y, total = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n], ZERO
     scale = scale if wanted > _SLOW else ONE
@@ -300,9 +300,9 @@ def _over_costs(p, scene, n, k, poses, scale, wanted):
 
 @spliced
 def _choose(p, scene, n, count, poses, scale, s):
-    """The number of the sample of least score with its costmap's, the first of equals; -1 where all are discarded.
+    """Return the number of the sample of lowest score including the costmap's, the first of equals; -1 if all are discarded.
 
-    The costmap only adds to a score: samples are tried from the least score on, until no other can be less.
+    The costmap only adds to a score, so samples are tested in the order of their scores, until no other can be lower.
     """
     best, chosen = DISCARDED, np.int64(-1)
     while True:
@@ -317,7 +317,7 @@ def _choose(p, scene, n, count, poses, scale, s):
 
 @hidden
 def _approach(p, scene, n, away, max_x, max_theta, gain, point_x, point_y, s):
-    """Write the one twist that the robot tries near the goal as the only sample."""
+    """Write the single twist that the robot tries near the goal as the only sample."""
     bearing = wrap(atan2(point_y - scene.pose[n, 1], point_x - scene.pose[n, 0]) - scene.pose[n, 2])
     _, ahead = sincos(bearing)
     slowest, least = min(p.min_trans, max_x), min(p.min_theta, max_theta)
@@ -334,16 +334,16 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
     Args:
         p: `Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
-        radius: (N,) radius of the disc about the footprint, m.
-        inner: (N,) radius of the disc within it, m.
+        radius: (N,) radius of the disc around the footprint, m.
+        inner: (N,) radius of the inscribed disc, m.
         fastest: (N,) largest speed of a sample, m/s.
-        span: (N,) distance along the path of the point that the robot goes for, m.
+        span: (N,) distance along the path of the robot's target point, m.
         linear: number of speeds above 0.
         angular: number of turning rates to a side.
         dt: step of the roll-outs, s.
-        fine: (N,) poses in a step.
-        discs: places (N, M, 2), radii (N, M), presence (N, M) and expected places (N, M, T, 2) of people and robots.
-        people: number of slots, the first, whose people give way.
+        fine: (N,) number of poses per step.
+        discs: positions (N, M, 2), radii (N, M), presence (N, M) and predicted positions (N, M, T, 2) of people and robots.
+        people: number of leading slots that hold people, who give way.
         s: `Scratch`.
         twists: (N, 3), written.
         reasons: (N,), written.
@@ -367,6 +367,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         if not arrived:
             reach, scale = p.wall_range + radius[n], _grown(scene, n, inner[n])
             found = nearest_walls(window, corner_x, corner_y, ONE / scene.inverse, x, y, reach, s.keys, s.order, s.walls)
+            # Near the goal a single twist towards it is tried first: the coarse window would miss the goal.
             if away < p.approach and left < p.approach:
                 _approach(p, scene, n, away, max_x, max_theta, gains, point_x, point_y, s)
                 _start(scene, n, 1, s)
@@ -381,6 +382,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
                 chosen = _choose(p, scene, n, samples, poses, scale, s)
             if chosen >= 0:
                 wanted_x, wanted_theta = s.wanted[0, chosen], s.wanted[1, chosen]
+        # The command is reached within the limits of acceleration, and a car keeps its turning radius meanwhile.
         twists[n, 0] = towards(wanted_x, now[0], gains[0] * p.period)
         twists[n, 1] = towards(ZERO, now[1], scene.acc_y[n] * p.period)
         turn = towards(wanted_theta, now[2], gains[1] * p.period)

@@ -1,40 +1,41 @@
-"""The social force window planner: a window of velocities, scored by the social work that they do.
+"""The social force window planner: a window of velocities, scored by their social work.
 
 N. Perez-Higueras and others, Service Robotics Lab, Pablo de Olavide University: robotics-upo/social_force_window_planner 0b373dd
-(ROS 2), with the forces of robotics-upo/lightsfm of the same time (7562599). Names, terms and weights are those of the package;
-the numbers are those of its ``config/local_planner.yaml``, which is the preset `social_force_window_upo`.
+(ROS 2), with the forces of robotics-upo/lightsfm of the same time (7562599). Names, terms and weights are those of the package; the
+numbers are those of its ``config/local_planner.yaml``, which is the preset `social_force_window_upo`.
 
-Samples are even shares of the largest speed and of the largest turning rate. Each is rolled out with the robot's acceleration.
-At each step the social force of the robot acts on each person, and theirs on it. The sum of the sizes of these forces, and of that
-of walls on the robot, is the social work. It is added to the distance left to a point on the path, the angle to it, the speed that
-is missing and the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
+Samples are even fractions of the largest speed and of the largest turning rate. Each is rolled out with the robot's acceleration.
+At each step the social force of the robot acts on each person, and theirs on it. The sum of the magnitudes of these forces, and of
+that of walls on the robot, is the social work. It is added to the remaining distance to a point on the path, the angle to it, the
+missing speed and the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
 
-Where it differs:
-- Limits that are not given are the robot's, but for the turning rate. There are twice as many speeds and turning rates: with those
-  upstream a robot of 2 m/s circles before a corridor of 1 m (``n_linvels``, ``n_angvels``).
-- The point on the path is somewhat farther than the fastest sample gets. Upstream that one overshoots, and the robot drives 0.6 m/s
-  of its 0.8. The squared distance counts in units of the point's distance along the path, which is 1 m upstream. No wall is before
-  the point: then a nearer one is taken. Upstream it is the last point within the distance, behind a wall too (``wp_tolerance``).
-- People go where a predictor says. The force of the robot in the sample pushes them off that way, and the push decays as in
-  lightsfm. Upstream each sample simulates everybody, who then also avoid each other and the walls, and brake once they have
-  walked on for a second. The predictor `crowd_rollout` has them avoid each other (``prediction``).
-- The velocity of the robot enters the force in the map's frame. Upstream takes that of the robot's frame, as if it headed along
+Differences from the source:
+- Limits that are not given are the robot's, except for the turning rate. There are twice as many speeds and turning rates: with the
+  original number a robot of 2 m/s circles before a corridor of 1 m (``n_linvels``, ``n_angvels``).
+- The point on the path is slightly farther than the fastest sample gets. Upstream that sample overshoots, and the robot drives
+  0.6 m/s of its 0.8. The squared distance is relative to the point's distance along the path, which is 1 m upstream. If a wall
+  hides the point, a nearer one is taken. Upstream it is the last point within the distance, also behind a wall (``wp_tolerance``).
+- A predictor predicts people. The force of the sample's robot displaces them from that path, and the displacement decays as in
+  lightsfm. Upstream each sample simulates all people, who then also avoid each other and the walls, and brake after they have
+  walked on for a second. With the predictor `crowd_rollout` they avoid each other (``prediction``).
+- The velocity of the robot enters the force in the map's frame. Upstream uses that of the robot's frame, as if it headed along
   x. All forces of a step are those after it; upstream some are those before it.
-- Contact with people is with both radii, on the expected way, also between steps. It costs more than all else, the more the faster
-  the robot is; who is in contact already may only go away. Upstream a sample is discarded that ends a step with its centre within
-  the robot's radius of a person, and where all are, the robot stops.
-- The force of walls is the mean over wall cells of the local costmap within ``max_obstacle_dist`` on the disc within the outline;
-  upstream it is that over the points of the scan (the mean until lightsfm of April 2025, the sum since).
-- The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` act. Upstream reads them and does not pass them
-  on; those that act there are lightsfm's, the defaults here.
+- Contact with people uses both radii, on the predicted path, also between steps. It costs more than all else, and more with higher
+  speed of the robot; a robot in contact may only move away. Upstream a sample is discarded if it ends a step with its centre within
+  the robot's radius of a person, and if all are discarded, the robot stops.
+- The force of walls on the inscribed disc is the mean over wall cells of the local costmap within ``max_obstacle_dist``;
+  upstream it is taken over the points of the scan (the mean until lightsfm of April 2025, the sum since).
+- The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` take effect. Upstream reads them but does not
+  pass them on; lightsfm's values act there, which are the defaults here.
 - Costs of the costmap are those under the centre, as upstream for a round robot. The outline must be free at poses at most 0.1 m
   apart, above 0.25 m/s with half a cell to spare. A robot that could leave the window in ``sim_time`` is slower.
-- Standing is a sample; upstream it turns on the spot instead.
-- Near the goal it slows down when it must turn to it, and in time to stop there. The turn to the goal's heading is the library's.
-- A car-like robot's samples turn as its turning radius allows. A robot that can move sideways does not.
+- Standing is a sample; upstream the robot turns on the spot instead.
+- Near the goal the robot slows down when it must turn to it, and in time to stop there. The library does the turn to the goal's
+  heading.
+- A car-like robot's samples respect its turning radius. A robot that can move sideways does not do so.
 
-Narrow places: as upstream it never drives back, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m ahead, and
-`heavy` does not turn round in a lane of 2 m.
+Narrow places: as upstream the robot never drives backwards, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m
+ahead, and `heavy` does not turn round in a lane of 2 m.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ from agora.ranges import Distance, Length, NotNegative, Positive, Speed, TopSpee
 from agora.registry import Named, Plug
 
 _LOCAL = threading.local()
-_WALLS = 128  # the nearest that count
-_SPACING = 0.1  # of the poses at which the outline must be free, m
-_FASTEST = 20.0  # up to which they are that near, m/s
+_WALLS = 128  # number of nearest walls that count
+_SPACING = 0.1  # m, distance between the poses at which the outline must be free
+_FASTEST = 20.0  # m/s, speed up to which they are that near
 _BEYOND = 1.1
 _RELAXATION = 0.5  # lightsfm, s
 
@@ -80,38 +81,38 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class SocialForceWindow:
-    """Roll out a window of velocities among people who give way, and drive the one of least cost, social work included.
+    """Rolls out a window of velocities among people that give way, and drives the one of lowest cost, including social work.
 
-    Limits apply together with the robot's, which alone count where one is None.
+    Limits are combined with the robot's; None uses the robot's limit alone.
 
     Attributes:
         window: local costmap; people and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians; other robots go on at their velocity and do not give way.
-        n_linvels: number of speeds above 0 that are tried.
-        n_angvels: number of turning rates to each side that are tried with each.
+        prediction: predictor of the pedestrians; other robots keep their velocity and do not give way.
+        n_linvels: number of positive speeds that are tried.
+        n_angvels: number of turning rates to each side that are tried with each speed.
         max_trans_vel: largest speed, m/s.
-        min_trans_vel: least speed of the twist near the goal, m/s.
+        min_trans_vel: lowest speed of the twist near the goal, m/s.
         max_rot_vel: largest turning rate, rad/s.
-        min_rot_vel: least turning rate of the twist near the goal, rad/s.
+        min_rot_vel: lowest turning rate of the twist near the goal, rad/s.
         max_trans_acc: acceleration limit along x, m/s2.
         max_rot_acc: acceleration limit of the turning rate, rad/s2.
-        xy_goal_tolerance: distance to the goal within which it stands, m.
-        goal_distance: distance to the goal within which it tries one twist towards it first, m.
-        wp_tolerance: distance along the path of the point to head for, m; None for a tenth more than the fastest sample drives.
+        xy_goal_tolerance: distance to the goal within which the robot stands, m.
+        goal_distance: distance to the goal within which the robot first tries one twist towards it, m.
+        wp_tolerance: distance along the path of the point to drive to, m; None for a tenth more than the fastest sample drives.
         sim_time: length of the roll-outs, s.
         sim_granularity: step of the social forces, s.
         max_obstacle_dist: distance of walls beyond which they exert no force, m.
-        sfm_goal_weight: weight of a person's pull to their own way: their push off it decays by this over 0.5 s.
+        sfm_goal_weight: weight of a person's attraction to its own path: its displacement decays by this over 0.5 s.
         sfm_obstacle_weight: weight of the force of walls on the robot, m/s2.
-        sfm_obstacle_sigma: distance over which it falls to 1/e, m.
+        sfm_obstacle_sigma: distance over which the wall's force falls to 1/e, m.
         sfm_people_weight: weight of the social force, m/s2.
         importance: lambda of the social force (`agora.pedestrians.shared.moussaid`).
         gamma: gamma of the social force.
         n: n of the social force.
         n_prime: n' of the social force.
         social_weight: weight of the social work, the sum over the steps of a roll-out.
-        costmap_weight: weight of the mean cost on the way, where 255 is 1.
-        velocity_weight: weight of the share of the largest speed that is missing at the end.
+        costmap_weight: weight of the mean cost along the path, where 255 is 1.
+        velocity_weight: weight of the missing fraction of the largest speed at the end.
         angle_weight: weight of the angle to the point at the end, where opposite is 1.
         distance_weight: weight of the squared distance to the point at the end, where its distance along the path is 1.
     """
@@ -163,7 +164,7 @@ class SocialForceWindow:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), why a robot stands, and the memory, which is the predictor's."""
+        """Return the twists (N, 3), the reasons why robots stand, and the memory, which is the predictor's."""
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
@@ -189,7 +190,9 @@ class SocialForceWindow:
         return Answer(twists, foreseen, {"reason": reasons})
 
     def _fastest(self, o: Observation) -> Floats:
-        """The largest speeds (N,) of samples, m/s: the robot's, the planner's, and that at which it just stays in the window."""
+        """Return the largest speeds (N,) of samples, m/s: the least of the robot's, the planner's, and that at which it stays in
+        the window.
+        """
         corners = self.window.corners(o.footprint, o.radius)
         reach = np.hypot(corners[..., 0], corners[..., 1]).max(1)
         free = np.maximum(0.5 * self.window.size - reach - 2.0 * self.window.resolution, 0.0)
@@ -197,7 +200,7 @@ class SocialForceWindow:
         return most
 
     def _parameters(self, o: Observation) -> Parameters:
-        """The kernel's parameters."""
+        """Return the kernel's parameters."""
         f = np.float32
         return Parameters(
             *(f(o.dt), f(self.min_trans_vel), own(self.max_rot_vel), f(self.min_rot_vel)),
@@ -210,7 +213,7 @@ class SocialForceWindow:
         )
 
     def _scratch(self, o: Observation, poses: int, slots: int) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         samples = (self.n_linvels + 1) * (2 * self.n_angvels + 1)
         key = (samples, poses, max(slots, 1), room(max(o.costmap.cost.shape[1:])))

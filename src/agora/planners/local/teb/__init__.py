@@ -1,6 +1,6 @@
 """The timed elastic band planner.
 
-`plan` and `scene` also serve `agora.planners.local.cohan`, whose robot drives by the same band; the band itself, its costs and its
+`plan` and `scene` also serve `agora.planners.local.cohan`, whose robot uses the same band; the band itself, its costs and its
 solver are in `agora.planners._bands`.
 """
 

@@ -1,14 +1,15 @@
-"""Ways round obstacles: how bands are told apart, and how new ones are found.
+"""Paths around obstacles: classes of bands, and how new ones are found.
 
 Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88, 2017;
 Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
 teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
-A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from
-it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions): for an
-endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a sum over obstacles:
-a factor times the logarithm of the distance plus i times this angle. It may be chosen, as may be upstream; it knows obstacles where
-they are now, and counts how often a way goes about them. Discs between which the robot does not fit are one obstacle.
+A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps around the obstacle, as seen
+from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three
+dimensions): for an infinite conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a
+sum over obstacles: a factor times the logarithm of the distance plus i times this angle. It can be selected, as upstream; it uses
+the present positions of obstacles, and counts how often a path winds around them. Discs between which the robot does not fit are
+one obstacle.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ PATHS = 200
 
 @hidden
 def segment_distance(x, y, ax, ay, bx, by):
-    """Distance from a point to the segment from a to b."""
+    """Return the distance from a point to the segment from a to b."""
     dx, dy = bx - ax, by - ay
     t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
     ox, oy = ax + t * dx - x, ay + t * dy - y
@@ -41,7 +42,7 @@ def segment_distance(x, y, ax, ay, bx, by):
 
 @lean
 def obstacles(still, standing, moving, movers, goal, width, order, out):
-    """Write one point for each obstacle: of discs less than ``width`` m apart the one nearest to the line from robot to goal.
+    """Write one point for each obstacle: of discs less than ``width`` m apart, the one nearest to the line from robot to goal.
 
     Args:
         still: (S, 3), ``standing`` of them.
@@ -49,7 +50,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
         goal: x and y.
         width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, room.
-        out: (S + Q, 4) position, and velocity up to the last moment for which it is expected.
+        out: (S + Q, 4) position, and velocity up to the last predicted moment.
 
     Returns:
         How many obstacles.
@@ -84,7 +85,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
 
 @lean
 def sweep(band, n, obstacle):
-    """The angle that a band sweeps about an obstacle (x, y, vx, vy), as seen from it, in turns; positive counter-clockwise."""
+    """Return the angle that a band sweeps around an obstacle (x, y, vx, vy), seen from it, in turns; positive counter-clockwise."""
     time, total = ZERO, ZERO
     before = atan2(band[0, 1] - obstacle[1], band[0, 0] - obstacle[0])
     for i in range(1, n):
@@ -98,12 +99,12 @@ def sweep(band, n, obstacle):
 
 @lean
 def product(band, n, places, count, prescaler):
-    """The H-signature of a band in two dimensions, real and imaginary part, in float64.
+    """Return the H-signature of a band in two dimensions, real and imaginary part, in float64.
 
-    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, the angle along the way,
-    with A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); those nearer than 0.05 m are left
-    out of the product. P is to the right of the start and Q to the left of the end, as far as these are apart; for ends less than
-    3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
+    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, with the angle along the
+    band and A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); obstacles nearer than 0.05 m
+    are left out of the product. P is to the right of the start and Q to the left of the end, by the distance between start and end;
+    for ends less than 3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
     """
     most = max(count - 1, 5)
     scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
@@ -136,14 +137,15 @@ def product(band, n, places, count, prescaler):
 
 @lean
 def classify(band, n, places, count, signatures, known, rule):
-    """Return the number of the ``known`` classes that a band is of, ``known`` for a new one, -1 for a band round an obstacle.
+    """Return the number of the class of a band among the ``known`` ones, ``known`` for a new class, -1 for a band around an
+    obstacle.
 
-    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than the threshold
-    do not count. With products, where neither part differs by more than the threshold; a band through an obstacle's middle is of
-    none. The band's signature is written behind the known ones.
+    Two bands are of one class if they pass every obstacle on the same side; obstacles around which either sweeps less than the
+    threshold do not count. With products, they are of one class if neither part differs by more than the threshold; a band through
+    the centre of an obstacle has no class. The band's signature is written after the known ones.
 
     Args:
-        band: (n, 4).
+        band: (n, 4) poses.
         n: number of its poses.
         places: (K, 4), ``count`` of them.
         signatures: (C + 1, K) float64, K at least 2.
@@ -175,7 +177,7 @@ def classify(band, n, places, count, signatures, known, rule):
 
 @hidden
 def _radical_inverse(number, base):
-    """Element ``number`` of van der Corput's sequence: the digits mirrored at the point."""
+    """Return element ``number`` of van der Corput's sequence: the digits mirrored at the point."""
     value, share = ZERO, ONE / np.float32(base)
     while number > 0:
         value += share * np.float32(number % base)
@@ -186,14 +188,14 @@ def _radical_inverse(number, base):
 
 @lean
 def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
-    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the way to the goal, the
+    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the line to the goal, the
     goal.
 
     Every call takes the next points of the sequence.
 
     Args:
-        goal_x: x of the goal from the robot, m.
-        goal_y: y of the goal from the robot, m.
+        goal_x: x of the goal relative to the robot, m.
+        goal_y: y of the goal relative to the robot, m.
         width: width of the area, m.
         scale: length of the area, in distances to the goal.
         tick: number of the call.
@@ -215,15 +217,15 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
 
 @lean
 def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
-    """Write the joined pairs of nodes: those that lead towards the goal, ``clear`` m from every disc.
+    """Write the connected pairs of nodes: those that lead towards the goal, ``clear`` m from every disc.
 
     Args:
         nodes: (many, 2).
         many: number of nodes.
         still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, where they are now.
+        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, at their present positions.
         clear: distance from every disc, m.
-        threshold: least cosine of the angle to the way to the goal.
+        threshold: smallest cosine of the angle to the direction to the goal.
         edges: out, (many, many) bool.
     """
     goal_x, goal_y = nodes[many - 1, 0], nodes[many - 1, 1]
@@ -250,22 +252,22 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
 
 @lean
 def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, most, roadmap, signatures):
-    """Add bands along paths of the roadmap that are of classes not yet known, depth first, until there are ``most``.
+    """Add bands of unknown classes along paths of the roadmap, depth first, until there are ``most``.
 
-    No more than 200 paths are looked at.
+    At most 200 paths are examined.
 
     Args:
         nodes: (many, 2).
         many: number of nodes.
         edges: (many, many).
         ends: headings of the robot and of the goal.
-        guess: speed and turning rate of a first guess, least number of steps.
+        guess: speed and turning rate of an initial guess, smallest number of steps.
         places: (K, 4), ``count`` of them.
         rule: as in `classify`.
         bands: (C, M, 4), ``known`` of them.
         counts: (C,) numbers of their poses.
         most: largest number of bands, up to C.
-        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try.
+        roadmap: (3, many) int32, room: path, and for each of its nodes the next node to try.
         signatures: (C + 1, K).
 
     Returns:
@@ -296,7 +298,7 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
 
 @hidden
 def _laid(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
-    """Lay a band along a path of the roadmap behind those that are known; return 1 if it is of a new class, else 0."""
+    """Add a band along a path of the roadmap after the known ones; return 1 if it is of a new class, else 0."""
     band = bands[known]
     route = bands[known + 1]
     for k in range(length):
@@ -307,7 +309,7 @@ def _laid(nodes, path, length, ends, guess, places, count, rule, bands, counts, 
 
 @lean
 def detours(band, n, best, best_n, tolerance, long, ratio):
-    """Return whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
+    """Return whether a band starts in another direction than the best one, or takes much longer; true for a band too short to tell.
 
     Args:
         band: (n, 4).
@@ -332,7 +334,7 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
 
 @hidden
 def _sets_out(band, n, long):
-    """Return whether a band leads ``long`` m away, and the direction of its first pose that does."""
+    """Return whether a band leads ``long`` m away, and the direction of its first pose beyond that distance."""
     for i in range(n):
         if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > long * long:
             return True, atan2(band[i, 1], band[i, 0])

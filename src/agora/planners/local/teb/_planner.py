@@ -3,44 +3,45 @@
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
 2017; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
-are kept. Limits are soft, as there: a band may be faster than its limits, the command is not.
+are kept. Limits are soft, as in the package: a band may exceed its limits, but the command does not.
 
-Where it differs:
-- Pedestrians and other robots are discs, no cells of the costmap; those that stand are standing obstacles, the others are where a
-  predictor expects them, by default at constant velocity. Edges
-  of what is lethal or unknown in the costmap are points 0.15 m apart.
-- The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
-  (upstream means to do so, but compares numbers so that it hardly ever does).
-- People and robots count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it
-  than it is, so that a robot that somebody touches can leave. In contact with a wall it stops.
-- The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
+Differences from the source:
+- Pedestrians and other robots are discs, not cells of the costmap; standing ones are static obstacles, the others move as
+  predicted, by default at constant velocity. Edges of lethal or unknown areas in the costmap are points 0.15 m apart.
+- The local path ends before an obstacle on its end. After an infeasible band the horizon is halved, after ten in a row halved again
+  (upstream intends this, but its comparison hardly ever triggers it).
+- The check of the first poses includes people and robots, for the stopping time of the robot; no disc may come deeper than it is,
+  so that a robot in contact with a person can leave. In contact with a wall it stops.
+- The margin to a limit is at most half of the limit, and a robot that cannot drive backwards has no margin there.
 - Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
-  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are less close, 0.12 m
-  apart as the package's are at its own 0.4 m/s: poses that are closer are pushed back before a narrow place one by one, and the
-  robot stays there. The package's own limits and times are the preset `teb_ros`.
-- A robot that cannot drive backwards has the weight 100,000 on driving forwards, where the package advises 1000: with less, the
-  band backs away from a wall that the robot must turn from, and the robot stands. Limits of acceleration below the package's 0.5
-  weigh as much in shares of themselves.
-- A robot that can move sideways does so at up to half its speed ahead, no faster altogether than ahead, and has the weight 1 on
-  motion aside, as the package advises. As fast sideways as ahead, some stand before a lane as wide as twice ``min_obstacle_dist``.
-- Inside a polygon the distance to its edge is negative. `agora.planners._bands.discs` describes what is done about points of the
+  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are farther apart in
+  time, 0.12 m at full speed like the package's at its own 0.4 m/s: closer poses are pushed back one by one before a narrow place,
+  and the robot stays there. The package's own limits and times are the preset `teb_ros`.
+- A robot that cannot drive backwards has the weight 100,000 on driving forwards; the package advises 1000: with less, the
+  band backs away from a wall that the robot must turn from, and the robot stands. Residuals of acceleration limits below the
+  package's 0.5 are relative to the limit.
+- A robot that can move sideways does so at up to half its forward speed, with a combined speed of at most the forward speed, and
+  has
+  the weight 1 on sideways motion, as the package advises. With equal speeds, some robots get stuck before a lane as wide as twice
+  ``min_obstacle_dist``.
+- Inside a polygon the distance to its edge is negative. `agora.planners._bands.discs` describes the treatment of points of the
   path for which no pose is left.
-- A point that stands for a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m beside the body.
-  Without it bands for a robot of 0.62 m lead through people.
-- Between walls that are nearer to each other than twice ``min_obstacle_dist``, half the width of the lane is wanted
+- A point that represents a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m next to the body.
+  Otherwise bands for a robot of 0.62 m lead through people.
+- Between walls that are nearer to each other than twice ``min_obstacle_dist``, the desired distance is half the width of the lane
   (``min_lane_dist``). With the package's distance the poses of the band are pushed out of the lane, back to its mouth, and the
   robot stays there.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
-- Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `_homotopy` says.
-- The solver stops where less than 1e-5 of the cost is to be won.
+- Points of the roadmap are not random; at most 200 of its paths are examined; `_homotopy` defines the classes of bands.
+- The solver stops when the expected gain is less than 1e-5 of the cost.
 
-Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. A loaded
-pallet truck mostly does not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
-``inflation_dist`` it does in 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in one of 12
-starts at its 2 m/s, and does not come through in another.
+Narrow places: by default a robot is a point, so the bands of long robots come too near to walls to turn there. A loaded pallet
+truck rarely turns round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for ``inflation_dist`` it
+does in 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in one of 12 starts at its 2 m/s, and
+does not pass it in another.
 
-Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
-costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
+Not implemented: slowing down near obstacles, exact arc lengths, several bands of one class, random removal of bands, durations as
+costs, obstacles other than points and discs, a separate weight for points of the path in the choice between bands.
 """
 
 from __future__ import annotations
@@ -92,52 +93,53 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Teb:
-    """Optimise the poses of a band and the times between them for time, within limits and off obstacles; drive the first step.
+    """Optimises the poses of a band and the times between them for minimum time, within limits and away from obstacles.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
-    touch a lethal or unknown cell.
+    The planner drives the first step of the band. Limits are combined with the robot's; None uses the robot's limit alone. The
+    outline of the window's footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians' ways, by name; robots are expected to go on as they do.
-        footprint_model: footprint of the distances to obstacles: the robot's centre ("point"), the disc about it ("circular"), the
-            outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
+        prediction: predictor of the pedestrians, by name; robots are assumed to keep their velocity.
+        footprint_model: footprint for distances to obstacles: the robot's centre ("point"), the circumscribed disc ("circular"),
+            the outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
             both ends of that line ("two_circles").
-        max_vel_x: largest speed ahead, m/s.
-        max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
-            robot.
-        max_vel_y: largest speed sideways, m/s; None for half of that ahead. With 0 a robot is driven as if it could not move so.
+        max_vel_x: largest forward speed, m/s.
+        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
+            of the robot.
+        max_vel_y: largest sideways speed, m/s; None for half of the forward speed. 0 drives a robot as if it could not move
+            sideways.
         max_vel_theta: largest turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
         acc_lim_y: acceleration limit sideways, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, less where a robot covers more than 0.3 m in that time, sideways and ahead
-            together, and more where it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s weighs as much as one of 0.3
-            s, so that a finer band is in no less of a hurry.
-        dt_hysteresis: deviation of that time that is allowed, s; None for a third of it.
-        min_samples: least number of steps of a band.
+        dt_ref: time between poses, s; None for 0.3 s, less if a robot covers more than 0.3 m in that time, sideways and ahead
+            together, and more if it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s has the time weight of one of 0.3
+            s, so that a finer band is driven with the same urgency.
+        dt_hysteresis: allowed deviation from that time, s; None for a third of it.
+        min_samples: smallest number of steps of a band.
         max_samples: largest number of poses of a band.
-        max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
-        global_plan_viapoint_sep: distance between points of the path that the band is to come by, m; not above 0 for none.
-        via_points_ordered: whether it is to come by them in their order.
-        force_reinit_new_goal_dist: jump of the local goal beyond which the band starts afresh, m.
-        force_reinit_new_goal_angular: turn of the local goal beyond which the band starts afresh, rad.
-        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which are
-            the package's 5.
-        feasibility_check_lookahead_distance: distance from which on poses are not checked, m; -1 for none.
-        xy_goal_tolerance: distance to the goal within which it stops, m.
-        yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
-        free_goal_vel: whether the band may end at any speed, not at rest.
-        min_obstacle_dist: wanted distance to obstacles, m.
-        min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
-            for the package's, which does not know how large a point is.
-        min_lane_dist: least distance between the body and the walls of a lane that is wanted, m. Between walls that are nearer to
-            each other than twice ``min_obstacle_dist``, half the width of the lane is wanted. None for the package's, which
-            wants ``min_obstacle_dist`` there too.
-        inflation_dist: distance within which standing obstacles cost a little, m.
-        dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
-        include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
+        max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
+        global_plan_viapoint_sep: distance between points of the path that attract the band, m; 0 or less for none.
+        via_points_ordered: whether the band passes them in their order.
+        force_reinit_new_goal_dist: jump of the local goal beyond which the band is reset, m.
+        force_reinit_new_goal_angular: turn of the local goal beyond which the band is reset, rad.
+        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which
+            corresponds to the package's 5.
+        feasibility_check_lookahead_distance: distance beyond which poses are not checked, m; -1 for none.
+        xy_goal_tolerance: distance to the goal within which the robot stops, m.
+        yaw_goal_tolerance: deviation from the goal's heading within which the robot stops, rad.
+        free_goal_vel: whether the band may end at any speed instead of at rest.
+        min_obstacle_dist: desired distance to obstacles, m.
+        min_body_dist: smallest distance, m, between obstacles and the largest disc inside a robot represented by a point; None for
+            the package's behaviour, which ignores the size of such a robot.
+        min_lane_dist: smallest desired distance between the body and the walls of a lane, m. Between walls that are nearer to each
+            other than twice ``min_obstacle_dist``, the desired distance is half the width of the lane. None for the package's
+            behaviour, which uses ``min_obstacle_dist`` there too.
+        inflation_dist: distance within which standing obstacles have a small cost, m.
+        dynamic_obstacle_inflation_dist: distance within which moving obstacles have a small cost, m.
+        include_dynamic_obstacles: whether moving discs are predicted to move on; otherwise they count as standing.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
         obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
         obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
@@ -150,7 +152,7 @@ class Teb:
         weight_acc_lim_x: weight of the squared residual of the acceleration.
         weight_acc_lim_y: weight of the squared residual of the acceleration sideways.
         weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
-        weight_kinematics_nh: weight of the squared residual of motion aside; None for 1000, and 1 for a robot that may move so.
+        weight_kinematics_nh: weight of the squared residual of sideways motion; None for 1000, and 1 for a holonomic robot.
         weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
         weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
         weight_optimaltime: weight of the squared time.
@@ -162,32 +164,32 @@ class Teb:
         weight_dynamic_obstacle_inflation: weight of the squared residual of inflated moving obstacles.
         weight_prefer_rotdir: weight of the squared residual of the preferred turn.
         weight_adapt_factor: factor of the weight of obstacles at every outer iteration.
-        shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
-        shrink_horizon_min_duration: time for which it looks less far, s.
-        oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
-        oscillation_v_eps: mean speed below which the robot swings, as a share of the largest.
-        oscillation_omega_eps: mean turning rate below which the robot swings, as a share of the largest.
+        shrink_horizon_backup: whether to halve the horizon after an infeasible band, and to quarter it after ten failures.
+        shrink_horizon_min_duration: time for which the horizon stays reduced, s.
+        oscillation_recovery: whether to prefer one turning direction when the robot oscillates.
+        oscillation_v_eps: mean speed below which the robot oscillates, as a fraction of the largest.
+        oscillation_omega_eps: mean turning rate below which the robot oscillates, as a fraction of the largest.
         oscillation_filter_duration: time over which these means are taken, s.
         oscillation_recovery_min_duration: time for which one direction is preferred, s.
-        max_number_classes: number of ways round obstacles that are planned side by side; 1 for the way of the path alone, and then
-            the others of these parameters do not count.
+        max_number_classes: number of classes of paths around obstacles that are planned in parallel; 1 for the class of the path
+            only, and then the remaining parameters have no effect.
         selection_cost_hysteresis: factor of the driven band's cost in the choice.
         selection_prefer_initial_plan: factor of the cost of the path's class in the choice.
-        selection_obst_cost_scale: factor of the part of obstacles in all costs in the choice.
-        switching_blocking_period: time after a change of class without another, s.
-        roadmap_graph_no_samples: number of points by which new ways are looked for in every period.
+        selection_obst_cost_scale: factor of the obstacle part of all costs in the choice.
+        switching_blocking_period: time after a change of class during which there is no other change, s.
+        roadmap_graph_no_samples: number of points for the search of new classes in every period.
         roadmap_graph_area_width: width of the area with these points, m.
-        roadmap_graph_area_length_scale: length of that area, in ways to the local goal.
-        h_signature: what tells classes apart: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of
-            a product ("product").
+        roadmap_graph_area_length_scale: length of that area, in distances to the local goal.
+        h_signature: definition of classes: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of a
+            product ("product").
         h_signature_prescaler: factor of these products.
-        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns; for products
-            the difference up to which two are one class.
-        obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
-        delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
-        detours_orientation_tolerance: angle from which on a direction is another, rad.
+        h_signature_threshold: obstacles around which a band sweeps a smaller angle do not count for its class, turns; for products
+            the largest difference within one class.
+        obstacle_heading_threshold: smallest cosine of the angle between an edge of the roadmap and the direction to the local goal.
+        delete_detours_backwards: whether to drop bands that start in another direction than the driven one, or take much longer.
+        detours_orientation_tolerance: angle above which a direction counts as another, rad.
         length_start_orientation_vector: distance at which the direction is measured, m.
-        max_ratio_detours_duration_best_duration: ratio to the driven band's duration from which on a band takes much longer.
+        max_ratio_detours_duration_best_duration: ratio to the driven band's duration above which a band takes much longer.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -305,7 +307,9 @@ class Teb:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
+        """Return the twists (N, 3); the memory: bands, place on the path, failures, last commands; and the reasons why robots
+        stand.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = recalled(self, memory, len(o.pose), o.dt)
@@ -317,7 +321,7 @@ class Teb:
 
     @property
     def weights(self) -> TebWeights:
-        """Weights of the residuals, and the thresholds that belong to them; for a robot that cannot move sideways."""
+        """Weights of the residuals, and the related thresholds; for a robot that cannot move sideways."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
         given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
         weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]

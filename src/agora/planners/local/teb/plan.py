@@ -60,7 +60,7 @@ def weights_at(scene, n):
 
 @spliced
 def everybody(p, scene, n, scratch, standing):
-    """Write all discs about the robot, those that stand too, as moving ones for the check of a band; return how many."""
+    """Write all discs around the robot, including standing ones, as moving ones for the check of a band; return their number."""
     x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.lookahead + p.cutoff
     movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
     return movers
@@ -68,7 +68,7 @@ def everybody(p, scene, n, scratch, standing):
 
 @spliced
 def _discs(p, scene, n, scratch):
-    """Write the discs about the robot; return how many stand and how many move."""
+    """Write the discs around the robot; return the numbers of standing and of moving ones."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
@@ -82,7 +82,7 @@ def _discs(p, scene, n, scratch):
 
 @spliced
 def recalled_bands(p, scene, n, recall, scratch, goal):
-    """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
+    """Transform the remembered bands into the robot's present frame, and update them; return their number."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
     for c in range(recall.counts.shape[1]):
@@ -104,8 +104,9 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
 
 @spliced
 def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
-    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius, least distance in lanes); return its poses,
-    and its cost in two parts.
+    """Resize and optimise a band alternately; return the number of its poses, and its cost in two parts.
+
+    ``robot`` holds weights, bounds, shape, radius, and the smallest distance in lanes.
     """
     more, total, discs = ONE, ZERO, ZERO
     weights, bounds, shape, radius, lane = robot
@@ -123,7 +124,7 @@ def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
 
 @spliced
 def store(p, scene, n, recall, scratch, kept):
-    """Remember the bands."""
+    """Store the bands in the memory."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     recall.counts[n, :] = 0
     for c in range(kept):
@@ -162,10 +163,10 @@ def local_goal(p, scene, n, recall, scratch, standing):
 
 @spliced
 def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
-    """Drop remembered bands that are no class of their own, and add those of the path and of the roadmap.
+    """Drop remembered bands without a class of their own, and add those of the path and of the roadmap.
 
     Returns:
-        How many bands there are, and which is of the path's class.
+        The number of bands, and the number of the band of the path's class.
     """
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
@@ -203,10 +204,10 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Put the band of least cost that is feasible first; return `FREE`, or the kind of obstacle that the best one hits.
+    """Move the feasible band of lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits.
 
-    Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another. For a while
-    after another one was the best, the one that is driven counts as the best.
+    If the driven band is the best but hits a wall, none is taken: the robot stops before it takes another. For a while after a
+    change of the best band, the driven band counts as the best.
     """
     bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
     for k in range(kept):
@@ -237,7 +238,7 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 @spliced
 def begun(p, scene, n, recall):
-    """Return the robot's limits now, and whether it is to drive: it has a path, can move, and has not arrived."""
+    """Return the robot's present limits, and whether it should drive: it has a path, can move, and has not arrived."""
     prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -253,7 +254,7 @@ def begun(p, scene, n, recall):
 
 @spliced
 def ended(p, scene, n, recall, scratch, b, hit, kept):
-    """Return the twist of the first band, kept for the next period with others, or that of standing; and why the robot stands."""
+    """Return the twist of the first band, or that of standing, and the reason why the robot stands; store the bands."""
     still = (ZERO, ZERO, ZERO)
     if hit != FREE:
         recall.counts[n, :] = 0
@@ -271,7 +272,7 @@ def ended(p, scene, n, recall, scratch, b, hit, kept):
 
 @spliced
 def _row(p, scene, n, recall, scratch):
-    """The twist of one row, and why it stands."""
+    """Return the twist of one row, and the reason why it stands."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begun(p, scene, n, recall)
     if not drives:
@@ -281,6 +282,7 @@ def _row(p, scene, n, recall, scratch):
     if points < 2:
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
+    # Continue with the bands of the previous period; with several classes, search for new ones.
     kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
@@ -293,11 +295,13 @@ def _row(p, scene, n, recall, scratch):
     shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
     robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
+    # Optimise every band, and favour the driven class and the path's class, so that the robot does not alternate.
     for c in range(kept):
         band = scratch.bands[c]
         scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
+    # The check uses all discs as moving ones, including those that the band treats as static.
     hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
     return ended(p, scene, n, recall, scratch, b, hit, kept)
@@ -315,7 +319,7 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: first row.
-        last: row behind the last.
+        last: one after the last row.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

@@ -1,4 +1,4 @@
-"""A timed elastic band planner's fields, an observation and the memory, as its kernels read them."""
+"""The fields of a timed elastic band planner, an observation and the memory, in the form that its kernels read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ONLY = 100_000.0
 
 
 class Parameters(NamedTuple):
-    """The fields of `Teb` that the loop reads, as float32 and, where they are times, as numbers of control periods."""
+    """The fields of `Teb` that the loop reads, as float32, and times as numbers of control periods."""
 
     max_vel_x: np.float32
     max_vel_x_backwards: np.float32
@@ -86,7 +86,7 @@ class Parameters(NamedTuple):
 class Observed(NamedTuple):
     """The arrays of an observation, and settings of each row.
 
-    ``discs`` are pedestrians and robots; where they are expected is given less where they would be at the velocity of now.
+    ``discs`` are pedestrians and robots; their predicted positions are relative to those at constant velocity.
     """
 
     pose: Floats
@@ -121,17 +121,17 @@ class Observed(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
+    """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        bands: (N, C, M, 4) bands in the map's frame, the one that was driven first.
+        bands: (N, C, M, 4) bands in the map's frame, the driven one first.
         counts: (N, C) numbers of their poses, 0 for none.
-        path: (N, 3) first point of the path and its number of points: another path starts afresh.
+        path: (N, 3) first point of the path and its number of points: another path resets the memory.
         leg: (N,) leg of the path that the robot has come to.
-        trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
+        trouble: (N, 2) consecutive periods without a feasible band; periods for which the horizon stays short.
         switching: (N,) periods for which no other class is driven.
-        history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
-        turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
+        history: (N, L, 2) the last commands, as fractions of the largest: speed, turning rate.
+        turning: (N, 3) number of recorded commands; the preferred turn, 1 or -1 or 0; periods for which it stays.
     """
 
     bands: Floats
@@ -185,7 +185,7 @@ class Scratch(NamedTuple):
 
 
 def parameters_of(teb: Teb, dt: float) -> Parameters:
-    """The kernel's parameters."""
+    """Return the kernel's parameters."""
     f = np.float32
     return Parameters(
         max_vel_x=own(teb.max_vel_x),
@@ -243,7 +243,7 @@ def parameters_of(teb: Teb, dt: float) -> Parameters:
 def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     """Return the weights of each row, (N, W) in the order of `TebWeights`.
 
-    A limit of acceleration below the package's weighs as much in shares of itteb.
+    The residual of an acceleration limit below the package's is relative to the limit.
 
     Args:
         o: the observation.
@@ -267,17 +267,17 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
 
 
 def _sideways(teb: Teb, o: Observation) -> Floats:
-    """Largest speeds sideways (N,), m/s."""
+    """Return the largest sideways speeds (N,), m/s."""
     usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
     most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
     return most
 
 
 def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-    """Return the settings of each row that follow the robots' speeds, (N,) each.
+    """Return the settings of each row that depend on the robots' speeds, (N,) each.
 
     Returns:
-        Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.
+        Times between poses, and their allowed deviations, s; factors of the weight on time; numbers of checked poses.
     """
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
@@ -292,12 +292,12 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
 
 
 def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
-    """The least distances (N,) from the shape that are wanted to the walls of a lane, m; a robot that is a point has a body.
+    """Return the smallest desired distances (N,) from the shape to the walls of a lane, m; a robot that is a point has a body.
 
     Args:
         teb: the planner.
         inscribed: (N,) radii of the largest discs in the robots, m.
-        reach: (N,) radii about their shapes, m.
+        reach: (N,) radii around their shapes, m.
     """
     if teb.min_lane_dist is None:
         return np.full_like(reach, np.inf)
@@ -306,7 +306,7 @@ def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
 
 
 def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
-    """The arrays that the kernel reads."""
+    """Return the arrays that the kernel reads."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
     m = o.limits
     on = onward(about.position, about.velocity, MOMENTS, float(MOMENT))
@@ -354,7 +354,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
 
 
 def recalled(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
-    """A copy of the memory; zeros at the start of an episode."""
+    """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))
     classes, long = teb.max_number_classes, max(round(teb.oscillation_filter_duration / dt), 1)
@@ -371,7 +371,7 @@ def recalled(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
 
 
 def scratch_of(teb: Teb, o: Observation) -> Scratch:
-    """Working memory of this thread, kept for the next call."""
+    """Return the working memory of this thread, kept for the next call."""
     assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
     slots = o.pedestrians.radius.shape[1] + o.robots.radius.shape[1]
     cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])

@@ -1,4 +1,4 @@
-"""The kernel of `agora.planners.local.trajectory_rollout`: its samples, their scores, turns in place and the escape, for rows."""
+"""The kernel of `agora.planners.local.trajectory_rollout`: samples, their scores, turns in place and the escape, row by row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from agora.planners._rollouts.poses import (
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
-ASIDE = np.float32(0.1)  # of the two curves that go aside: m/s ahead and to the side
+ASIDE = np.float32(0.1)  # m/s, forward and sideways speed of the two curves that go sideways
 _EPSILON = np.float32(1e-4)
 _STANDS = np.float32(1e-3)  # m/s
 _UNKNOWN = np.uint8(NO_INFORMATION)
@@ -71,18 +71,18 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
+    """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        turned: (N, 2) whether it has turned right, left since it moved.
+        turned: (N, 2) whether the robot has turned right, left since it moved.
         only: (N, 2) whether only right, left is allowed.
-        strafed: (N, 2) whether it has gone right, left since it moved.
-        only_strafe: (N, 2) whether only right, left is allowed of going aside.
-        place: (N, 2) place where it last turned or went aside, m.
-        escaping: (N,) whether it backs up.
-        escape: (N, 3) pose at which that began.
+        strafed: (N, 2) whether the robot has moved to the right, left since it moved.
+        only_strafe: (N, 2) whether only right, left is allowed when moving sideways.
+        place: (N, 2) place of the last turn or sideways motion, m.
+        escaping: (N,) whether the robot backs up.
+        escape: (N, 3) pose at which the escape began.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points: another path starts afresh.
+        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
     """
 
@@ -113,7 +113,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
-    """Write the poses of one sample, from the present one on; return how many."""
+    """Write the poses of one sample, starting at the present one; return their number."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
     steps = np.int64(max(speed * time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
@@ -123,10 +123,10 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
 
 @spliced
 def _grid_cost(p, points, count, cost, inverse, scratch):
-    """Return the path's and the goal's part of the cost of a roll-out's last pose.
+    """Return the part of path and goal in the cost of a roll-out's last pose.
 
     Returns:
-        That, and the number of poses until then.
+        That part, and the number of poses until then.
     """
     stride = cost.shape[1] + 2
     path, goal = np.int32(0), np.int32(0)
@@ -143,10 +143,10 @@ def _grid_cost(p, points, count, cost, inverse, scratch):
 
 @hidden
 def _score(p, scene, n, time, scratch, sample, acceleration):
-    """The score of one sample without its obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
+    """Return the score of one sample without obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
 
     Returns:
-        That, and the number of poses until then; they are in ``scratch.points``.
+        The score, and the number of poses until then; they are in ``scratch.points``.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -156,7 +156,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 
 @hidden
 def _with_obstacles(p, scene, n, scratch, score, count, scale):
-    """Return the score of `_score` with the sample's obstacles times ``scale``; `_HIT` where the footprint meets one."""
+    """Return the score of `_score` plus the sample's obstacle cost times ``scale``; `_HIT` if the footprint meets an obstacle."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
     return _HIT if worst < ZERO else (score + scale * worst if score >= ZERO else score)
@@ -164,7 +164,7 @@ def _with_obstacles(p, scene, n, scratch, score, count, scale):
 
 @spliced
 def _prepare(p, scene, n, progress, scratch, reach):
-    """Run the waves from local path and local goal; return whether there is a path, and how far its end is, m."""
+    """Run the waves from local path and local goal; return whether there is a path, and the distance to its end, m."""
     cost, inverse, path, points = scene.cost[n], scene.inverse, scene.path[n], scene.path_count[n]
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     u, v = x - origin_x, y - origin_y
@@ -193,15 +193,15 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _even(low, high, count, i):
-    """Sample ``i`` of ``count`` from ``low`` to ``high``."""
+    """Return sample ``i`` of ``count`` from ``low`` to ``high``."""
     return low + np.float32(i) * (high - low) / np.float32(count - 1)
 
 
 @spliced
 def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
-    """Try the curves ahead; return the best and its score, `_HIT` for none.
+    """Try the forward curves; return the best and its score, `_HIT` for none.
 
-    Obstacles only add to a score: samples are tried from the least score on, until no other can be less.
+    Obstacles only add to a score, so samples are tested in the order of their scores, until no other can be lower.
     """
     samples, scores = scratch.samples, scratch.scores
     count = np.int64(0)
@@ -233,14 +233,14 @@ def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, r
 
 @hidden
 def _nose(p, scene, n, points, count):
-    """Column and row of the nose at the end of a roll-out of ``count`` poses; column -1 off the window."""
+    """Return column and row of the nose at the end of a roll-out of ``count`` poses; column -1 outside the window."""
     x, y, sine, cosine = points[count - 1, 0], points[count - 1, 1], points[count - 1, 2], points[count - 1, 3]
     return cell_of(x + p.lookahead * cosine, y + p.lookahead * sine, scene.inverse, scene.cost[n])
 
 
 @spliced
 def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
-    """Try to turn in place, to where the nose is nearest to the local goal; return the best of all so far and its score."""
+    """Try to turn in place, towards the side where the nose is nearest to the local goal; return the best so far and its score."""
     step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
     slowest = min(p.min_theta, max_theta)
     nearest = _FAR
@@ -264,7 +264,7 @@ def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, lef
 
 @spliced
 def _strafes(p, scene, n, time, scratch, only, acceleration, scale):
-    """Try to go aside; return the best and its score, `_HIT` for none."""
+    """Try to move sideways; return the best and its score, `_HIT` for none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
@@ -281,9 +281,9 @@ def _strafes(p, scene, n, time, scratch, only, acceleration, scale):
 
 @hidden
 def remember(recall, n, pose, command, reset_distance):
-    """Note to which side the robot turned or went on the spot, until it has left the place.
+    """Record the side to which the robot turned or moved on the spot, until it has left the place.
 
-    Turning to one side twice forbids the other; going aside and back forbids the first.
+    Turning to one side twice forbids the other; moving sideways and back forbids the first side.
     """
     if not command[0] > ZERO:
         recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
@@ -308,7 +308,7 @@ def forget(recall, n, pose, reset_distance):
 
 @hidden
 def _ends_escape(p, recall, n, pose):
-    """Allow curves ahead again once the robot has backed up far enough, or turned."""
+    """Allow forward curves again once the robot has backed up far enough, or turned."""
     dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_distance * p.escape_distance or abs(wrap(pose[2] - recall.escape[n, 2])) > p.escape_angle:
         recall.escaping[n] = False
@@ -316,9 +316,7 @@ def _ends_escape(p, recall, n, pose):
 
 @hidden
 def _comes_free(scene, n, scratch, count):
-    """Return whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no
-    other.
-    """
+    """Return whether a footprint that overlaps an obstacle leaves it on a roll-out of ``count`` poses and meets no other."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     free = False
     for i in range(count):
@@ -331,9 +329,7 @@ def _comes_free(scene, n, scratch, count):
 
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """Return the twist of the best sample, zero where there is no path or no way; and the reason where it is neither curve nor
-    turn.
-    """
+    """Return the twist of the best sample, zero without a path or valid sample, and the reason if it is no curve or turn."""
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
     reached = p.period if p.use_dwa else time
@@ -348,12 +344,13 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
     scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
     best, chosen = _HIT, still
+    # During an escape only turns, sideways motion and backing up are tried, until the robot has moved far enough.
     if not recall.escaping[n]:
         chosen, best = _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
         only = recall.only[n]
         chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best)
-    elif chosen[0] < _STANDS and now[0] < _STANDS:  # to go on standing brings a car nowhere
+    elif chosen[0] < _STANDS and now[0] < _STANDS:  # standing on would not help a car
         best = _HIT
     if best < ZERO:
         chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
@@ -361,6 +358,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
         remember(recall, n, pose, chosen, p.reset_distance)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
+    # No sample is left: back up, if this is allowed or frees the robot.
     back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count, scale)
@@ -388,7 +386,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: row behind the last.
+        last: one after the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

@@ -1,31 +1,32 @@
-"""Trajectory roll-out as ROS drives it: the older of the navigation stack's two planners, and the "DWA" of the BARN challenge.
+"""Trajectory roll-out as ROS implements it: the older of the navigation stack's two planners, and the "DWA" of the BARN challenge.
 
 Gerkey, Konolige, "Planning and control in unstructured terrain", ICRA Workshop on Path Planning on Costmaps, 2008; samples,
 critics, escape and defaults are those of TrajectoryPlannerROS (package base_local_planner, ROS navigation, noetic-devel 9ad6441),
-whose parameter names are kept; the defaults are those of its BaseLocalPlanner.cfg, which win over the others when it starts.
+whose parameter names are kept; the defaults are those of its BaseLocalPlanner.cfg, which override the others at start-up.
 
-Every step it tries
-1. curves ahead: ``vx_samples`` speeds, each straight on and with ``vtheta_samples`` - 1 turning rates, from the rightmost on, the
-   leftmost left out; for robots that can also two that go aside a little;
+Every step the planner tries 1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates,
+from the rightmost on, without
+   the leftmost; for robots that can, also two curves that go sideways a little;
 2. turning in place, if no curve is better where the robot stands: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
-   the local goal, and not to the side that it has just turned away from, until it has moved;
-3. going aside (``y_vels``), for robots that can;
-4. backing up straight at ``escape_vel``, where there is room or the robot comes free by it, until it has moved
-   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no curves ahead.
-A sample costs path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist grows to the
-sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre on the way. It is
-discarded where the outline meets an obstacle, or the centre comes to a cell without a way to path and goal: a centre within the
-inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's recovery behaviours begin.
+   the local goal, but not to the side that the robot has just turned away from, until it has moved;
+3. moving sideways (``y_vels``), for robots that can; 4. backing up straight at ``escape_vel``, if there is room or it frees the
+robot, until the robot has moved
+   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no forward curves.
+The score of a sample is the path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist
+approaches the sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre along
+the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell without a connection to path
+and goal: a centre within the inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's recovery
+behaviours start.
 
-Where it differs:
-- The local goal, the pieces of paths, the cutting off of what lies behind, and car-like robots: as in `agora.planners.local.dwa`.
+Differences from the source:
+- The local goal, the pieces of paths, the pruning of the path behind, and car-like robots: as in `agora.planners.local.dwa`.
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
-- On unknown ground, and in a place that is not on its costmap, it stands; upstream backs up.
-- Upstream it backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
-- The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in
-  `agora.planners.local.dwa`; the presets of the package do as upstream.
-- At the goal it asks only whether the footprint is free.
-- A car that stands is not to go on standing because no curve ahead is better: it backs up. Upstream has no cars.
+- On unknown ground, and outside its costmap, the robot stands; upstream it backs up.
+- Upstream the robot backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
+- The cost of obstacles is that under the robot's centre, and is scaled by the length of the roll-outs, as in
+  `agora.planners.local.dwa`; the presets of the package behave as upstream.
+- At the goal only the footprint is checked for obstacles.
+- A standing car backs up if no forward curve is better than standing. Upstream has no cars.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
   fastest would leave the window.
 """
@@ -71,44 +72,44 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class TrajectoryRollout:
-    """Sample twists, roll them out, score them on the local costmap, drive the best; back up where there is none.
+    """Samples twists, rolls them out, scores them on the local costmap, and drives the best; backs up if there is none.
 
-    Limits apply together with the robot's, which alone count where one is None. The outline of the window's footprint must not
-    touch a lethal or unknown cell.
+    Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
+    lethal or unknown cell.
 
     Attributes:
         window: local costmap.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
-        max_vel_x: largest speed of curves ahead, m/s.
-        min_vel_x: lowest speed of curves ahead, m/s.
+        max_vel_x: largest speed of forward curves, m/s.
+        min_vel_x: lowest speed of forward curves, m/s.
         max_vel_theta: largest turning rate, rad/s.
         min_in_place_vel_theta: slowest turn in place, rad/s.
         escape_vel: velocity of backing up, m/s, negative.
-        escape_blindly: whether it backs up whatever is behind.
-        y_vels: speeds of going aside, m/s; only robots that can.
-        xy_goal_tolerance: distance to the goal within which it brakes and turns in place, m.
-        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
-        latch_xy_goal_tolerance: whether it goes on doing so where it slides out again, until the path changes.
-        sim_time: length of the roll-outs, s; less where the fastest would leave the window.
+        escape_blindly: whether the robot backs up whatever is behind.
+        y_vels: sideways speeds, m/s; only for robots that can.
+        xy_goal_tolerance: distance to the goal within which the robot brakes and turns in place, m.
+        yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
+        latch_xy_goal_tolerance: whether the robot continues to turn in place if it slides out again, until the path changes.
+        sim_time: length of the roll-outs, s; less if the fastest would leave the window.
         sim_granularity: largest step of a roll-out, m.
-        angular_sim_granularity: largest step of a roll-out, rad (upstream counts the rad in one second).
-        vx_samples: samples of the speed.
-        vtheta_samples: samples of the turning rate.
+        angular_sim_granularity: largest step of a roll-out, rad (upstream, rad per second).
+        vx_samples: number of samples of the speed.
+        vtheta_samples: number of samples of the turning rate.
         path_distance_bias: scale of the distance to the path.
         goal_distance_bias: scale of the distance to the goal.
-        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter and then forgets it: a member
-            counts that is never set, so that its biases are most likely per cell, whatever the parameter says.
-        occdist_scale: scale of the largest cost under the footprint on the way.
+        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter but does not use it: it uses a
+            member that is never set, so its biases are most likely per cell, whatever the parameter.
+        occdist_scale: scale of the largest cost under the footprint along the roll-out.
         occdist_length: as in `agora.planners.local.dwa`; 0 is upstream.
         occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
-        heading_lookahead: distance before the centre of the nose that turns to the local goal, m.
-        oscillation_reset_dist: distance to move before it may turn to the other side again, m.
+        heading_lookahead: distance ahead of the centre of the nose that turns to the local goal, m.
+        oscillation_reset_dist: distance to move before the robot may turn to the other side again, m.
         escape_reset_dist: distance to back up, m.
-        escape_reset_theta: angle to turn in backing up, rad.
-        dwa: samples are what can be reached in one period; else in the whole ``sim_time``.
-        prune_plan: whether to cut off what lies behind.
+        escape_reset_theta: angle to turn while backing up, rad.
+        dwa: whether samples can be reached in one period; otherwise in the whole ``sim_time``.
+        prune_plan: whether to cut off the path behind.
     """
 
     window: Window = field(default_factory=Window)
@@ -172,7 +173,9 @@ class TrajectoryRollout:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory: turns, escape, goal latch, progress on the path, and why a robot stands."""
+        """Return the twists (N, 3); the memory: turns, escape, goal latch, progress on the path; and the reasons why robots
+        stand.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = _recalled(memory, len(o.pose))
@@ -183,16 +186,16 @@ class TrajectoryRollout:
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return what `act` does with settings of each robot's own in place of fields, which are the largest there may be.
+        """Return the result of `act` with settings per robot instead of fields; the fields are the upper bounds of the settings.
 
-        The window's costs beyond a robot's inflation radius count as 0. A cost is a whole number, so that its last cells may lie up
-        to a thousandth of a metre beyond.
+        The window's costs beyond a robot's inflation radius count as 0. A cost is a whole number, so its last cells may lie up to a
+        thousandth of a metre beyond.
 
         Args:
             observation: as for `act`.
             memory: as for `act`.
             settings: (N,) each, ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``, ``path_distance_bias``,
-                ``goal_distance_bias``, and ``inflation_radius``, which is that of the window.
+                ``goal_distance_bias``, and ``inflation_radius``, which is at most that of the window.
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -219,12 +222,12 @@ class TrajectoryRollout:
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
-        """For how long each robot (N,) rolls out, s."""
+        """Return the roll-out time of each robot (N,), s."""
         speed = np.minimum(o.limits.max_vx, own(self.max_vel_x))
         return horizon(self.sim_time, speed, self.window, self.heading_lookahead)
 
     def _parameters(self, o: Observation) -> Parameters:
-        """The kernel's parameters."""
+        """Return the kernel's parameters."""
         assert o.costmap is not None
         cell = o.costmap.resolution if self.meter_scoring else 1.0
         f = np.float32
@@ -248,7 +251,7 @@ class TrajectoryRollout:
         )
 
     def _scratch(self, o: Observation) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
+        """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         rows, columns = o.costmap.cost.shape[1:]
         cells = (rows + 2) * (columns + 2)
@@ -269,7 +272,7 @@ class TrajectoryRollout:
 
 
 def _recalled(memory: Memory, count: int) -> Recall:
-    """A copy of the memory; zeros at the start of an episode."""
+    """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))
     return Recall(
