@@ -125,9 +125,7 @@ def render(
         "version": words_of(run.get("version", "")),
         "hardware": words_of(run.get("hardware", "")),
         "stages": _stages(rows, shown, planners, calls, names),
-        "pictures": stage_pictures(
-            rows, _recordings_to_draw(rows, recordings, planners) if pictures is None else pictures, planners
-        ),
+        "pictures": stage_pictures(rows, _drawable(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "clean_colours": COLOURS,
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
@@ -359,7 +357,7 @@ def _percent(share: Estimate) -> Estimate:
     return Estimate(share.n, *(None if value is None else 100.0 * value for value in (share.value, share.low, share.high)))
 
 
-def _recordings_to_draw(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
+def _drawable(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
     """Return the recordings of one episode a stage."""
     return {key: recordings[key] for key in pictured_keys([row for row in rows if row["key"] in recordings], planners)}
 
