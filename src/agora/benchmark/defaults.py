@@ -1,4 +1,4 @@
-"""The defaults of a run's options, for requests, their forms and the command line, which starts without importing the engine."""
+"""The defaults of a run's options for requests, forms and the command line, which starts without importing the engine."""
 
 from __future__ import annotations
 
