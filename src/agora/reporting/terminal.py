@@ -1,4 +1,4 @@
-"""The rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
+"""Prints the rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _TOUCHED = "touched"
 def print_rows(
     rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
 ) -> None:
-    """Print a table with a line for each planner, why planners or the simulator failed, and the first answers.
+    """Print a table with a line for each planner, the reasons why planners or the simulator failed, and the first answers.
 
-    An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
+    An episode is a success, or in one of the following columns, so that each line adds up to its number of episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners in their order; those without a row have no line.
-        again: returns the command that runs the episode of a row again; empty where there is none.
+        again: returns the command that repeats the episode of a row; empty if no command does.
         answers: answers (`agora.reporting._answers`).
     """
     console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)
