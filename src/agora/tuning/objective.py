@@ -24,10 +24,10 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*
 
 @dataclass(frozen=True)
 class Objective:
-    """A weighted sum of metrics, the larger the better.
+    """A weighted sum of metrics; larger values are better.
 
     Attributes:
-        text: as it was written: ``success``, ``success - 0.05 * intimate_violations``.
+        text: original text, such as ``success`` or ``success - 0.05 * intimate_violations``.
         terms: weight and name of each metric.
     """
 
@@ -36,10 +36,10 @@ class Objective:
 
     @staticmethod
     def of(text: str) -> Objective:
-        """Read an objective; of a metric alone that is better when lower, the negative.
+        """Read an objective; a single metric that is better when lower is negated.
 
         Raises:
-            InputError: the text is no sum of metrics. UnknownNameError: no such metric.
+            InputError: the text is not a sum of metrics. UnknownNameError: a metric is unknown.
         """
         terms: list[tuple[float, str]] = []
         at = 0
@@ -57,10 +57,10 @@ class Objective:
         return Objective(text.strip(), tuple(terms))
 
     def of_row(self, row: Row) -> float:
-        """The value of one row.
+        """Return the value of one row.
 
         Raises:
-            InputError: a metric is not defined for it, or is not in the rows.
+            InputError: a metric is undefined for the row, or missing in it.
         """
         values = {name: row.get(name) for _, name in self.terms}
         missing = [name for name, value in values.items() if value is None]
@@ -72,6 +72,6 @@ class Objective:
         return math.fsum(weight * float(values[name]) for weight, name in self.terms)  # type: ignore[arg-type]
 
     def mean(self, rows: Iterable[Row]) -> float:
-        """The mean over rows, whose order does not matter."""
+        """Return the mean over rows, whose order does not matter."""
         each = [self.of_row(row) for row in rows]
         return math.fsum(each) / len(each)
