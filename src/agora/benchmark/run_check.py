@@ -103,9 +103,8 @@ def _driven(
             count += 1
             key = row["key"]
             files_of = {part: f"{part}/{some[key].name}" for part, some in places.items() if key in some}
-            failure = (
-                {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
-            )  # no planner repeats the message
+            # no planner is called, so none repeats the message of a failure
+            failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
             found += differences(files_of["episodes"], rows[key], {**row, **failure})
             if not same(recordings[key], recording):
                 found.append(Difference(files_of["trajectories"], key, "the recording", "another one", "the one of its commands"))

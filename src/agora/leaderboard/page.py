@@ -111,7 +111,7 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
 
 
 def own_entries() -> Path | None:
-    """Return the folder with entries of Agora's own planners, which come with its source; None for an installation without source."""
+    """Return the folder with entries of Agora's own planners, which come with its source; None in installations without source."""
     root = checkout()
     return None if root is None else root / "docs" / "leaderboard"
 

@@ -237,9 +237,8 @@ def _planned(
     for row in (row for row in posted.rows if (row["stage"], row["episode"]) in set(episodes)):
         key = row["key"]
         ours = rows[key]
-        words = (
-            {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
-        )  # another process words its failures differently
+        # a separate process words failures differently
+        words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
         found += _first(row, {**ours, **words})
         if part := posted.drives[key].differs(told[key]):
             found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))

@@ -146,7 +146,7 @@ def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int)
 
 
 def _between(ordered: Doubles, level: float) -> float:
-    """Return the quantile of sorted values, bit-exact with NumPy's interpolation, which takes twenty times as long for one number."""
+    """Return the quantile of sorted values, bit-exact with NumPy's interpolation, which takes twenty times as long per number."""
     place = level * (len(ordered) - 1)
     before = int(place)
     low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
@@ -322,9 +322,8 @@ def summarise(
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
-    for k in sorted(
-        range(len(wanted)), key=lambda k: len(wanted[k][2])
-    ):  # equal numbers of values have the same resamples, which are cached
+    # sorted by the number of values: equal numbers have the same resamples, which are cached
+    for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):
         metric, group, values = wanted[k]
         estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
         estimates[k] = with_place_interval(estimate, groups[group], metric.name, confidence) if metric.unit == RATE else estimate
