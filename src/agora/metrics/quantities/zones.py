@@ -22,7 +22,7 @@ BANDS = {
 
 
 def in_band(distance: Doubles, zone: str) -> Doubles:
-    """1 where distances (T,) are in a zone, else 0; infinite ones are public."""
+    """1 if distances (T,) are in a zone, else 0; infinite distances are public."""
     low, high = BANDS[zone]
     inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
     return inside
