@@ -157,7 +157,7 @@ def _fan(traits: RobotTraits) -> Floats:
 
 
 def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
-    """Return positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape: linear interpolation."""
+    """Return positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape, by interpolation."""
     time, position = recording.time, recording.pedestrian_position
     before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
     after = np.minimum(before + 1, len(time) - 1)
