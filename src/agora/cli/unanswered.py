@@ -85,9 +85,8 @@ class Unanswered:
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
         """Return words that name the unfinished call and its present line."""
         files = [frame.f_code.co_filename for frame, _ in calls]
-        first = 1 + max(
-            (k for k, file in enumerate(files) if file in _AROUND), default=len(files)
-        )  # or about to call untrusted code
+        # without a frame of the planner, the call is about to begin
+        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))
         inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != untrusted_calls.__file__]
         where = f" ({place(inside)})" if inside else ""
         seconds = f"for {time.monotonic() - self._began:.0f} s"

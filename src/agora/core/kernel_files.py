@@ -33,7 +33,7 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
     def _load_data(self, name: str) -> Any:
         data = unsealed(Path(self._data_path(name)))
         if data is None:
-            raise FileNotFoundError(name)  # None makes Numba compile
+            raise FileNotFoundError(name)  # this makes Numba compile
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:

@@ -23,11 +23,7 @@ _TINTS = (
     *("#1b9e77", "#8c2d04", "#7570b3", "#a6d854", "#2f2f7f"),
 )
 _EDGE = "#2a2a2a"
-_BESIDE, _ABOUT, _LEGEND = (
-    0.45,
-    0.6,
-    0.35,
-)  # inches for the tick labels next to a picture, for its title and ticks, and for the legend
+_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # inches for tick labels next to a picture, for title and ticks, and for the legend
 _TALLEST = 2.0  # times its width
 
 

@@ -163,7 +163,7 @@ def source(name: str) -> Markup:
 
 
 def module(*names: str) -> Markup:
-    """Return several of Agora's modules as one, to include in a page: each may use the modules before it, so imports are removed."""
+    """Return several of Agora's modules as one, to include in a page: each may use the modules before it; imports are removed."""
     from markupsafe import Markup
 
     return Markup("").join(Markup(re.sub(r"^import .*\n", "", source(name), flags=re.M)) for name in names)  # noqa: S704 - our own files
