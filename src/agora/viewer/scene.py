@@ -276,7 +276,7 @@ class Scene:
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
     def _readings(self, time: float) -> Readings:
-        """Return the readings at a time; the speed is that of the motion since the last sample, as robots stop at contacts."""
+        """Return the readings at a time; the speed is that of the motion since the last sample: robots stop at a contact."""
         recording, commands = self.recording, self.recording.command
         k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
         way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
