@@ -92,7 +92,7 @@ class GoalDone(NamedTuple):
 
 
 def is_goal(topic: str, kind: str) -> bool:
-    """Return whether a topic, by its type, carries goals: poses on ``.../goal``, and the actions of move_base and Move Base Flex."""
+    """Return whether a topic, by its type, carries goals: poses on ``.../goal``, or actions of move_base and Move Base Flex."""
     return kind.endswith("/MoveBaseActionGoal") or (kind == "geometry_msgs/PoseStamped" and topic.rpartition("/")[2] in _LEAVES)
 
 

@@ -117,7 +117,7 @@ class _Part(NamedTuple):
         return near
 
     def nearest(self, area: Area) -> float:
-        """Return the distance from the centre of an area to its nearest point in this part, m: 0 at the centre, infinite for none."""
+        """Return the distance from an area's centre to its nearest point in this part, m: 0 at the centre, infinite for none."""
         if self.has(np.array(area[:2])):
             return 0.0
         return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))

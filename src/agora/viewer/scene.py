@@ -393,7 +393,7 @@ def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = Non
 
 
 def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
-    """Return the extent of a map's obstacles and of positions (K, 2), m, with a margin; without obstacles, the extent of the map."""
+    """Return the extent of a map's obstacles and of positions (K, 2), m, with a margin; without obstacles, that of the map."""
     walls = _corners(map_)
     if not any(map(len, walls)):
         walls = [np.array([map_.origin, np.add(map_.origin, map_.size)])]
