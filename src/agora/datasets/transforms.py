@@ -190,7 +190,7 @@ class TransformTree:
         return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
 
     def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
-        """Return a moving frame in its parent; with ``hold``, as a correction: without a ramp at a jump, and after its last stamp."""
+        """Return a moving frame in its parent; with ``hold``, as a correction: without ramps at jumps, and after its last stamp."""
         parent, rows = self._moving[frame]
         stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
         before = np.clip(np.searchsorted(stamps, times, side="right") - 1, 0, max(len(stamps) - 2, 0))

@@ -21,7 +21,7 @@ def _check_positive(record: Any) -> None:
 
 @dataclass(frozen=True)
 class Quotas:
-    """The limits of a person with an account; administrators have no such limits.
+    """The most that a person with an account may have; administrators have no such limits.
 
     Attributes:
         runs: waiting and active runs at a time.

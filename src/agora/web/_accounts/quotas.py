@@ -20,7 +20,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Use:
-    """The usage of a person, in the units of `agora.web.settings.Quotas`.
+    """The amounts that a person has, in the units of `agora.web.settings.Quotas`.
 
     Attributes:
         runs: waiting and active runs.

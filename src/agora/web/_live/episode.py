@@ -37,7 +37,7 @@ _LATE = 0.5  # s, largest delay that the episode catches up with
 
 @dataclass(frozen=True)
 class LiveForm:
-    """A request for a live episode.
+    """A live episode as a person asks for it.
 
     Attributes:
         suite: name of the suite.
