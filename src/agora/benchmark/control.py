@@ -15,7 +15,7 @@ from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 CONTROL = "pure_pursuit"
-"""It follows its path and sees nobody."""
+"""This planner follows its path and does not see people."""
 
 
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 WORKERS: Final = 2
-"""Worker processes."""
+"""Number of worker processes."""
 
 THREADS: Final = 1
-"""Threads over worlds, in each worker."""
+"""Number of threads over worlds, in each worker."""
 
 BATCH: Final = 64
-"""Most episodes of a job."""
+"""Largest number of episodes per job."""
 
 TRAJECTORIES: Final = "all"
 """Choice of the recordings that are kept."""

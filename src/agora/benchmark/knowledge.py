@@ -16,10 +16,10 @@ from agora.registry import Named
 __all__ = ["blind", "unaware"]
 
 _WALL_LESS = {"path", "pedestrians", "robots", "semantics"}
-"""Channels that tell nothing of walls."""
+"""Channels that do not show walls."""
 
 _PEOPLE_LESS = {"path", "robots"}
-"""Channels that tell nothing of people."""
+"""Channels that do not show people."""
 
 
 @dataclass(frozen=True)

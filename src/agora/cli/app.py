@@ -59,7 +59,7 @@ PANELS: dict[str, dict[str, Any]] = {
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 
 FORMER = (mcap, socnavbench, socnavdata, demonstrations)
-"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
+"""Commands that have moved to ``agora export``, and also keep their old names."""
 
 
 class _InPanels(TyperGroup):

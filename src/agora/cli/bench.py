@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agora.benchmark.request_form import RequestForm
 
 _QUICK = 12
-"""Episodes of a stage that ``--quick`` runs."""
+"""Number of episodes per stage with ``--quick``."""
 
 PlannerNames = Annotated[
     list[str] | None,

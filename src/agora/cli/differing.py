@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agora.benchmark.results.differences import Difference
 
 LINES = 10
-"""Most lines that are printed."""
+"""Largest number of printed lines."""
 
 
 def lines(differences: Iterable[Difference]) -> Iterator[str]:

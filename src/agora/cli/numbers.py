@@ -18,7 +18,7 @@ Named = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 
 MORE = "  more with --all, or --metric NAME (agora list metrics)"
-"""The line below the usual numbers."""
+"""The line below the default metrics."""
 
 
 def measures(names: Sequence[str], every: bool) -> list[Metric]:

@@ -26,7 +26,7 @@ from agora.errors import StoppedError, place
 from agora.planners import adapters
 
 AFTER = 5.0
-"""Time of a call until the first notice, s; the next notices come after twice, four times ... this time."""
+"""Time of a call until the first notice, s; further notices follow after twice, four times ... this time."""
 
 _AROUND = {adapters.__file__, episode.__file__}  # files that call untrusted code
 _LOOK = 0.1  # period of the checks, as a share of the time until the first notice

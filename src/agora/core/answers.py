@@ -21,7 +21,7 @@ from agora.errors import AgoraError, ComponentError, in_words, place
 __all__: list[str] = []
 
 LARGEST = 1e8
-"""Largest number that an answer may hold, as `agora.ranges.LARGEST`."""
+"""Largest number in a result, as in `agora.ranges.LARGEST`."""
 
 
 @contextmanager

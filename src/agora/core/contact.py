@@ -18,7 +18,7 @@ from agora.core.state import Floats, RobotTraits
 
 NEVER = np.float32(2.0)
 PART = np.float32(1 / 40)
-"""Of the size of a body: how finely contacts of polygons are swept."""
+"""Resolution of the sweep for contacts of polygons, as a fraction of the size of a body."""
 _TOUCH = np.float32(1e-5)
 _TINY = np.float32(1e-12)
 _DIAGONAL = np.float32(1.4143)

@@ -212,7 +212,7 @@ part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
 cache."""
 
 hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
-"""`part` for what allocates nothing and returns no array."""
+"""`part` for functions that allocate nothing and return no array."""
 
 spliced: Callable[..., Any] = numba.njit(**LEAN | {"cache": False}, inline="always")
 """`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
@@ -222,7 +222,7 @@ inlined: Callable[..., Any] = numba.njit(**OPTIONS | _PART, forceinline=True)
 """`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
 
 lean_inlined: Callable[..., Any] = numba.njit(**LEAN | _PART, forceinline=True)
-"""`hidden` for what is given whole records, every array of which a call would copy."""
+"""`hidden` for functions with whole records as arguments, because a call would copy each of their arrays."""
 
 
 def _shell(box: Any, first: int, last: int) -> Any:

@@ -36,7 +36,7 @@ class Outcome(enum.IntEnum):
 
 
 FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.label})
-"""Labels of the outcomes that have a failure in words, because the robot could not be driven on."""
+"""Labels of the outcomes that have a failure in words, because the robot could not continue."""
 
 
 class Reason(enum.IntEnum):
@@ -95,7 +95,7 @@ STANDING = 0.05
 """Speed of the touching point below which a robot stands, m/s: robot_sf's, as in the metric ``stalled_time``."""
 
 EVEN = 0.1
-"""Both closed the gap where the robot's share is no further than this from a half."""
+"""Both parties closed the gap if the robot's share is no further than this from a half."""
 
 
 class Closing(NamedTuple):

@@ -29,7 +29,7 @@ ATTRIBUTES = (
     "social",
     *(f"social_state.{name}" for name in SOCIAL_STATES),
 )
-"""Every attribute; kernels are given the number in this list."""
+"""Every attribute; kernels receive the number in this list."""
 
 MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""

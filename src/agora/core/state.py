@@ -210,7 +210,7 @@ class Minds(NamedTuple):
 
 
 LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
-"""How a list of waypoints is followed: round and round, at random, once to stay at the last, or once to leave the world there."""
+"""Modes of a list of waypoints: in a loop, at random, once and stay at the last, or once and leave the world there."""
 
 
 class Waypoints(NamedTuple):

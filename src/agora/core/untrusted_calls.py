@@ -37,7 +37,7 @@ class ProcessExit(BaseException):
 
 
 _came: list[Signalled] = []
-"""Signals that nobody has dealt with yet; an ``except:`` of untrusted code may have caught them."""
+"""Signals that have not been handled yet; an ``except:`` of untrusted code may have caught them."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -64,7 +64,7 @@ def raise_caught() -> None:
 
 
 _RESERVE = 64
-"""Open files that are left to the process when untrusted code has used up all that it may have."""
+"""Number of open files reserved for the process when untrusted code has used up its share."""
 
 
 class CallBoundary:

@@ -31,7 +31,7 @@ from agora.wire.message import encode
 from agora.world.start import Start
 
 BEGAN = 1.0
-"""Stamp of an episode's beginning, s: ROS takes 0 for no time."""
+"""Stamp of an episode's beginning, s, because ROS treats 0 as no time."""
 
 _OWN = ("Contact", "Episode", "EpisodeStatus", "Notes", "Pedestrians", "Robot", "RobotStatus", "Robots")
 _OTHERS = {"tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms"}

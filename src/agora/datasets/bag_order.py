@@ -19,7 +19,7 @@ from agora.datasets.bagfile import Connection
 from agora.datasets.parts import Source
 
 _JITTER = 50_000_000
-"""Overlap of a topic's record times that is jitter of the recorder, ns."""
+"""Largest overlap of a topic's record times that counts as jitter of the recorder, ns."""
 
 
 def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[str] | None = None) -> Ints:

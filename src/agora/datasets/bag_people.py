@@ -75,7 +75,7 @@ _READERS: dict[str, Callable[[Any], Iterator[_Seen]]] = {
     "people_msgs/PositionMeasurementArray": _listed("people", "object_id", "pos"),
     "*/PersonArray": _listed("people", "id", "pose.position"),
 }
-"""Readers by type, the most exact first; ``*`` is any package."""
+"""Readers by type, the most exact first; ``*`` stands for any package."""
 
 
 def people_kind(kind: str) -> str:

@@ -28,7 +28,7 @@ from agora.maps.grid import Map
 from agora.yaml_tree import read_text
 
 CHALLENGE_WORLDS = tuple(range(0, 300, 6))
-"""The worlds on which entries of the challenge are tried, ten runs each."""
+"""The worlds on which the challenge tests its entries, ten runs each."""
 
 CELL = 0.15
 RADIUS = 0.075

@@ -7,7 +7,7 @@ import numpy as np
 from agora.core.state import Array, Bools, Doubles, Ints
 
 GAP = 60.0
-"""Time between two messages above which they are of two drives, s."""
+"""Time between two messages above which they belong to two drives, s."""
 _LATE = 1.0  # s: stamps farther from the record time belong to another clock
 _FAST, _FAR = 20.0, 1.0  # m/s and m: larger jumps are not drives
 

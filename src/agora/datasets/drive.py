@@ -16,7 +16,7 @@ from agora.robots.model import RobotModel
 from agora.tasks.budget import Way, shortest_way
 
 TOLERANCE = 0.3
-"""How near to the goal counts as reached, m."""
+"""Distance from the goal that counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
 _NOBODY_SAID = frozenset(
     {
@@ -31,7 +31,7 @@ _NOBODY_SAID = frozenset(
     }
     | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
 )
-"""Fields of a recording that odometry says nothing about."""
+"""Fields of a recording that odometry does not provide."""
 
 
 def drive(

@@ -22,7 +22,7 @@ _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
 _CONTACTS, _NOTES = "simulator/contacts", "navigation/notes"
 _TOPICS = (EPISODE, ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
 SAME = 1e-6
-"""Time between two stamps that are one, s."""
+"""Time between stamps that count as equal, s."""
 
 
 @dataclass

@@ -49,7 +49,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "students001": ("table", "annotation"),
     "students003": ("table", "annotation", "obsmat"),
 }
-"""The scenes of the data set and what their pedestrians can be read from, the default first."""
+"""The scenes of the data set and the sources of their pedestrians, the default first."""
 
 _SAME_CAMERA = {
     **dict.fromkeys(("students001", "students01", "uni_examples"), ("students003", "students03")),

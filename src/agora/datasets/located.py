@@ -14,7 +14,7 @@ from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
 MAP = "map"
-"""The map's frame where no map says its own."""
+"""The map's frame if no map states its own."""
 _HELD = 2.0  # s for which a correction may hold without a note
 _LEAP, _FAST = 1.0, 20.0  # m and m/s: steps between samples in the map that exceed both are noted
 

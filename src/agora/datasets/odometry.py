@@ -19,7 +19,7 @@ from agora.ranges import LARGEST
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
-"""Types of topics that make a namespace that of a robot of its own."""
+"""Types of topics that make a namespace that of a separate robot."""
 
 
 @dataclass(frozen=True, eq=False)

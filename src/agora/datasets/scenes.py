@@ -20,15 +20,15 @@ from agora.ranges import Within
 from agora.world.trajectories import Trajectories
 
 LONGEST_GAP = 2.0
-"""s between two rows of one id up to which somebody walked on; an id that comes back later is another person."""
+"""s, longest gap between rows of one id that a person walked through; an id that reappears later belongs to another person."""
 
 PLAUSIBLE = 0.3, 2.5
-"""m/s, mean speeds of people; a scene outside is read, and said to be odd."""
+"""m/s, plausible mean speeds of people; other scenes are read with a warning."""
 
 FrameRate = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """Frames per second."""
 Scale = Annotated[float, Within(0.0, 10_000.0, above=True)]
-"""m of a unit of the file, of a pixel for instance."""
+"""m per unit of the file, for instance per pixel."""
 Columns = Literal["frame pedestrian x y", "pedestrian frame x y"]
 """Order of the columns of a table."""
 

@@ -29,7 +29,7 @@ from agora.maps.io import read_map
 from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
-"""Frames per second at which the pedestrians were really filmed; SocNavBench plays hotel and univ at 15."""
+"""Frames per second at which the pedestrians were actually filmed; SocNavBench plays hotel and univ at 15."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from agora.registry import KINDS, Named, available, is_own
 from agora.wire.question import Hello
 
 DEADLINE, FIRST, MEMORY = 30.0, 600.0, 16.0
-"""Longest time of an answer, s, and of the first one, which compiles; most memory, GiB."""
+"""Longest time of an answer, s, and of the first one, which compiles; memory limit, GiB."""
 
 _IMPORTED = 120.0  # s
 _MOST = 1 << 20  # bytes of claims

@@ -221,7 +221,7 @@ _IDENTITIES = (
     _Rule("clipped is no number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
     _Rule("failure is no text", (), lambda row: isinstance(row.get("failure"), str)),
 )
-"""Of the columns that are no metrics. The others are asked only where all rows keep these."""
+"""Rules for the columns that are not metrics. The other rules apply only if all rows satisfy these."""
 
 _AMONG = (
     _Rule(
@@ -267,7 +267,7 @@ _AMONG = (
     _less("pedestrian_force_q90", "pedestrian_force_q95"),
     *(_less(part, "duration") for part in _PARTS_OF_THE_TIME),
 )
-"""Of metrics that follow from the outcome, the duration or from each other."""
+"""Rules for metrics that follow from the outcome, from the duration, or from each other."""
 
 
 def _spl(row: Row) -> float | None:

@@ -41,9 +41,9 @@ ENTRY, CHECK, ROWS, DRIVES, TIMING, REPLAYS, WEIGHTS = (
 )
 
 LARGEST_FILE = 64 * 2**20
-"""Most bytes of a file of an entry."""
+"""Largest size of a file of an entry, bytes."""
 MOST_REPLAYS = 8
-"""Most recordings of an entry."""
+"""Largest number of recordings per entry."""
 
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 

@@ -48,7 +48,7 @@ PEOPLE = {
     "camera": "tracks of its camera",
     "none": "nothing",
 }
-"""What a robot may know of pedestrians, in words."""
+"""Possible perception of pedestrians, in words."""
 
 MAPS = {"map": "has it", "none": "has none"}
 

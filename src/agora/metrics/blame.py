@@ -33,10 +33,11 @@ from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.samples import facing, offsets, pedestrians_facing, velocities
 
 REACTION = 1.0
-"""How long before a contact the robot could still have done something else, s."""
+"""Time before a contact in which the robot could still have acted differently, s."""
 
 AFTER = 1.0
-"""How long after a contact the robot must have kept clear, s. Where the recording ends before, people keep their last velocity."""
+"""Time after a contact for which the robot must have kept clear, s. If the recording ends before, people keep their last velocity.
+"""
 
 _STEP = 0.02  # s, step of the simulated drives
 _SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan

@@ -26,9 +26,9 @@ _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
 """Displacement from which a pedestrian counts as affected, m."""
 _STEP = 1e-3
-"""Steps below this are standing, m."""
+"""Shorter steps count as standing, m."""
 _AHEAD = 0.5
-"""How far along its way without robots a pedestrian is looked for, m."""
+"""Distance along its path without robots within which a pedestrian is searched for, m."""
 
 
 def _apart(one: Doubles, other: Doubles) -> Doubles:

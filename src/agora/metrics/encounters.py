@@ -20,16 +20,17 @@ from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import intervals, offsets, once, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
-"""By the angle between both ways: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38)."""
+"""Kinds by the angle between both paths: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38).
+"""
 
 TURNS = (45.0, 135.0)
 """Angles between the kinds, degrees."""
 
 NEAR = 2.0
-"""Distance of the centres up to which two have an encounter, m."""
+"""Largest distance of the centres in an encounter, m."""
 
 WALKS = 0.3
-"""Mean speed below which somebody stands about and is no walker, m/s."""
+"""Mean speed below which a person counts as standing, m/s."""
 
 _CANCELLI = "Cancelli et al. 2022, arXiv:2212.00767; encounters are cut at 2 m here"
 

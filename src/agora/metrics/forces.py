@@ -26,7 +26,7 @@ from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
-"""Of the force of walls, m: where it falls to 1/e (HuNavSim's), and from where on it is left out."""
+"""For the force of walls, m: where it falls to 1/e (HuNavSim's), and beyond which it is left out."""
 
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"

@@ -19,7 +19,7 @@ HEADLINE = {
 """The most important metrics, which the report shows first, and their words."""
 
 FEW = ("success", *HEADLINE, "path_length", "planning_time")
-"""Metrics that tell one episode in short."""
+"""Metrics that summarise one episode."""
 
 
 def metrics(*, own: bool = False) -> list[Metric]:

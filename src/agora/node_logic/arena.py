@@ -47,7 +47,7 @@ _STATES = {
     "threatening": "Threatening",
 }
 STATE_NAMES = tuple(_STATES[name] for name in SOCIAL_STATES)
-"""By number in `agora.core.state.SOCIAL_STATES`: what ``AgentState.social_state`` says, Arena's word where it has one."""
+"""Values of ``AgentState.social_state`` by number in `agora.core.state.SOCIAL_STATES`: Arena's name if it has one."""
 
 _ANIMATIONS = ("idle", "walking", "running", "interacting", "talking", "phone")  # numbers 1 to 6 of crowdsim's animations
 _OTHER_STATES = {

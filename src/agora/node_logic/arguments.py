@@ -37,7 +37,7 @@ _OF_A_BENCHMARK: tuple[str, ...] = (
 _OF_A_BENCHMARK += ("timeout", "periods", "local_planner", "inter_planner", "agent_name")
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)
-"""Modules of Arena's that are always at work in the task generator's node."""
+"""Arena's modules that are always active in the task generator's node."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ ERRORS = {
     Reason.NOT_CONVERGED: ExePath.NO_VALID_CMD,
     Reason.GAVE_UP: ExePath.FAILURE,
 }
-"""The outcome of a step at which a robot stands for a reason."""
+"""The outcome of a step in which a robot stands, by the reason."""
 
 
 class FlexError(AgoraError):

@@ -45,7 +45,7 @@ from agora.world.world import World
 __all__ = ["Navigator"]
 
 _BROUGHT = (GlobalPath, LocalCostmap, OtherRobots, KnownPedestrians, Scan)
-"""Channels of which others say what they are, or that are made of the map. What is made of them is there, too."""
+"""Channels whose data comes from outside, or from the map. Channels derived from them are available, too."""
 
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s

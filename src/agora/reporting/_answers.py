@@ -23,7 +23,7 @@ from agora.reporting.ranking import Pair, Ranked, ranking
 from agora.reporting.tables import REACHED, by_planner, same_episodes
 
 _NAMED = 3
-"""Planners that a sentence names; more are counted."""
+"""Largest number of planners that a sentence names; more are counted."""
 
 
 class Answer(NamedTuple):
@@ -143,7 +143,7 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
         "personal_space_compliance.robosense": ("Time with 1 m or more between its centre and everybody's", _percent),
     },
 }
-"""The other questions; of each the metrics that can answer it, of which the first counts that the run has, with its words."""
+"""The other questions. Each has the metrics that can answer it, of which the first available one counts, and its words."""
 
 
 def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:

@@ -20,10 +20,10 @@ LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
 
 _CURVE = 150.0  # height of a curve, px
 MOST_DOTS = 200
-"""Of more values only evenly spaced ranks are drawn as dots; quartiles and mean stand on all of them."""
+"""Of more values than this, only evenly spaced ranks are drawn as dots; quartiles and mean use all values."""
 
 LONGEST_LABEL = 20
-"""Characters of a line of a planner's label."""
+"""Characters per line of a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0

@@ -9,7 +9,7 @@ from agora.benchmark.results.run_record import RunRecord
 from agora.benchmark.results.store import Row
 
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
-"""Obstacle modes whose people, if there are any, no crowd model moves."""
+"""Obstacle modes whose people, if any, are not moved by a crowd model."""
 
 _TOLD: dict[str, str] = {
     "truth": "the true states of pedestrians",
@@ -18,7 +18,7 @@ _TOLD: dict[str, str] = {
     "tracked": "tracks of the robot's own scans",
     "camera": "tracks of the robot's camera",
 }
-"""What planners know of people, by the level of perception."""
+"""What planners perceive of people, by the level of perception."""
 
 
 def setting(record: RunRecord) -> dict[str, Any]:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_STAGES, MOST_PLANNERS = 40, 7
-"""More stages have no picture; more planners are not drawn in one."""
+"""Further stages have no picture; further planners are not drawn."""
 
 _FINEST = 0.05
-"""Points of a way closer than this to the last one drawn are left out, m."""
+"""Points of a path closer than this to the last drawn one are left out, m."""
 
 
 def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
@@ -71,7 +71,7 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
 
 
 _COLOURS = ("#0072B2", "#CC79A7", "#D55E00", "#56B4E9", "#7A5195", "#66A61E", "#1B1F24")
-"""Of ways: none is that of people or of the goal."""
+"""Colours of paths, different from those of people and of the goal."""
 
 
 def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:

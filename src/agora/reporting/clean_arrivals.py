@@ -18,7 +18,7 @@ from agora.reporting.statistics import Estimate, has_reached, wilson
 __all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
 
 CLEAN = clean_arrival
-"""The metric by which planners are ranked beside `agora.reporting.tables.REACHED`."""
+"""The metric that ranks planners, together with `agora.reporting.tables.REACHED`."""
 
 NOT_MEASURED = "not measured"
 

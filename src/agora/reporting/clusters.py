@@ -22,7 +22,7 @@ from agora.seeds import Stream
 __all__ = ["ByPlace"]
 
 FEWEST = 5
-"""Places below which there is no interval."""
+"""Number of places below which there is no interval."""
 
 _RESAMPLES = 2000
 _NORMAL = NormalDist()

@@ -15,10 +15,10 @@ from agora.viewer.scene import title_of
 from agora.viewer.why import why
 
 MOST_FAILURES = 500
-"""More failures than this are counted and not listed."""
+"""Further failures are counted but not listed."""
 
 REPLAYED = 6_000_000
-"""About so many bytes of replays a report embeds at most."""
+"""A report embeds at most about this many bytes of replays."""
 
 
 def failed(row: Row) -> bool:

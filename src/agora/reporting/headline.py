@@ -26,10 +26,10 @@ ARENA = (
     "time_seen_by_pedestrians",
     "time_facing_pedestrians",
 )
-"""What Arena 3.0's benchmark compares planners by (Kästner et al. 2024, section VII-B and Figure 6)."""
+"""The metrics by which Arena 3.0's benchmark compares planners (Kästner et al. 2024, section VII-B and Figure 6)."""
 
 PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a call of the planner, by episode", "Agora", 1, lambda _: None)
-"""The metric of that name in ms; it comes from the timing, not from the rows."""
+"""The metric ``planning_time`` in ms; it comes from the timing, not from the rows."""
 
 
 def headline(

@@ -39,17 +39,17 @@ from agora.planners.presets import planner_of
 __all__ = ["Merged", "merged"]
 
 ASKED = "asked"
-"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web._runs.inputs`)."""
+"""Folder in a run of a web server with copies of the server's content that enters the run (`agora.web._runs.inputs`)."""
 
 _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
-"""Fields of a stage that leave its episodes as they are; the seed stands beside."""
+"""Fields of a stage that do not change its episodes; the seed is handled separately."""
 
 _SEEDS = ("seed", "seed of the places")
 """Facts of a stage that give the seeds of its episodes and of its places."""
 
 _Facts = Mapping[str, Any]
-"""What decides something, as plain data by name."""
+"""The data that decides something, as plain data by name."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ GROUPS = {
     "taga": "TAGA's rates",
     "crowdnav_code": "CrowdNav's and AG-RL's code",
 }
-"""Groups of metrics (`Metric.group`) in their order, in words."""
+"""Groups of metrics (`Metric.group`) in their order, with their headings."""
 
 OTHER = "Others"
 """The group of metrics that are not Agora's."""

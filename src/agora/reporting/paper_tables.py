@@ -150,7 +150,7 @@ class PaperTable:
 
 
 FORMATS = {"latex": PaperTable.latex, "csv": PaperTable.csv, "markdown": PaperTable.markdown}
-"""Texts that a table can be written as."""
+"""The formats of a table."""
 
 
 def paper_table(

@@ -22,7 +22,7 @@ from agora.reporting.statistics import RATE, over_places
 __all__ = ["differences", "write_comparison"]
 
 _SHOWN = ("clean_arrival", "time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
-"""Metrics of the lines about differences; the page has all."""
+"""Metrics in the lines about differences; the page has all."""
 
 
 def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> Path:

@@ -21,10 +21,10 @@ from agora.reporting.statistics import RATE, Estimate, Summary, has_reached, ove
 from agora.viewer.scene import OUTCOME_COLOURS
 
 OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
-"""Outcomes that have a column even if no episode ended so."""
+"""Outcomes that always have a column."""
 
 REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
-"""What planners are ranked by; rows say it as their outcome."""
+"""The outcome that ranks planners; rows have it as their outcome."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
 
 
 _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
-"""Of a run in which contacts with pedestrians do not end episodes: what SocNavBench's table 2 counts (Biswas et al. 2022)."""
+"""The counts of SocNavBench's table 2 (Biswas et al. 2022), for runs in which contacts with pedestrians do not end episodes."""
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:

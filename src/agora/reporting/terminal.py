@@ -27,19 +27,19 @@ _ENDS = {
     "planner_failed": "failed",
     "simulator_failed": "simulator failed",
 }
-"""How episodes end that do not reach the goal, and the heads of their columns."""
+"""Ends of episodes without arrival, and the heads of their columns."""
 
 _RARE = ("robot_collision", "simulator_failed")
-"""Those that have a column only where some episode ended so."""
+"""Ends that have a column only if they occur."""
 
 _FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
 """Words about the first failure of a planner, and of the simulator under it."""
 
 _LABEL, _WIDE = 40, 1000
-"""Characters of a line of the planner's label, which goes on below, and of a console in which no column is squeezed."""
+"""Characters per line of the planner's label, which may wrap, and width of a console in which no column is squeezed."""
 
 _TOUCHED = "touched"
-"""Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
+"""Head of the column of episodes that reached the goal after a contact; shown only if there are any."""
 
 
 def print_rows(

@@ -26,11 +26,11 @@ INPUTS = (
     "a pedestrian in the robot",
     "500 pedestrians",
 )
-"""Bad input for each robot of `bad_inputs`."""
+"""Kinds of bad input, one for each robot of `bad_inputs`."""
 
 NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INPUTS))
 BEARING = 0.35
-"""Of the wall and the pedestrian in robots, from their headings, rad."""
+"""Bearing of the touched wall and pedestrian from the headings of their robots, rad."""
 
 _SLOTS, _FEW = 750, 5  # two of three are present
 _INTO, _BODY = 0.45, 0.3  # m, from centre to centre; a wall is as small as those of `observation`

@@ -14,7 +14,7 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress, Wa
 from agora.testing.errors import ContractError
 
 OfJob = Progress | Finished | Done | Lost
-"""Events that are of a job."""
+"""Events that belong to a job."""
 
 _UNWATCHED = Watch()
 _LONG, _SOON = 120.0, 60.0  # s that a job to be stopped takes, and s within which it must be stopped

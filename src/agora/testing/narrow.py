@@ -19,7 +19,7 @@ from agora.testing.errors import ContractError
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 SPARE = 0.15
-"""Room on each side of a robot that is asked to get through, m."""
+"""Spare room on each side of a robot that must get through, m."""
 
 _TOLERANCE = 0.3  # tolerance of the goal, m
 _RESOLUTION = 0.05
@@ -50,7 +50,7 @@ CAR = RobotModel(
 )
 
 Way = tuple[tuple[float, float, float], tuple[float, float]]
-"""Pose at the start and place of the goal, m and rad."""
+"""Pose at the start and position of the goal, m and rad."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ from agora.errors import InputError
 from agora.registry import load
 
 DEFAULT = "success + 0.2 * barn_score"
-"""Success first; the BARN challenge's score, which is at most 0.5, tells apart what succeeds as often.
-
-It is worth a tenth of a success for going at 1 m/s along the shortest way, and nothing more for going faster.
-
-The score alone was tried: on the suite `planners` it made `dwa_kinetic` go at 0.80 for 0.46 m/s and lost it 15 of 100 successes.
+"""Success first; the BARN challenge's score, at most 0.5, ranks sets with equal success. It adds a tenth of a success for 1 m/s
+along the shortest path, and nothing more for higher speeds. The score alone was tried: on the suite `planners` it made
+`dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")

@@ -19,13 +19,15 @@ from agora.interfaces import Span
 from agora.registry import Named
 
 TOGETHER = 8
-"""Sets of parameters that are asked for at a time."""
+"""Number of parameter sets that are requested at a time."""
 
 _NEAR = 2 * TOGETHER
-"""Sets before the search goes by what it was told: the component's own, and sets near it."""
+"""Number of sets before the search uses reported values: the component's own set, and sets near it."""
 
 _STEP = 1 / 3
-"""How far those lie on the way from its own values to values drawn from the spans, with most of which nothing drives well."""
+"""Distance of these sets from the component's values, as a fraction of the way to values drawn from the spans, most of which drive
+badly.
+"""
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:

@@ -51,7 +51,7 @@ WEIGHTS = {
 """Weights of the distances: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
-"""Of the corridor in which speeds are compared with Weidmann's, 1/m2."""
+"""Densities of the corridor in which speeds are compared with Weidmann's, 1/m2."""
 
 _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 

@@ -21,13 +21,13 @@ from agora.validation.stretches import Stretch
 from agora.validation.window import window
 
 TREES = 150
-"""Trees of the forest."""
+"""Number of trees of the forest."""
 
 Samples = Sequence[Doubles]
 """Features (N, F) of the walkers of each stretch."""
 
 Judged = tuple[Doubles, Doubles]
-"""How many walkers of each stretch (S, 2) of both crowds were taken for what they are, and how many there are."""
+"""Number of walkers of each stretch (S, 2) of both crowds that were classified correctly, and number of walkers."""
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:

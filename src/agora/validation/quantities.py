@@ -24,7 +24,7 @@ QUANTITIES = {
 by kind, sidestep, and how long before the least distance it begins."""
 
 FORMATION = {"group distance": "m", "group angle": "degrees"}
-"""Of two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
+"""For two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
 
 _AROUND = 2.0  # m
 _FAR = 3.0  # distance beyond which all walls count as equally far, m

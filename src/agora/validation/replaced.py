@@ -19,7 +19,7 @@ from agora.validation.distances import mean
 from agora.validation.stretches import STEP, Stretch
 
 AHEAD = 12
-"""Samples after the first over which the error is a mean."""
+"""Number of samples after the first over which the error is averaged."""
 
 
 @dataclass(frozen=True)

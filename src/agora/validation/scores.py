@@ -43,7 +43,7 @@ mean displacement error over 4.8 s of a whole crowd and of one replaced pedestri
 _JITTER = 0.05  # standard deviation of each coordinate, m
 
 Walked = Sequence[Doubles]
-"""Places (20, N, 2) of the walkers of each stretch, m."""
+"""Positions (20, N, 2) of the walkers of each stretch, m."""
 
 Crowds = SimulatedCrowd | Mapping[str, SimulatedCrowd]
 """A crowd for all scenes, or one for each."""

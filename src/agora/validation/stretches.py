@@ -25,23 +25,23 @@ STEP = 0.4
 """Time between two samples of a recording, s."""
 
 SAMPLES = 20
-"""Samples of a stretch."""
+"""Number of samples of a stretch."""
 
 APART = 12
-"""Samples from the beginning of a stretch to that of the next: what is compared of both does not overlap."""
+"""Samples between the beginnings of successive stretches, so that their compared parts do not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
-"""From the first sample to the last, s."""
+"""Time from the first sample to the last, s."""
 
 SCENES = tuple(SOURCES)
 """All scenes."""
 
 TRAINING = ("eth", "students001", "zara01")
 HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
-"""Scenes that a model is calibrated on once and for all, and the others."""
+"""Scenes for the one-time calibration of a model, and the others."""
 
 RADIUS = 0.25
-"""Of everybody, m."""
+"""Radius of everybody, m."""
 
 _TOLERANCE = 0.5
 

@@ -47,7 +47,7 @@ STYLE = {
     "svg.hashsalt": "agora",
     "svg.fonttype": "none",
 }
-"""Settings of all figures; the user's own matplotlib settings are left alone and out of it."""
+"""Settings of all figures; the user's own matplotlib settings are neither used nor changed."""
 
 NEAR = 2.0
 """Pedestrians this close to the robot are drawn at every moment of a picture, m."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
 UNSAID = 0.3
-"""Radius of the disc of a robot whose model nobody said, m."""
+"""Radius of the disc of a robot with an unknown model, m."""
 FREE, OCCUPIED, UNKNOWN = 0, 100, 255
 """Values of the cells of the grid ``occupancy``."""
 _UINT8, _LOOP = 1, 1  # foxglove.PackedElementField, foxglove.LinePrimitive

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 __all__ = ["write_replay"]
 
 FINEST, STEPS = 0.005, 65000
-"""Places are rounded to 5 mm, or coarser where that would take more than so many steps."""
+"""Positions are rounded to 5 mm, or coarser if that would take more than this number of steps."""
 
 TURN = 1024
 """Headings are rounded to this part of a turn."""
 
 GAP, NO_GAP = 0.01, 32767
-"""Gaps are rounded to 1 cm; the number where there is nothing near."""
+"""Gaps are rounded to 1 cm; the number if nothing is near."""
 
 COMMAND = 0.001
 """Commands are rounded to this, m/s and rad/s."""
@@ -62,10 +62,10 @@ EXTRA = 5
 """Channels between the robot's and the pedestrians': gaps to people and walls, vx, vy and omega of the command."""
 
 PATH = 0.02
-"""A planned path is drawn to this, m."""
+"""A planned path is drawn with this accuracy, m."""
 
 LEAD = 5.0
-"""A failure is played from so long before what decided it, s."""
+"""Replay of a failure starts this long before its decisive time, s."""
 
 
 def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None) -> Markup:

@@ -39,7 +39,7 @@ COLOURS = {
     "ink": "#1B1F24",
     "faint": "#6B7280",
 }
-"""Colour of each part of a scene on a light ground."""
+"""Colour of each part of a scene on a light background."""
 
 DARK = COLOURS | {
     "robot": "#56B4E9",
@@ -50,7 +50,7 @@ DARK = COLOURS | {
     "ink": "#E8EAED",
     "faint": "#9AA4B2",
 }
-"""The same on a dark ground."""
+"""The same on a dark background."""
 
 OUTCOME_COLOURS = {
     "reached": "#009E73",
@@ -92,7 +92,7 @@ STATES = {
     "surprised": ("with the robot", "?"),
     "threatening": ("with the robot", "B"),
 }
-"""Family and letter of each social state; who walks has none."""
+"""Family and letter of each social state; walking has no letter."""
 
 LEGEND = (
     ("robot", "robot and its path"),
@@ -104,10 +104,10 @@ LEGEND = (
 """Role and words of each entry of the legend."""
 
 TRAIL_LENGTH, TRAIL_STEP = 2.0, 0.25
-"""Pedestrians trail dots: how long back, and the time between dots, s."""
+"""Dots behind pedestrians: their total time, and the time between dots, s."""
 
 FLASH = 1.0
-"""How long a contact flashes, s."""
+"""Time for which a contact flashes, s."""
 
 
 class Extent(NamedTuple):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SHOWN", "Reel", "Sights"]
 
 SHOWN = ("rgb", "depth", "segmentation")
-"""The pictures that stand side by side."""
+"""The pictures shown side by side."""
 
 CLASS_COLOURS = {
     "nothing": (30, 30, 34),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 SMOOTH = 4
-"""The ground is drawn so many times larger and scaled down, for smooth edges."""
+"""The background is drawn this many times larger and scaled down, for smooth edges."""
 
 LINE = 1.4
 """Half the width of the robot's path, pixels."""
@@ -35,19 +35,19 @@ HEADER, FOOTER, PAD = 60, 34, 12
 """Pixels above, below and to the sides of the scene."""
 
 WIDEST, HIGHEST, NARROWEST = 960, 720, 740
-"""Most pixels of a video that fits its scene, across and down, and the fewest across."""
+"""Largest width and height of a video that fits its scene, and smallest width, pixels."""
 
 DASH = 7.0
 """Length of the dashes of the planned path and of the gaps between them, pixels."""
 
 LEGIBLE = 8.0
-"""Least radius of a body with the letter of its state, pixels."""
+"""Smallest radius of a body with the letter of its state, pixels."""
 
 READINGS = 470
-"""Pixels from the left that the dials' words take; the states are explained next to them if there is space, else below."""
+"""Width of the dials' words, pixels; the states are explained next to them if there is space, else below."""
 
 CAPTION = 19
-"""Height of a line of the words under the scene, pixels."""
+"""Height of a line of the text below the scene, pixels."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,31 +30,31 @@ HERE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a browser's address."""
 
 LARGEST = 2 << 20
-"""Most bytes of a request, but for files that are uploaded."""
+"""Largest size of a request, bytes, except for uploads."""
 
 UPLOADS, LARGEST_UPLOAD = "/api/uploads/", 32 << 20
-"""Beginning of the routes that take files, and most bytes of these."""
+"""Prefix of the upload routes, and largest size of their requests, bytes."""
 
 COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
-"""Names of the cookie of a session: over http, and over https, where no other host can set it."""
+"""Names of a session's cookie: over http, and over https, where no other host can set it."""
 
 SIGNED_OUT = 4401
-"""Code with which a socket is closed whose person is not signed in, or not any more."""
+"""Code with which a socket is closed if its person is not, or no longer, signed in."""
 
 CHECKS = 2.0
-"""Period at which the person behind a socket is looked up again, s."""
+"""Period at which the person behind a socket is checked again, s."""
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
-"""Content security policy of our own pages."""
+"""Content security policy of the server's own pages."""
 
 REPORT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
     "sandbox allow-scripts allow-popups"
 )
-"""Policy of reports, which hold all that they need and fetch nothing; names in them can reach nothing of the server's."""
+"""Policy of reports, which are self-contained and fetch nothing; names in them cannot access anything on the server."""
 
 _HEADS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"}
 

@@ -20,7 +20,7 @@ from agora.web._runs.queue import RunQueue
 from agora.web._tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING
 
 LOW = 256 << 20
-"""Free space of the disk below which a server says so, bytes."""
+"""Free disk space below which a server reports a problem, bytes."""
 
 
 def find_problems(queue: RunQueue, folder: Path) -> list[str]:

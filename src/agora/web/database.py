@@ -24,7 +24,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(20261127)"}
-"""Statements after which nobody else changes the tables until the transaction ends."""
+"""Statements that keep others from changing the tables until the transaction ends."""
 
 
 @contextmanager

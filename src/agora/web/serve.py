@@ -22,10 +22,10 @@ from agora.web.settings import Settings
 from agora.web.workers import run_workers
 
 HOST = "127.0.0.1"
-"""Address at which a server listens by default: this machine alone can reach it."""
+"""Default address of a server: only this machine can reach it."""
 
 UNREAD = 60.0
-"""A connection whose other end has read nothing of what waits for it for so long is cut, s."""
+"""A connection whose other end has not read pending data for this time is closed, s."""
 
 
 def is_loopback(host: str) -> bool:

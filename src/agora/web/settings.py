@@ -10,7 +10,7 @@ from agora.config import load
 from agora.errors import InputError
 
 LIMITS = "web.yaml"
-"""Name of the file in a server's folder that says the limits of its users."""
+"""Name of the file in a server's folder with the limits of its users."""
 
 
 def _check_positive(record: Any) -> None:

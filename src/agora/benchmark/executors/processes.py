@@ -40,7 +40,7 @@ from agora.ranges import Within
 from agora.wire.waits import Waits
 
 DEADLINE = 30.0
-"""s that one call of a planner, one step of the world or one metric may take before its worker is killed."""
+"""Longest time of one call of a planner, one step of the world or one metric, s; a worker that exceeds it is killed."""
 
 _COMPILING = logging.getLogger("agora.core.compiling")
 _POLL = 0.5

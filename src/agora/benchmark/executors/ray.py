@@ -29,7 +29,7 @@ from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
 from agora.ranges import Within
 
 LOCAL = "local"
-"""The address that stands for a Ray of its own on this machine."""
+"""The address for a local Ray instance on this machine."""
 
 _ANSWER = 120.0  # s within which every node reports its versions
 _ALONE = {
@@ -298,7 +298,7 @@ class _LocalWorker:
 
 
 _LOCAL_WORKERS: dict[str, _LocalWorker] = {}
-"""Of this Ray worker, by run: one at most."""
+"""The local workers of this Ray worker, by run; at most one."""
 
 
 def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:

@@ -70,7 +70,7 @@ class Lattice:
 
 
 CAREFUL = Lattice()
-"""Cells and moments of the oracle of situations: the robot goes at most 0.67 m/s along an axis and 0.94 m/s across."""
+"""Cells and moments of the oracle of situations; its robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
 
 
 def search(

@@ -29,19 +29,21 @@ from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
-"""Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
+"""Speed of the robot that gives way to nobody, m/s, and the gap to a person below which this is a conflict, m."""
 
 _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
-"""Margins to people and to walls, m, and how long to stay at the start, s."""
+"""Margins to people and to walls, m, and time to stay at the start, s."""
 
 _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
-"""Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
+"""For successive drives of `foresee`: the margin to people, m, and the time before its end from which a failed drive is repeated,
+s.
+"""
 
 _CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
 """For a clean arrival: margin to people, margin to walls, and gap to people within which the robot comes no nearer, m."""
 
 _CLEANER = 8
-"""Number of drives in which `foresee` looks for a clean arrival first."""
+"""Number of first drives in which `foresee` looks for a clean arrival."""
 
 UNWATCHED = Watch()
 

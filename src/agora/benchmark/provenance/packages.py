@@ -31,14 +31,13 @@ from agora.registry import KINDS, Named, available
 from agora.robots.model import load_robot
 
 OWN = "agora-nav"
-"""The distribution that Agora is."""
+"""Agora's own distribution."""
 
 _AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")
 _NO_CODE = ("__pycache__", "node_modules", "_share")
-"""Folders of a package without its code.
-
-A wheel has the configs in ``_share``, a checkout elsewhere; `agora.benchmark.provenance.inputs` covers them.
+"""Folders of a package without code. A wheel has the configs in ``_share``, a checkout elsewhere;
+`agora.benchmark.provenance.inputs` covers them.
 """
 
 _MOST_FILES = 5

@@ -29,13 +29,13 @@ from agora.registry import Named
 __all__ = ["after_draw", "digest_of"]
 
 CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
-"""Marks of a planner with another digest than at the draw, and of a planner that was not there with these parameters."""
+"""Marks of a planner with another digest than at the draw, and of a planner that did not exist with these parameters."""
 
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
 """Packages of Agora whose modules belong to a planner if the planner imports them."""
 
 _HUBS = ("agora.planners.adapters", "agora.planners.presets")
-"""Modules that call planners but belong to none."""
+"""Modules that call planners but belong to no planner."""
 
 
 def digest_of(planner: Named) -> str:

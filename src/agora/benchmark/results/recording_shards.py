@@ -51,7 +51,7 @@ _UNITS = {
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
 VERSION = 2
-"""Of the layout of the columns; files of version 1 do not say it."""
+"""Version of the layout of the columns; files of version 1 do not state it."""
 
 
 def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:

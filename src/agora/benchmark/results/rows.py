@@ -17,13 +17,13 @@ from agora.metrics.planner_notes import main_reason
 from agora.metrics.planning_time import TIMING
 
 OPTIONAL = ("reason", START, PLACE)
-"""Columns of rows beside their identity and the metrics that may be missing."""
+"""Columns of rows, other than their identity and the metrics, that may be missing."""
 
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", *OPTIONAL)
-"""Columns of rows beside their identity and the metrics."""
+"""Columns of rows other than their identity and the metrics."""
 
 UNMEASURED = "unmeasured"
-"""Column of the errors of metrics that failed; only in rows where one did."""
+"""Column of the errors of failed metrics; only in rows with such errors."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ __all__ = ["RunRecord"]
 
 _FILE = "run.yaml"
 _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "packages", "tuning", "planned", "trajectories")
-"""Fields of `RunRecord` that decide its results, or what there should be of them, in the order of the digest."""
+"""Fields of `RunRecord` that decide its results or the planned episodes, in the order of the digest."""
 
 
 @dataclass(frozen=True)

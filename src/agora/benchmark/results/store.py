@@ -30,13 +30,13 @@ Row = Mapping[str, Any]
 """A row of results, by column."""
 
 IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
-"""Columns that say which episode and robot a row is of."""
+"""Columns that identify the episode and the robot of a row."""
 
 PARTS = ("episodes", "timing", "trajectories")
 """Folders of a run; a shard's file in the first is written last."""
 
 OUTCOME = "outcome"
-"""Column of the outcome, by name; the metadata say the numbers by which recordings name them."""
+"""Column of the outcome, by name; the metadata map names to the numbers in recordings."""
 
 CALLS = "calls"
 """Column of the timing: wall time of each control call, s, single precision."""
@@ -44,7 +44,7 @@ CALLS = "calls"
 _NOTHING: Mapping[str, str] = {}
 
 Keep = Literal["all", "failed", "none"]
-"""Whose recordings a run keeps."""
+"""Choice of the recordings that a run keeps."""
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _LOG = logging.getLogger(__name__)

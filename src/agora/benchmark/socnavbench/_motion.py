@@ -13,7 +13,7 @@ import numpy as np
 from agora.core.state import Floats
 
 TOLERANCE = 0.01
-"""Speed by which a position may be too far, m/s (``clip_posn: epsilon``)."""
+"""Excess speed of a requested position that is tolerated, m/s (``clip_posn: epsilon``)."""
 
 
 def clip_velocity(value: float, low: float, high: float) -> float:

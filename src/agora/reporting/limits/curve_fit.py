@@ -18,7 +18,7 @@ from agora.core.state import Array, Doubles
 __all__ = ["POINTS", "Fits", "fit"]
 
 POINTS: Doubles = np.linspace(0.0, 1.0, 41)
-"""Fractions of an axis at which curves are kept."""
+"""Fractions of an axis at which curves are stored."""
 
 _MIDDLES = np.linspace(-0.3, 1.3, 129)
 _WIDTHS = np.geomspace(0.015, 3.0, 13)

@@ -18,7 +18,7 @@ from agora.web._accounts.tables import INVITATION, SESSION, TOKEN, Key, User
 from agora.web._tables import now
 
 LIVES = {SESSION: timedelta(days=14), TOKEN: timedelta(days=90), INVITATION: timedelta(days=7)}
-"""Times for which keys open; that of a session begins anew while it is used."""
+"""Validity of keys; that of a session restarts whenever it is used."""
 
 OLDEST_SESSION = timedelta(days=90)
 """A session ends after this time, used or not."""

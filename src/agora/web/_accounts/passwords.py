@@ -12,10 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from agora.errors import InputError
 
 SHORTEST, LONGEST = 10, 200
-"""Fewest and most signs of a password; a longer one is refused unread, because hashing it could hold the server up."""
+"""Smallest and largest number of characters of a password; longer ones are refused unread, because hashing them could block the
+server.
+"""
 
 HASHER = PasswordHasher()
-"""Its costs are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
+"""Its cost parameters are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
 
 _AT_ONCE = 2  # hashes computed at a time: each takes 64 MiB
 

@@ -16,10 +16,10 @@ from agora.yaml_tree import value_text
 LOOK, RUN, ADMINISTER = "look", "run", "administer"
 
 ROLES = (LOOK, RUN, ADMINISTER)
-"""Roles; each may do all that those before it may."""
+"""Roles; each includes the permissions of those before it."""
 
 LONGEST_NAME = 60
-"""Most signs of a person's name."""
+"""Largest number of characters of a person's name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Person:
 
 
 LOCAL_PERSON = Person()
-"""Whoever asks a server without accounts."""
+"""The person behind every request to a server without accounts."""
 
 
 def _person_of(asked: HTTPConnection) -> Person:
@@ -55,7 +55,7 @@ def _person_of(asked: HTTPConnection) -> Person:
 
 
 CurrentPerson = Annotated[Person, Depends(_person_of)]
-"""Parameter of a route: the person who asks, once `agora.web._guard` has let the request in."""
+"""Parameter of a route: the person behind the request, once `agora.web._guard` has accepted it."""
 
 
 def check_role(role: str) -> None:

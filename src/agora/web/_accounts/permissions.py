@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from agora.web._accounts.people import ADMINISTER, LOOK, RUN, Person
 
 FORBIDDEN = 4403
-"""Code with which a socket is closed that a person's role does not open."""
+"""Code with which a socket is closed if the person's role does not permit it."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ PERMISSIONS = {
     "DELETE /api/suites/own/{name}": Permission(RUN, "suite"),
     "GET /api/suites/own/{name}/file": READ,
 }
-"""The permission that each route requires, by method (WS for a WebSocket) and path as the route declares it."""
+"""The permission that each route requires, by method (WS for a WebSocket) and path in the notation of the route."""
 
 WORDS = {LOOK: "look", RUN: "run things", ADMINISTER: "administer"}
-"""Roles in sentences."""
+"""Roles, worded for sentences."""
 
 
 def is_open(method: str, path: str) -> bool:

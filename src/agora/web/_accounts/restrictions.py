@@ -11,7 +11,7 @@ from agora.web._accounts.people import ADMINISTER, Person
 from agora.yaml_tree import value_text
 
 _OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
-"""Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""
+"""Characters of a path and of a YAML escape or tag that could hide one, and components that connect to other programs."""
 
 _OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")
 

@@ -19,7 +19,7 @@ from agora.web._tables import now
 from agora.web.settings import Quotas
 
 INVALID_INVITATION = "this invitation is unknown, was used, or is over; ask an administrator for another"
-"""Said of every invitation that opens nothing, whatever the reason."""
+"""Message for every invalid invitation, regardless of the reason."""
 
 
 class Users:

@@ -17,7 +17,7 @@ from agora.tasks.suite import Suite
 from agora.world.start import Start
 
 LABEL = "driven by hand"
-"""Label of a person as a planner."""
+"""Label of a person in the role of a planner."""
 
 
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:

@@ -20,10 +20,10 @@ from agora.web._user_content.suites import Suites
 from agora.world.start import Start
 
 PATIENCE = 90.0
-"""Time after which an episode that is not put together is given up, s; kernels may have to be compiled before the first."""
+"""Time after which an episode that could not be created is given up, s; kernels may have to be compiled before the first."""
 
 MEMORY = 8 << 30
-"""Most memory of the process, bytes."""
+"""Memory limit of the process, bytes."""
 
 _MOST_WAYS = 60
 _SOON = 0.4  # s from which the direction of a recorded pedestrian is taken

@@ -18,7 +18,7 @@ from agora.web._live.episode import LiveForm, play
 from agora.web._user_planners.policies import Policies
 
 ALONE = 60.0
-"""A live episode that nobody has watched for so long is ended, s."""
+"""A live episode without watchers for this time is ended, s."""
 
 STARTING, RUNNING, PAUSED, ENDED, FAILED = "starting", "running", "paused", "ended", "failed"
 

@@ -35,7 +35,7 @@ from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
 WRONG_CREDENTIALS = "name or password is wrong"
-"""Said of every name and password that do not open, whichever is wrong."""
+"""Message for every invalid name or password, regardless of which is wrong."""
 
 _MOST_TOKENS, _MOST_DAYS = 20, 366
 

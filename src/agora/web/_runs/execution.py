@@ -20,7 +20,7 @@ from agora.web._tables import CANCELLED, FAILED, FINISHED, Run
 from agora.web.settings import Settings
 
 BEATS = 2.0
-"""Period at which a worker says that it is alive, s."""
+"""Period of a worker's heartbeat, s."""
 
 
 class Execution:

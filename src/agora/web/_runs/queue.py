@@ -20,10 +20,10 @@ from agora.web._runs.heartbeats import HeartbeatMonitor
 from agora.web._tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Run, WorkerHeartbeat, now
 
 SILENT = timedelta(seconds=15)
-"""A worker that was not heard of for so long is gone."""
+"""A worker without a heartbeat for this time counts as lost."""
 
 MOST_DEATHS = 3
-"""A run has failed after so many deaths of its workers between which it did not get on."""
+"""A run fails after this many deaths of its workers without progress in between."""
 
 
 def fresh_id() -> str:

@@ -26,7 +26,7 @@ from agora.reporting.run_comparison import write_comparison
 from agora.viewer.replay import write_replay
 
 FIRST = ("planner", "stage", "episode", "outcome")
-"""Columns at the head of a row; then come those of metrics."""
+"""Columns at the head of a row, before those of metrics."""
 
 MOST_ROWS = 1000
 

@@ -16,7 +16,7 @@ from agora.web._runs.execution import Execution
 from agora.web._tables import PARTS
 
 _FEW = {"success": "success", "reached": "success", "validation_success": "success in validation", "gain": "reward", "loss": "loss"}
-"""Values of a point that are said beside a training, with their words."""
+"""Values of a point that are shown next to a training, with their labels."""
 
 
 class TrainingExecution(Execution):

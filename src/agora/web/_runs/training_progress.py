@@ -16,7 +16,7 @@ from agora.learning.seeds import seed_folder
 from agora.web._user_planners.policies import Policies
 
 MOST = 4 << 20
-"""Most bytes of a curve that are read at a time."""
+"""Largest part of a curve that is read at a time, bytes."""
 
 
 def describe_training(run: Path, policies: Policies) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from agora.web._user_planners.policies import OWN, Policies
 
 _SHOWN = ("name", "label", "method", "planner", "suite", "stage", "validation", "test", "stages", "cannot")
 FREE = ("method", "cannot")
-"""Fields that hold any text; the others name something, and no file."""
+"""Fields that accept any text; the others refer to something, and never to a file."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from agora.errors import InputError
 
 MOST_ENTRIES, MOST_UNPACKED = 2_000, 64 << 20
-"""Most entries of an archive, and most bytes of all that is in it."""
+"""Largest number of entries of an archive, and largest unpacked size, bytes."""
 
 UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029<>]")
-"""Signs that names of files do not have: control characters and those of markup."""
+"""Characters that names of files must not contain: control characters and those of markup."""
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 

@@ -41,10 +41,10 @@ FREE, WALL, UNKNOWN = 0, 1, 2
 """The values of cells in a drawing."""
 
 _WALL, _FURNITURE, _UNKNOWN, _FREE = 0, 40, 205, 254
-"""The greys of the image; both blacks are occupied to map_server."""
+"""The grey values of the image; both blacks count as occupied for map_server."""
 
 _RADIUS = 0.3
-"""Radius of the robot that is to get about, m, as `agora map validate` has it."""
+"""Radius of the robot for which ways must be free, m, as in `agora map validate`."""
 
 _MOST_ZONES, _MOST_CORNERS, _MOST_PIECES, _LONGEST = 500, 500, 2_000, 80
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -35,7 +35,7 @@ _KINDS = {
     "zones.yaml": tuple[ZoneFile, ...],
     "furniture.json": tuple[Furniture, ...],
 }
-"""The files in a world's folder ``map`` that Agora reads, but for images and ``ground.npz``."""
+"""The files in a world's folder ``map`` that Agora reads, except images and ``ground.npz``."""
 
 _LINKS = {"id": "numbers of agents mean nothing in the present format", "yaml_file": "the model is called as that file is"}
 _EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image, together), or the folder of a world (.zip)"

@@ -29,10 +29,10 @@ from agora.web._user_content.store import Store, version_of
 from agora.web._user_content.worlds import Worlds
 
 LARGEST = 1 << 20
-"""Most bytes of a scenario's file."""
+"""Largest size of a scenario's file, bytes."""
 
 ROBOT = "jackal"
-"""The robot that scenarios are checked for, and that drives in them."""
+"""The robot for which scenarios are checked, and which drives in them."""
 
 _KEYS = re.compile(r"(?:obstacles\.)?(robots|static|interactive|dynamic)(?:\[|\.)(\d+)\]?\.?([\w.\[\]]*)")
 

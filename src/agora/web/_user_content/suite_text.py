@@ -17,11 +17,11 @@ from agora.config import parse
 from agora.errors import InputError
 
 _WIDTH, _KEPT = 120, 4096
-"""Letters of a line of a new file, and of one whose lines are to stay as they are."""
+"""Characters per line of a new file, and of a file whose lines should stay unchanged."""
 _SHORT = 110
-"""Most letters of a mapping or list that is written in one line."""
+"""Longest mapping or list that is written in one line, characters."""
 _SHARED = re.compile(r"(^|[\s,\[{])[&*]\w", re.MULTILINE)
-"""A value that stands for others of the file: to change one would change all."""
+"""A value that represents others of the file, so changing one would change all."""
 
 
 def parse_content(text: str, where: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from agora.web._user_content.suite_text import parse_content, rewrite
 from agora.yaml_tree import join, tree_of_plain, tree_of_text, value_text
 
 LARGEST = 256 << 10
-"""Most bytes of a suite's file."""
+"""Largest size of a suite's file, bytes."""
 
 _KEYED = re.compile(r"suite(?::\d+)?: (?:((?:\w+(?:\[\d+\])*)(?:\.\w+(?:\[\d+\])*)*): )?(.*)", re.DOTALL)
 _ABOUT = re.compile(r"(\w+)(?:: | must | has | cannot )")

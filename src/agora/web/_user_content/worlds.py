@@ -28,9 +28,9 @@ from agora.web._file_names import check_name
 from agora.web._storage_errors import is_full
 
 MOST_CELLS = 4_200_000
-"""Most cells of a map that is made or taken by a page."""
+"""Largest number of cells of a map that a page generates or accepts."""
 IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
-"""Endings of images of maps."""
+"""Suffixes of images of maps."""
 _MOST_THINGS = 1_000
 
 

@@ -27,7 +27,7 @@ from agora.web._user_planners.uploaded_policies import UploadedPolicies
 from agora.web.settings import Settings
 
 OWN = "own/"
-"""The names of own policies begin with this where names of policies or planners are expected."""
+"""Prefix of users' policies, in place of names of policies or planners."""
 
 CONTAINED = "contained"
 """The planner that runs a file of code."""
@@ -38,7 +38,7 @@ _CODE = re.compile(r"\bcontained\b")
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 _PATH = re.compile(r"[\\/~]|\.safetensors")
 _UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
-"""Signs that a path in quotes cannot have in a planner's text."""
+"""Characters that a quoted path cannot have in a planner's text."""
 _PLAIN = re.compile(r"^(?:\w+:file=)?own\|([\w-]+)$")
 _CONTAINED = re.compile(r"\bcontained:file=(own\|[\w-]+)(?:,values=\{([^{}]*)\})?")
 

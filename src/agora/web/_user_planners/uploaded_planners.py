@@ -26,7 +26,7 @@ from agora.planners.contained.confine import lack
 from agora.web._file_names import check_name
 
 LARGEST = 256 << 10
-"""Most bytes of a file."""
+"""Largest size of a file, bytes."""
 
 NOT_ALLOWED = "this server runs no code of its users; its administrator allows it by agora web --allow-code"
 """The reason why planners as code are refused by default."""
