@@ -18,7 +18,7 @@ _TOLD: dict[str, str] = {
     "tracked": "tracks of the robot's own scans",
     "camera": "tracks of the robot's camera",
 }
-"""What planners perceive of people, by the level of perception."""
+"""Planners' knowledge of people, by the level of perception."""
 
 
 def setting(record: RunRecord) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def _check_draws(card: Card) -> None:
 
 
 def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
-    """Check that the drive without the people, or with somebody where nobody was, is not the interaction."""
+    """Check that a drive is not the interaction if people are missing, or if a person is added to an empty scene."""
     situation, recording = situation_of(suite, card.name, episode), solution.recording
     if situation.people:
         start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())

@@ -1,4 +1,4 @@
-"""Invitations created at the terminal, where nobody is signed in."""
+"""Invitations created at the terminal, without signing in."""
 
 from __future__ import annotations
 
