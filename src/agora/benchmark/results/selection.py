@@ -59,8 +59,9 @@ class RunSelection:
     def episodes(self) -> Iterator[PlayedEpisode]:
         """The episodes, with their recordings and planning times.
 
-        Raises: InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or not that of a requested
-        episode.
+        Raises:
+            InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or not that of a requested
+                episode.
         """
         stages, calls, some = self._stages(), self._calls(), False
         for first in range(0, len(self.groups), _AT_ONCE):

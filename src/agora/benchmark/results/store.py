@@ -86,11 +86,12 @@ def encode_rows(
 ) -> bytes:
     """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
 
-    Args: rows: at least one row, each with the columns of `IDENTITY` except the key; values are texts, booleans, numbers, arrays
-    (K,) of
-            numbers, or None.
-        run: mark of the run; empty for none. where: names the shard in messages. units: units of columns, for the metadata; columns
-        without a unit are left out.
+    Args:
+        rows: at least one row, each with the columns of `IDENTITY` except the key; values are texts, booleans, numbers, arrays (K,)
+            of numbers, or None.
+        run: mark of the run; empty for none.
+        where: names the shard in messages.
+        units: units of columns, for the metadata; columns without a unit are left out.
 
     Raises:
         InputError: an identity is missing, a key occurs twice, or a column holds values of different kinds.

@@ -56,7 +56,8 @@ class Suites:
     def put(self, name: str, given: Any, version: str) -> dict[str, Any]:
         """Store a user's suite, and return the stored form; its key ``name`` is its name.
 
-        Args: name: name of the suite.
+        Args:
+            name: name of the suite.
             given: content as plain data, or the text of a file.
             version: version that the editor started from; empty for a new suite.
 
