@@ -1,1 +1,1 @@
-"""Running a suite under planners: requests, jobs and executors, and the results that a run leaves in its folder."""
+"""Runs suites under planners: requests, jobs, executors, the results that a run leaves in its folder, and exports of them."""

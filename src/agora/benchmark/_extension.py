@@ -1,4 +1,4 @@
-"""Planners that are added to a run: they drive the same episodes as those that the run has already, whose rows stay."""
+"""Adds planners to a run: the new planners drive the same episodes, and the existing rows stay."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agora.registry import Named
 
 
 def extended_request(request: Request) -> Request:
-    """Return a request that adds its planners to the run in its folder; episodes without a row are run of the others, too.
+    """Return a request that adds its planners to the run in its folder. Missing episodes of the earlier planners are run, too.
 
     Args:
         request: suite, options and folder of the run, and the planners to add.
 
     Raises:
-        ResultsError: the folder holds no run, or one of a planner outside of Agora, or has another planner of this label.
-        InputError: a planner of the run is not here, or the request asks for other levels of perception.
+        ResultsError: the folder holds no run, or the run of an external planner, or has another planner with this label.
+        InputError: a planner of the run is not installed, or the request asks for other levels of perception.
     """
     record, folder = RunRecord.read(request.folder), request.folder
     levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))

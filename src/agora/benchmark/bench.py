@@ -1,4 +1,4 @@
-"""A run of a request: run the missing episodes, keep the finished ones, and yield the events meanwhile."""
+"""Executes a request: runs the missing episodes, keeps the finished ones, and yields the events."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ from agora.tasks.suite import Suite
 __all__ = ["bench", "run_all"]
 
 _LOG = logging.getLogger(__name__)
-_FIRST = 5  # episodes of which one must fit
-_ALIKE = 8  # most episodes of a job on an axis
+_FIRST = 5  # number of first episodes of which at least one must fit
+_ALIKE = 8  # largest number of episodes per job on an axis
 
 
 def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent]:
     """Run every episode of a request that has no row yet, and yield the events.
 
-    Nothing is done before the first event is asked for. Rows and recordings of an episode are on the disk when it is `Kept`.
-    The iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; what is finished is
-    kept, and a request with ``resume`` goes on.
+    Nothing runs until the first event is requested. Rows and recordings of an episode are on the disk when it is `Kept`. The
+    iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; finished episodes are
+    kept, and a request with ``resume`` continues the run.
 
     Args:
         request: the suite, its planners, the folder and the options.
         token: stops the run from another thread.
 
     Raises:
-        InputError: the suite cannot be put together.
-        ResultsError: the folder cannot be used, or a file that enters the episodes was changed.
-        StoppedError: the token asked for it; the message says what is kept.
+        InputError: the suite cannot be built.
+        ResultsError: the folder cannot be used, or a file that the episodes depend on was changed.
+        StoppedError: the token requested the stop; the message says what is kept.
     """
     token = token or StopToken()
     try:
@@ -69,7 +69,7 @@ def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent
 
 
 def run_all(request: Request) -> list[dict[str, Any]]:
-    """Run every episode of a request that has no row yet, and return the rows of all of them, by key.
+    """Run every episode of a request that has no row yet, and return the rows of all episodes, by key.
 
     Raises:
         InputError, ResultsError: as `bench`.
@@ -85,7 +85,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
-    """The events of a run."""
+    """Yield the events of a run."""
     request = replace(request, planners={label: unread(planner) for label, planner in request.planners.items()})
     suite, planners, options, executor = request.suite, request.entrants, request.options, request.options.runs
     executor.prepare()
@@ -108,7 +108,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
 
 
 def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
-    """Keep up the list of the episodes that have no row."""
+    """Keep the list of episodes without a row up to date."""
     match event:
         case Kept(stage, planner, episodes):
             folder.keep_rows(key_of(suite, stage, episode, planner, 0) for episode in episodes)
@@ -119,9 +119,9 @@ def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
 def describe(request: Request) -> RunRecord:
     """Return the record of a request: the data that decides its results, and the planned episodes.
 
-    That is the resolved suite, the planners, what they are told of pedestrians, the version, digests of the files that enter, and
-    the packages of components and metrics; then the number of each planner's episodes by stage, and what of their recordings is
-    kept.
+    The record holds the resolved suite, the planners, their levels of perception, the version, digests of the files that the
+    episodes depend on, the packages of components and metrics, the number of episodes of each planner by stage, and which
+    recordings are kept.
     """
     suite, planners, options = request.suite, request.entrants, request.options
     return RunRecord(
@@ -143,12 +143,12 @@ def describe(request: Request) -> RunRecord:
 
 
 def _seeing(planners: Mapping[str, Named]) -> dict[str, Named]:
-    """Return the planners without the informed robot, which reads no channels and knows everything."""
+    """Return the planners without the informed robot, which reads no channels because it knows everything."""
     return {label: planner for label, planner in planners.items() if not isinstance(planner.part, Informed)}
 
 
 def check(suite: Suite) -> None:
-    """Put together one episode of every world that is read from files; of worlds that are drawn, the first that has room.
+    """Create one episode of every world that is read from files, and of every drawn world the first episode that has room.
 
     Raises:
         InputError: a file is wrong, or something fits into none of a stage's first episodes.
@@ -175,7 +175,9 @@ def check(suite: Suite) -> None:
 
 
 def repeats(suite: Suite, stage: str, episode: int) -> bool:
-    """Return whether an episode of a stage is a copy of the first one: it has the same start, and no randomness follows."""
+    """Return whether an episode of a stage is a copy of the first one: both have the same start, and nothing random happens
+    afterwards.
+    """
     made = suite.stage(stage)
     try:
         first, later = suite.start(stage, 0), suite.start(stage, episode)
@@ -188,16 +190,16 @@ def check_sensors(request: Request) -> None:
     """Make sure that the robots of every stage have the sensors that planners, levels of perception and recordings need.
 
     Raises:
-        InputError: a planner lacks a sensor, which would end every episode; or no planner reads pedestrians at the given levels.
+        InputError: a planner lacks a sensor, so every episode would fail; or no planner reads pedestrians at the given levels.
     """
     if not request.repeats:
-        return  # whoever drives from outside sees by its own means
+        return  # external planners have their own sensors
     told_of_people = False
     for label, planner in request.entrants.items():
         try:
             needs, level = declaration_of(planner.part).needs, request.levels.get(label)
         except InputError:
-            continue  # each of its episodes is given up, with this reason
+            continue  # each of the stage's episodes is given up, with this reason
         for stage in request.suite.stages:
             told = stage.perception if level is None else replace(stage.perception, source=level)
             conditions = replace(Conditions.of(stage), perception=told)
@@ -216,7 +218,7 @@ def check_sensors(request: Request) -> None:
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
-    """The episodes that have no row yet, in jobs: each of one stage and planner, evenly over the workers.
+    """Return the episodes that have no row yet as jobs, spread evenly over the workers; a job has one stage and one planner.
 
     On an axis, a job has few episodes, of similar difficulty. Episodes that run together take as long as the most crowded episode.
     """

@@ -1,4 +1,4 @@
-"""Cameras from texts: those of robots by the robots' names, with parameters changed."""
+"""Reads cameras from texts: a robot's camera, by the robot's name, with some parameters changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def camera_from(text: str, otherwise: Camera | Mapping[str, Any], where: str) ->
 
     Args:
         text: as above.
-        otherwise: camera, or its parameters, where the text names no robot.
+        otherwise: camera, or its parameters, if the text names no robot.
         where: option of the text, for messages.
 
     Raises:
-        UnknownNameError: no such robot.
+        UnknownNameError: no robot has this name.
         InputError: the robot has no camera, or a parameter that a camera does not have or refuses.
     """
     first, *others = split(text) if text else [""]

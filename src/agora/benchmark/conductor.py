@@ -1,4 +1,4 @@
-"""Hands jobs to an executor, writes the shards that come back, and has jobs of lost workers run again or given up."""
+"""Gives jobs to an executor, writes the returned shards, and repeats or gives up the jobs of lost workers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor
 
     Args:
         plan: plan of the run; its token stops the run.
-        jobs: jobs to do.
+        jobs: jobs to run.
         folder: folder of the results.
         executor: runs the jobs.
-        before: number of episodes that had ended before.
+        before: number of episodes that ended earlier.
 
     Raises:
-        ResultsError: a shard cannot be written. StoppedError: somebody asked to stop. Exception: what a job raised.
+        ResultsError: a shard cannot be written. StoppedError: a stop was requested. Exception: raised by a job.
     """
     total = before + sum(len(job.episodes) for job in jobs)
     told = Advanced(before, total)
@@ -46,10 +46,10 @@ class _RunProgress:
     """The progress of a run.
 
     Attributes:
-        waiting: jobs that no worker has begun.
-        jobs: jobs that are not done, by name.
+        waiting: jobs that no worker has started.
+        jobs: unfinished jobs, by name.
         ended: number of episodes that have ended, by job.
-        settled: episodes of jobs that are done.
+        settled: number of episodes of finished jobs.
     """
 
     def __init__(self, plan: RunPlan, folder: Path, waiting: deque[Job]) -> None:
@@ -60,7 +60,7 @@ class _RunProgress:
         self._kept: dict[str, set[int]] = {}
 
     def apply(self, event: Event) -> Iterator[RunEvent]:
-        """Apply an event to the counts, and yield the run's own events."""
+        """Apply an event to the counts, and yield the resulting events of the run."""
         match event:
             case Progress(name, ended):
                 self.ended[name] = ended
@@ -83,10 +83,10 @@ class _RunProgress:
         return self.jobs.pop(name)
 
     def _try_again(self, job: Job, kept: set[int], reason: str, call: int | None) -> Iterator[GivenUp]:
-        """Have a job whose worker was lost run again, episode by episode.
+        """Repeat a job whose worker was lost, episode by episode.
 
-        The job of a single episode is run again without the call that took its worker along if it was the planner's; it is given up
-        where it was not, and where that took a worker along too.
+        If the planner's call ended the worker, a job with a single episode is repeated without that call. If the call was not to
+        blame, or if the repetition also ended its worker, the episode is given up.
         """
         left = [episode for episode in job.episodes if episode not in kept]
         self.settled += len(job.episodes) - len(left)

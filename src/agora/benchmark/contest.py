@@ -1,4 +1,4 @@
-"""Suites by name, and contests of Arena 3.0 as planners of ours, so that `agora.benchmark.bench.bench` runs its benchmarks."""
+"""Suites by name, and contests of Arena 3.0 as Agora's planners, so that `agora.benchmark.bench.bench` runs Arena's benchmarks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from agora.yaml_tree import location_of as located
 
 
 def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
-    """Return the suite of a benchmark of Arena's, and its planners by their labels.
+    """Return the suite of an Arena benchmark, and its planners by label.
 
     Args:
-        place: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora where empty.
+        place: folder with ``config.yaml``, ``suites`` and ``contests``; if empty, the benchmark that comes with Agora.
 
     Raises:
-        InputError: a file is missing or wrong, or names a planner or an interplanner that there is not; with file, line and key.
+        InputError: a file is missing or wrong, or names an unknown planner or interplanner; the message has file, line and key.
     """
     read = read_arena_benchmark(place)
     planners = {}
@@ -35,10 +35,10 @@ def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
 
 
 def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
-    """Return a suite without planners, or the suite and the planners of a folder of Arena's.
+    """Return a suite without planners, or the suite and the planners of an Arena benchmark folder.
 
     Args:
-        name: name of the suite, or its file, or the folder.
+        name: name or file of the suite, or the folder.
 
     Raises:
         InputError: it cannot be read.

@@ -1,4 +1,4 @@
-"""References beside the planners of a run: the blind control, which does not see people, and on axes also the informed robot."""
+"""Adds reference planners to a run: the blind control, which does not see people, and on axes also the informed robot."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 CONTROL = "pure_pursuit"
-"""It follows its path and sees nobody."""
+"""This planner follows its path and does not see people."""
 
 
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
     """Return planners by label, and the control if it is informative.
 
-    It is informative on every axis, as the floor, and also if there are people to see and none of the planners is blind. A resumed
-    run keeps the control if the run started with it.
+    The control is informative on every axis, as the floor, and in suites with people if no other planner is blind. A resumed run
+    keeps the control if the run started with it.
 
     Args:
         suite: suite of the run.
-        planners: planners that were asked for, by label.
+        planners: requested planners, by label.
         folder: folder of the results.
-        resume: whether the run may be there already.
+        resume: whether the run may already exist.
     """
     control = dict([named_planner(CONTROL)])
     if resume and RunFolder.is_at(folder):
@@ -42,7 +42,7 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
 
 
 def entrant(text: str, interplanner: str = "") -> tuple[str, Named]:
-    """Return label and planner of a text, as `agora.planners.presets.named_planner`, or the informed robot.
+    """Return label and planner of a text, like `agora.planners.presets.named_planner`; the text may also name the informed robot.
 
     Raises:
         UnknownNameError, InputError: as `named_planner`.

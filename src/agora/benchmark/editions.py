@@ -1,4 +1,4 @@
-"""Draws editions of suites: worlds that follow from a text that did not exist when the planners were frozen.
+"""Draws editions of suites: worlds that depend on a text that did not exist when the planners were frozen.
 
 An edition is a separate suite, ``configs/benchmark/SUITE@NAME.yaml``, so it does not change when its suite changes.
 """
@@ -36,8 +36,8 @@ def draw(
 
     Args:
         suite: name of a suite that comes with Agora.
-        name: name of the edition, a year and a month: 2026.12.
-        text: public text, one line; several lines are joined into one with single spaces.
+        name: name of the edition, a year and a month, such as 2026.12.
+        text: public text; several lines are joined into one line with single spaces.
         published: time at which the text was published, later than the commit, ISO 8601 with a time zone.
         source: address at which the text can be read.
         episodes: episodes per stage, with the number of places scaled in proportion; None for those of the suite.
@@ -77,7 +77,7 @@ def draw(
 
 
 def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, episodes: int | None) -> dict[str, Any]:
-    """Return the tree of a suite's file as the tree of its edition."""
+    """Return the tree of a suite's file, changed into that of its edition."""
     seed = edition.seed_of(name)
     drawn = with_seed(suite, seed)
     stages = []
@@ -96,7 +96,7 @@ def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, epi
 
 
 def _planners() -> tuple[dict[str, str], dict[str, str]]:
-    """Digests of the planners and presets that can run here, by name, and the reasons why others cannot."""
+    """Return the digests of the planners and presets that can run here, by name, and the reasons why others cannot."""
     names, left_out = runnable()
     digests = {name: digest_of(named_planner(name)[1]) for name in names}
     for name in preset_names():
@@ -108,7 +108,7 @@ def _planners() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _frozen() -> tuple[str, str]:
-    """The checked-out commit, and its time.
+    """Return the checked-out commit and its time.
 
     Raises:
         InputError: there is no clone, or it has changes.

@@ -9,10 +9,10 @@ __all__ = ["Advanced", "GivenUp", "Kept", "RunEvent"]
 
 @dataclass(frozen=True)
 class Advanced:
-    """Report that some episodes have ended; the first such event gives the number at the beginning.
+    """Some episodes have ended; the first event of a run gives the number of episodes that ended earlier.
 
     Attributes:
-        done: episodes that have ended, of all planners; fewer than before where some are begun again.
+        done: number of ended episodes of all planners; it drops if episodes are restarted.
         total: number of episodes of the run.
     """
 
@@ -22,7 +22,7 @@ class Advanced:
 
 @dataclass(frozen=True)
 class Kept:
-    """Rows and recordings of episodes are on the disk.
+    """Rows and recordings of episodes have been written to the disk.
 
     Attributes:
         stage: name of the stage.
@@ -39,7 +39,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """An episode has no row.
+    """An episode was given up and has no row.
 
     Attributes:
         stage: name of the stage.

@@ -1,4 +1,4 @@
-"""Results of episodes that were played elsewhere, in the format of a benchmark run: rows, recordings and their maps."""
+"""Results of externally played episodes in the format of a benchmark run: rows, recordings and their maps."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ _LOG = logging.getLogger(__name__)
 def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[str, Any]]:
     """Write the results of episodes, one shard each, and return their rows by key.
 
-    Of several that are one episode under one planner the last that ended counts; what has no end is listed as interrupted.
+    If an episode was played several times under one planner, the last complete attempt counts. Episodes without an end are listed
+    as interrupted.
 
     Args:
-        folder: folder of the results, made here; it must hold no run, but may hold results of these episodes that a killed
-            process left.
+        folder: folder of the results, created here; it must hold no run, but may hold results of these episodes left by a killed
+            process.
         episodes: episodes, at least one.
 
     Raises:
-        InputError: there is no episode, or they are of several suites. ResultsError: the folder cannot be used.
+        InputError: there is no episode, or the episodes belong to several suites. ResultsError: the folder cannot be used.
     """
     suites = sorted({played.suite for played in episodes})
     if len(suites) != 1:
@@ -66,7 +67,7 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
 
 
 def _last_of_each(episodes: Iterable[PlayedEpisode]) -> list[PlayedEpisode]:
-    """One of each episode and planners."""
+    """Return one attempt for each episode and its planners."""
     last: dict[tuple[str, ...], PlayedEpisode] = {}
     for played in episodes:
         key = (played.entry, *(robot.planner for robot in played.robots))
@@ -90,7 +91,7 @@ def _write_shard(folder: Path, name: str, played: PlayedEpisode, measures: Seque
 
 
 def _write_maps(folder: Path, episodes: Iterable[PlayedEpisode]) -> dict[str, str]:
-    """Write every different map once, and return the name of its file by episode."""
+    """Write each distinct map once, and return the name of its file by episode."""
     (folder / "maps").mkdir(exist_ok=True)
     names, written = dict[str, str](), dict[str, Map]()
     for played in episodes:
@@ -119,7 +120,7 @@ def _digest(place: Map) -> str:
 
 
 def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
-    """Return the record of the run, as far as the episodes say what decided them."""
+    """Return the record of the run, as far as the episodes contain it."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
     return RunRecord(
@@ -134,7 +135,7 @@ def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, st
 
 
 def _interruptions(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
-    """Keys and reasons of the episodes that never ended, in no other file either."""
+    """Yield keys and reasons of the episodes that did not end in any file."""
     done = {key for played in ended for key in EndedEpisode.of(played).keys}
     for played in episodes:
         for key in EndedEpisode.of(played).keys if played.interrupted else []:

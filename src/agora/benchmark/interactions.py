@@ -1,4 +1,4 @@
-"""In how many episodes of a run the interactions of the scenario cards came about."""
+"""Counts the episodes of a run in which the interactions of the scenario cards occurred."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agora.tasks.cards.card import situation_of
 
 
 def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return, by stage and planner, in how many episodes the card's predicate holds, and of how many recordings were kept.
+    """Return, by stage and planner, the number of episodes in which the card's predicate holds, and the number of kept recordings.
 
     Raises:
         ResultsError: the folder holds no run. InputError: its suite cannot be read.

@@ -43,16 +43,16 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Job:
-    """The episodes that are run together.
+    """Episodes that are run together.
 
     Attributes:
         stage: name of the stage.
         planner: label of the planner.
         episodes: numbers of the episodes.
-        unmade: only for a job of one episode: number, from 1, of the planner's call that ended a worker and is not made again, and
-            how.
-        starts: starts of the episodes by number, or the reason why one cannot be put together; None where the worker makes them
-            from files.
+        unmade: only for a job of one episode: number, from 1, of the planner's call that ended a worker and is skipped now, and how
+            the worker ended.
+        starts: starts of the episodes by number, or the reason why a start cannot be created; None if the worker creates them from
+            files.
     """
 
     stage: str
@@ -63,30 +63,30 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Its name, which is that of its shard."""
+        """The name of the job, which is also the name of its shard."""
         text = "/".join((self.stage, self.planner, *map(str, self.episodes)))
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def finished(self, rows: ShardRows) -> Finished:
-        """The event that the rows of its episodes are finished."""
+        """Return the event that the rows of the job's episodes are finished."""
         return Finished(self.name, self.name, tuple(sorted(rows.episodes)), rows.files())
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The settings that all jobs of a run have in common, and the way to run one (`agora.interfaces.Work`).
+    """The settings that all jobs of a run have in common, and the function that runs a job (`agora.interfaces.Work`).
 
     Attributes:
         suite: suite of the run.
         planners: planners by label.
-        worlds: most worlds side by side, 0 for all of a job.
+        worlds: largest number of worlds simulated at once, 0 for all of a job.
         threads: threads over worlds.
-        slots: pedestrian slots a world, 0 for the least.
+        slots: pedestrian slots per world, 0 for as few as possible.
         trajectories: choice of the recordings that are kept.
-        pedestrians: level of perception of planners by label; the stage's own where a label is missing.
+        pedestrians: level of perception of planners by label; other planners have the stage's level.
         run: mark of the run's shards (`agora.benchmark.results.run_record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
-        own: whether rows have Agora's own metrics alone, and no other package is imported where the worlds are.
+        own: whether rows have only Agora's own metrics, and the processes that simulate the worlds import no other package.
         token: asks the process of the benchmark to stop.
     """
 
@@ -103,12 +103,12 @@ class RunPlan:
     token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
-        """Return the perception of the robots of a job."""
+        """Return the level of perception of the robots of a job."""
         own = self.suite.stage(job.stage).perception
         return replace(own, source=self.pedestrians.get(job.planner, own.source))
 
     def starts(self, job: Job) -> Mapping[int, Start | str]:
-        """Return the starts of a job's episodes by number, or the reason why one cannot be put together."""
+        """Return the starts of a job's episodes by number, or the reason why a start cannot be created."""
         float_mode.set_usual()  # a planner's modules may have changed it when they were imported
         return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
 
@@ -119,13 +119,13 @@ class RunPlan:
             return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
-        """A shard of the run, without rows yet, whose metrics are computed under a watch."""
+        """Return a shard of the run, without rows yet, whose metrics are computed under a watch."""
         return ShardRows([_watched_metric(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
     ) -> EndedEpisode:
-        """An episode of a job that has ended, with a recording of each robot, and texts that stand beside its rows."""
+        """Return an ended episode of a job, with a recording of each robot, and the texts to add to its rows."""
         robots = tuple(PlayedRobot(job.planner, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
         which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
         stands = {START: digest_of(self.suite.stage(job.stage), start), PLACE: place_of(start)}
@@ -136,24 +136,24 @@ class RunPlan:
         return replace(self, planners={label: part for label, part in self.planners.items() if label == planner})
 
     def files(self) -> Mapping[str, str]:
-        """Digests of the files that enter the episodes, by name (`agora.benchmark.provenance.inputs`)."""
+        """The digests of the files that the episodes depend on, by name (`agora.benchmark.provenance.inputs`)."""
         return inputs(self.suite, self.planners)
 
     def packages(self) -> Mapping[str, str]:
-        """Versions of the packages that components and metrics come from, by name (`agora.benchmark.provenance.packages`)."""
+        """The versions of the packages of components and metrics, by name (`agora.benchmark.provenance.packages`)."""
         return packages(self.suite, self.planners, metrics())
 
     def carrying(self, job: Job) -> Job:
-        """The job with the starts of its episodes in it: their maps, robots, pedestrians and recorded tracks.
+        """Return the job together with the starts of its episodes: their maps, robots, pedestrians and recorded tracks.
 
-        What a planner or a crowd model reads from files by itself is not in it: such files must be where the worker is.
+        Files that a planner or a crowd model reads by itself are not included: the worker must have them.
         """
         return replace(job, starts=self.starts(job))
 
     def __call__(self, job: Job, watch: Watch = _UNWATCHED) -> Iterator[Event]:
         """Run a job, and yield its events.
 
-        An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
+        An episode is given up if it cannot be created, or if something other than the planner raises; the others are run.
         """
         with own_alone(self.own):
             yield from self._events(job, self._stoppable(watch))
@@ -178,7 +178,7 @@ class RunPlan:
         yield Done(job.name, given_up)
 
     def _stoppable(self, watch: Watch) -> Watch:
-        """A watch that looks at the token too, so that a job in the process of the benchmark stops before the next call."""
+        """Return a watch that also checks the token, so that a job in the process of the benchmark stops before the next call."""
 
         def before(what: str) -> None:
             self.token.check()
@@ -188,12 +188,12 @@ class RunPlan:
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
-    """The key of a row."""
+    """Return the key of a row."""
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
 def _watched_metric(measure: Metric, watch: Watch) -> Metric:
-    """A metric whose watch is told when it begins and ends."""
+    """A metric that reports to a watch when it begins and ends."""
 
     @functools.wraps(measure.function)
     def function(recording: Recording) -> float | None:
@@ -208,14 +208,14 @@ def _watched_metric(measure: Metric, watch: Watch) -> Metric:
 
 @dataclass(frozen=True)
 class _Ended:
-    """The number of a part's episodes that have ended."""
+    """The number of ended episodes in a part of a job."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class _GivenUp:
-    """An episode that has no row, and why."""
+    """An episode that has no row, and the reason."""
 
     episode: int
     reason: str
@@ -224,7 +224,7 @@ class _GivenUp:
 def _play(
     plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Iterator[_Ended | _GivenUp | Finished]:
-    """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
+    """Run the episodes of a job together; if something raises, run them one by one to find the episode that raises."""
     try:
         episodes = _episodes(plan, job, planner, conditions, starts, watch)
         rows = plan.shard(watch)
@@ -257,7 +257,7 @@ def _play(
 def _episodes(
     plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Episodes | Foreseen:
-    """The episodes of a job, yet to be run."""
+    """Return the episodes of a job, ready to run."""
     chosen = [starts[k] for k in job.episodes]
     if isinstance(planner, Informed):
         return planner.episodes(chosen, conditions, watch)
@@ -278,7 +278,7 @@ def _episodes(
 def with_undisturbed_pedestrians(
     episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED
 ) -> Iterator[tuple[int, list[Recording]]]:
-    """Episodes that ended, with where their pedestrians would have been without robots."""
+    """Yield ended episodes, with the positions that their pedestrians would have had without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]
     ends = [max(one.time[-1] for one in recordings) for _, recordings in ended]
@@ -289,6 +289,6 @@ def with_undisturbed_pedestrians(
 
 
 def _place(error: BaseException) -> str:
-    """Return the place of an exception that is not Agora's own, in words; empty for others."""
+    """Return the source line of an exception that is not Agora's own, in words; empty for Agora's exceptions."""
     calls = list(traceback.walk_tb(error.__traceback__))
     return "" if isinstance(error, AgoraError) or not calls else f" ({place(calls)})"

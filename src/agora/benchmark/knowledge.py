@@ -1,4 +1,4 @@
-"""What a planner knows besides its own pose and goal, by the channels that it reads: pedestrians, walls, a map."""
+"""The knowledge of a planner apart from its own pose and goal, by the channels that it reads: pedestrians, walls, a map."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from agora.registry import Named
 __all__ = ["blind", "unaware"]
 
 _WALL_LESS = {"path", "pedestrians", "robots", "semantics"}
-"""Channels that tell nothing of walls."""
+"""Channels that do not show walls."""
 
 _PEOPLE_LESS = {"path", "robots"}
-"""Channels that tell nothing of people."""
+"""Channels that do not show people."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The robot's knowledge besides its own pose and goal.
+    """The robot's knowledge apart from its own pose and goal.
 
     Attributes:
-        pedestrians: level of perception; "none" where the planner reads no pedestrians.
+        pedestrians: level of perception; "none" if the planner reads no pedestrians.
         map: whether it has the map: a path through it, or a costmap of its walls.
         channels: names of all channels that the planner reads.
     """
@@ -38,7 +38,7 @@ class Knowledge:
 
     @staticmethod
     def of(planner: Named, told: Iterable[Level]) -> Knowledge:
-        """Return the knowledge of a planner that runs at these levels of perception; the level that tells most counts."""
+        """Return the knowledge of a planner that runs at these levels of perception; the most informative level counts."""
         wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
         made_of = [provider for provider, _ in wiring.order]
         asks = any(isinstance(one, KnownPedestrians) for one in made_of)
@@ -48,17 +48,17 @@ class Knowledge:
 
 
 def blind(planners: Mapping[str, Named]) -> list[str]:
-    """Return the labels of planners whose channels tell nothing of walls; a path may still lead them round."""
+    """Return the labels of planners whose channels do not show walls; a path may still lead them round walls."""
     return [label for label, planner in planners.items() if _reads_only(planner, _WALL_LESS)]
 
 
 def unaware(planners: Mapping[str, Named]) -> list[str]:
-    """Return the labels of planners whose channels tell nothing of people."""
+    """Return the labels of planners whose channels do not show people."""
     return [label for label, planner in planners.items() if _reads_only(planner, _PEOPLE_LESS)]
 
 
 def _reads_only(planner: Named, channels: Set[str]) -> bool:
-    """Return whether a planner reads no other channels than these; False for one that cannot say what it reads."""
+    """Return whether a planner reads no other channels than these; False if it cannot name its channels."""
     try:
         return channels >= set(planner.part.declares.channels)
     except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what

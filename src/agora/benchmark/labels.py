@@ -1,6 +1,6 @@
-"""Labels of planners in a run: their names, and behind an @ the level of perception where each runs at several.
+"""Labels of planners in a run: their names, followed by @ and the level of perception if planners run at several levels.
 
-A label is made here and taken apart here, by the level that the run keeps as a field; a planner may be called whatever it likes.
+This module composes labels and splits them, with the level that the run keeps as a field; so planners may have any name.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from agora.registry import Named
 def at_levels(
     planners: Mapping[str, Named], levels: Sequence[Level], once: Collection[str] = ()
 ) -> tuple[dict[str, Named], dict[str, Level]]:
-    """Return every planner at every level of perception by its label, and the levels by these labels.
+    """Return every planner at every level of perception, by label, and the levels by label.
 
-    Without levels the planners as they are: then it is the stages that say what they are told.
+    Without levels, the planners are returned as they are, and the stages determine their perception.
 
     Args:
         planners: planners by name.
         levels: levels of perception.
-        once: names of planners that see nobody, so that one level is as good as all; they are at the first.
+        once: names of planners that see nobody, so all levels are equivalent; they run at the first level.
     """
     if not levels:
         return dict(planners), {}
@@ -34,5 +34,5 @@ def at_levels(
 
 
 def name_of(label: str, level: Level | None) -> str:
-    """Return the name in a label. Args: label: of a planner. level: at which it runs; None where the stages say it."""
+    """Return the name in a label. Args: label: of a planner. level: at which it runs; None if the stages set it."""
     return label if level is None else label.removesuffix(f"@{level}")

@@ -1,7 +1,7 @@
-"""Drives the recorded commands of episodes again: the engine alone says what they give, without the planner that chose them.
+"""Replays the recorded commands of episodes: the engine alone computes the results, without the planner that chose the commands.
 
-The same commands from the same start give the same episode, to the last bit. If a planner reached into the world while it drove, or
-somebody edited a row, the commands give another one.
+The same commands from the same start give the same episode, bit for bit. If a planner changed the world while it drove, or somebody
+edited a row, the commands give a different episode.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The part of one robot's planner in an episode.
+    """The contribution of one robot's planner to an episode.
 
     Attributes:
-        commands: (C, 3) twist at each call, vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay. A planner
-            that failed has none at its last call.
+        commands: (C, 3) twist at each call, vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay. If the
+            planner failed, its last call has no command.
         notes: (C,) the planner's notes at each call, by name (`agora.interfaces.NOTES`).
         paths: whether the robot was given global paths.
     """
@@ -49,7 +49,7 @@ class Drive:
         """Return the drive of a recording.
 
         Raises:
-            InputError: it has no commands: it was not played by Agora's own benchmark.
+            InputError: it has no commands, because it was not played by Agora's own benchmark.
         """
         if recording.command is None:
             raise InputError("the recording has no commands")
@@ -58,7 +58,7 @@ class Drive:
         return Drive(recording.command.astype(np.float32), typed, recording.planned_path is not None)
 
     def differs(self, other: Drive) -> str:
-        """Return the name of the first part in which two drives differ, to the bit; empty where they are the same."""
+        """Return the name of the first part in which two drives differ bit for bit; empty if they are equal."""
         ours, theirs = ({_COMMAND: one.commands, **one.notes} for one in (self, other))
         for name in dict.fromkeys([*ours, *theirs]):
             if name not in ours or name not in theirs or ours[name].tobytes() != theirs[name].tobytes():
@@ -68,7 +68,7 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class _Recorded:
-    """Answers the recorded commands of drives that begin together; a row whose commands are over fails.
+    """Replays the recorded commands of drives that start together; a row fails when its commands run out.
 
     Attributes:
         drives: drive of each row.
@@ -97,15 +97,15 @@ class _Recorded:
 
 
 def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tuple[dict[str, Any], Recording]]:
-    """Yield the rows, without planning times, and recordings that the recorded commands of a job's episodes give.
+    """Yield the rows, without planning times, and the recordings that result from the recorded commands of a job's episodes.
 
     Args:
-        plan: plan of the run; its planners are not asked.
+        plan: plan of the run; its planners are not called.
         job: the episodes, under the label of their planner.
         drives: drives by the keys of their rows.
 
     Raises:
-        InputError: an episode cannot be put together here, or a robot of one has no drive.
+        InputError: an episode cannot be created here, or one of its robots has no drive.
     """
     starts = {}
     for episode, start in plan.starts(job).items():
@@ -127,7 +127,7 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
 
 
 def same(one: Recording, other: Recording) -> bool:
-    """Return whether two recordings are the same to the bit, but for the map, readings of sensors and the words of a failure."""
+    """Return whether two recordings are equal bit for bit, ignoring the map, sensor readings and the text of a failure."""
     ours, theirs = (
         recording_shards.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other)
     )
@@ -135,7 +135,7 @@ def same(one: Recording, other: Recording) -> bool:
 
 
 def _as_kept(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as a shard keeps it: numbers as float64, but in the identity."""
+    """Return a row as a shard stores it: numbers as float64, except in the identity."""
     return {
         name: float(value) if isinstance(value, int) and not isinstance(value, bool) and name not in store.IDENTITY else value
         for name, value in row.items()
@@ -162,7 +162,7 @@ def read_drives(path: Path) -> dict[str, Drive]:
     """Return the drives of a shard by key.
 
     Raises:
-        InputError: it is damaged, holds other things than drives, two of one key, or a number that is not finite.
+        InputError: it is damaged, contains anything other than drives, two drives with one key, or a number that is not finite.
     """
     table = shard.read(path)
     if isinstance(table, str):
@@ -185,7 +185,7 @@ def _schema() -> pyarrow.Schema:
 
 
 def _unpack(columns: Mapping[str, pyarrow.Array], key: str, row: int) -> Drive:
-    """The drive of a row."""
+    """Return the drive of a row."""
     arrays = {
         name: columns[name][row].values.to_numpy(zero_copy_only=False) for name in (_COMMAND, *NOTES) if columns[name][row].is_valid
     }

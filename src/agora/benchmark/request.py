@@ -29,18 +29,18 @@ class Options:
     """The options of a run; none of them changes a result.
 
     Attributes:
-        workers: number of processes; 0 runs in this one.
-        batch: most episodes of a job.
-        worlds: most worlds side by side, 0 for all of a job.
-        threads: threads over worlds, in each worker.
-        slots: pedestrian slots a world, 0 for the least.
+        workers: number of processes; 0 runs in this process.
+        batch: largest number of episodes per job.
+        worlds: largest number of worlds simulated at once, 0 for all of a job.
+        threads: number of threads over worlds in each worker.
+        slots: pedestrian slots per world, 0 for as few as possible.
         trajectories: choice of the recordings that are kept.
         record: names of channels whose readings the recordings keep.
         deadline: longest time of one call of a planner, one step of the world or one metric, s.
         executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
 
     Raises:
-        InputError: a number is too small, or ``trajectories`` is no such word.
+        InputError: a number is too small, or ``trajectories`` is not a known choice.
     """
 
     workers: int = WORKERS
@@ -68,21 +68,21 @@ class Options:
 
 @dataclass(frozen=True)
 class Request:
-    """A suite that is to be run under planners.
+    """A request to run a suite under planners.
 
     Attributes:
         suite: suite of the run.
         planners: planners by label.
-        folder: folder of the results, made when the run is opened; an absolute path.
+        folder: folder of the results, created when the run is opened; an absolute path.
         options: options of the run.
-        resume: go on with a run that was begun in the folder.
-        pedestrians: levels of perception at which each planner runs; the stages' own where empty.
-        whole: number of episodes by stage of the suite that this one is a part of; empty for a whole suite.
-        begun: names of the planners that the run in the folder was begun with, where others are added; empty for all.
-        controls: names of the planners that nobody asked for, run as a measure (`agora.benchmark.control`).
+        resume: continue the run in the folder.
+        pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
+        whole: number of episodes by stage of the whole suite, if this one is a part of it; empty for a whole suite.
+        begun: names of the planners that the run in the folder started with, if others are added; empty for all.
+        controls: names of the planners that were not requested, but run for comparison (`agora.benchmark.control`).
 
     Raises:
-        InputError: there is no planner, a label is none, or there is no such level.
+        InputError: there is no planner, a label is invalid, or a level is unknown.
     """
 
     suite: Suite
@@ -108,32 +108,32 @@ class Request:
 
     @staticmethod
     def outside(suite: Suite, label: str, folder: Path, executor: Outside, *, resume: bool = False) -> Request:
-        """Return the request to have a suite played by a planner outside of this process.
+        """Return the request to have a suite played by an external planner.
 
         Args:
             suite: suite of the run.
-            label: label of the planner outside.
+            label: label of the external planner.
             folder: folder of the results.
             executor: executor that has an episode played.
-            resume: go on with a run that was begun in the folder.
+            resume: continue the run in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
 
     @property
     def before(self) -> Request:
-        """The request for the run that the folder holds: without the planners that are added to it."""
+        """The request for the run that the folder holds, without the added planners."""
         if not self.begun:
             return self
         return replace(self, planners={name: self.planners[name] for name in self.begun}, begun=())
 
     @property
     def entrants(self) -> dict[str, Named]:
-        """The planners by the labels of their rows: at each level of perception one."""
+        """The planners by the labels of their rows: one per level of perception."""
         return at_levels(self.planners, self.pedestrians, self.controls)[0]
 
     @property
     def levels(self) -> dict[str, Level]:
-        """The level of perception of entrants, by label; the stages' own where a label is missing."""
+        """The level of perception of entrants, by label; entrants without an entry have the stages' levels."""
         return at_levels(self.planners, self.pedestrians, self.controls)[1]
 
     @property
@@ -143,15 +143,15 @@ class Request:
 
     @property
     def repeats(self) -> bool:
-        """True where a repeated episode is sure to be the same; False with planners outside of this process."""
+        """Whether a repeated episode is sure to be the same; False with external planners."""
         return not any(isinstance(planner.part, External) for planner in self.planners.values())
 
 
 def check_levels(levels: Iterable[str]) -> None:
-    """Make sure that these are levels of perception.
+    """Make sure that all names are levels of perception.
 
     Raises:
-        InputError: one is not.
+        InputError: a name is not a level.
     """
     for level in levels:
         if level not in LEVELS:

@@ -1,4 +1,4 @@
-"""A request as a person fills it in, on a command line, on a page or in a file: names and texts."""
+"""A benchmark request as a user enters it, on a command line, on a page or in a file: names and texts."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ __all__ = ["RequestForm"]
 
 @dataclass(frozen=True)
 class RequestForm:
-    """All that ``agora bench`` can be asked for; `request` makes a `Request` of it.
+    """All options of ``agora bench``; `request` turns it into a `Request`.
 
     It is plain data: `agora.config.load` reads one from a file, `agora.config.dump` writes it.
 
     Attributes:
-        suite: name or file of a suite, or a folder of a benchmark of Arena's.
+        suite: name or file of a suite, or the folder of an Arena benchmark.
         planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, with several values of one parameter as
-            NAME:key=value,value; all that can run here, or those of the folder's
-            contest, where there is none.
-        interplanner: interplanner in front of planners that name none.
-        output: folder of the results; ``results/SUITE`` where None.
-        resume: go on with a run that was begun in ``output``.
+            NAME:key=value,value; if empty, all planners that can run here, or those of the folder's contest.
+        interplanner: interplanner for planners that name none.
+        output: folder of the results; ``results/SUITE`` if None.
+        resume: continue the run in ``output``.
         add: add the planners to the run in ``output``, whose rows stay.
-        stages: names of the stages to run; all where there is none.
-        episodes: most episodes of a stage, the first ones; all where None.
-        seed: seed instead of the suite's; it draws people, starts, goals and generated places (`agora.tasks.suite.with_seed`).
-        simulator: simulator that moves the robots, as a text; the stages' own where empty.
-        pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
-        counterfactual: run each episode once more without robots.
-        control: add `agora.benchmark.control.CONTROL` where it tells something, but not where channels are recorded.
+        stages: names of the stages to run; all if empty.
+        episodes: number of episodes to run per stage, the first ones; all if None.
+        seed: seed that replaces the suite's seed; it determines people, starts, goals and generated places
+            (`agora.tasks.suite.with_seed`).
+        simulator: simulator that moves the robots, as a text; if empty, the stages' simulators.
+        pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
+        counterfactual: also run each episode without robots.
+        control: add `agora.benchmark.control.CONTROL` if it is informative and no channels are recorded.
         executor: executor that runs the jobs, as a text, instead of ``workers`` processes.
         workers: as in `Options`.
         threads: as in `Options`.
@@ -87,7 +87,8 @@ class RequestForm:
         return Options(**sizes, trajectories=self.trajectories, record=self.record, executor=runs)
 
     def prepare(self) -> None:
-        """Start the process that workers come from, before any planner is imported: they inherit nothing that an import changes.
+        """Start the process that workers are forked from before any planner is imported, so that workers inherit no effects of
+        imports.
 
         Raises:
             InputError: the executor cannot run here.
@@ -98,7 +99,7 @@ class RequestForm:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 
     def chosen(self) -> tuple[Suite, dict[str, Named]]:
-        """Return the suite or a part of it, and the planners of its contest; none where it is no folder of Arena's.
+        """Return the suite or a part of it, and the planners of its contest; no planners if it is not a folder of Arena's.
 
         Raises:
             InputError: it cannot be read.
@@ -107,23 +108,23 @@ class RequestForm:
         return self._part(whole), contestants
 
     def _part(self, whole: Suite) -> Suite:
-        """The part of a suite that is asked for, with the seed and the simulator."""
+        """Return the requested part of a suite, with the seed and the simulator."""
         suite = with_seed(whole.part(self.stages, self.episodes), self.seed).under(self._simulator())
         return suite.compared() if self.counterfactual else suite
 
     def folder(self, suite: Suite) -> Path:
-        """The folder of the results of a suite."""
+        """Return the folder of the results of a suite."""
         return self.output or Path("results") / suite.name
 
     def left_out(self) -> dict[str, str]:
-        """Return the planners that are left out because they cannot run here, and why; none where planners are named."""
+        """Return the planners that are left out because they cannot run here, and the reasons; empty if planners are named."""
         return {} if self.planners or self.chosen()[1] else runnable()[1]
 
     def request(self) -> Request:
         """Return the request.
 
         Raises:
-            InputError: there is no suite, planner or channel of a name, or a file is wrong.
+            InputError: a suite, planner or channel is unknown, or a file is wrong.
         """
         whole, contestants = read_benchmark(self.suite)
         suite = self._part(whole)
@@ -136,7 +137,7 @@ class RequestForm:
         _check_that_all_differ(texts)
         planners = dict(entrant(text, self.interplanner) for text in texts)
         controls: tuple[str, ...] = ()
-        if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
+        if planners and self.control and not self.record and not self.add:  # runs with recorded sensors serve as training data
             asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
             planners = with_ceiling(suite, planners, self.folder(suite), self.resume)
             controls = tuple(name for name in planners if name not in asked)
@@ -157,7 +158,7 @@ class RequestForm:
 
 
 def _check_that_all_differ(texts: Sequence[str]) -> None:
-    """Make sure that no planner is named twice, even with its parameters in another order.
+    """Make sure that no planner is named twice; the order of parameters does not matter.
 
     Raises:
         InputError: a planner is named twice.

@@ -1,7 +1,7 @@
-"""Checks a run: drives the recorded commands of its episodes again, and compares every row and recording exactly.
+"""Checks a run: replays the recorded commands of its episodes, and compares every row and recording exactly.
 
-No planner is asked, or even imported. What is found: a planner that changed the world while it drove, and a row or a recording that
-was edited or has rotted.
+Planners are not called, or even imported. The check finds planners that changed the world while they drove, and rows and recordings
+that were edited or corrupted.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _AT_ONCE = 64  # episodes
 
 @dataclass(frozen=True)
 class Driven:
-    """Some episodes whose commands were driven again.
+    """Episodes whose commands were replayed.
 
     Attributes:
         rows: number of their rows.
-        unrecorded: number of rows of which no commands were kept; they are not among those.
+        unrecorded: number of rows without kept commands, not included in ``rows``.
         differences: values that differ.
     """
 
@@ -43,15 +43,16 @@ class Driven:
 
 
 def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
-    """Drive the commands of episodes of a run again, and yield what came out, some episodes at a time.
+    """Replay the commands of episodes of a run, and yield the results, some episodes at a time.
 
     Args:
         folder: folder of the run.
-        keys: keys of the episodes, with their planners; all where empty.
+        keys: keys of the episodes, with their planners; all if empty.
 
     Raises:
-        ResultsError: the folder holds no run, or a recording cannot be read. UnknownNameError: there is no episode of a key.
-        InputError: the run was not played by Agora's own benchmark, is of another version, or a file of the suite has changed.
+        ResultsError: the folder holds no run, or a recording cannot be read. UnknownNameError: no episode has this key.
+        InputError: the run was not played by Agora's own benchmark, was made by another version, or a file of the suite has
+            changed.
     """
     kept = RunSelection.of(folder, keys)
     suite = _suite_of(kept.run)
@@ -66,7 +67,7 @@ def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
 
 
 def _suite_of(run: RunFolder) -> Suite:
-    """The suite of a run that can be driven again here."""
+    """Return the suite of a run, if it can be replayed here."""
     record = run.record
     if not record.planned or record.version is None:
         raise InputError(f"{run.path}: was not played by Agora's own benchmark, so nobody can drive its commands again")
@@ -80,14 +81,14 @@ def _suite_of(run: RunFolder) -> Suite:
 
 
 def _places(run: RunFolder, part: str) -> dict[str, Path]:
-    """The shards of a part by the keys in them."""
+    """Return the shards of a part, by the keys in them."""
     return {row["key"]: shard.path for shard in run.shards(part, ["key"]) for row in shard.rows}
 
 
 def _driven(
     run: RunFolder, suite: Suite, job: Job, rows: Mapping[str, Mapping[str, Any]], places: Mapping[str, Mapping[str, Path]]
 ) -> Driven:
-    """Drive the episodes of some rows again."""
+    """Replay the episodes of some rows."""
     files = {path for key in rows if (path := places["trajectories"].get(key)) is not None}
     recordings = {key: one for path in files for key, one in recording_shards.read_recordings(path).items() if key in rows}
     lost = {rows[key]["episode"] for key in rows if key not in recordings}
@@ -102,7 +103,8 @@ def _driven(
             count += 1
             key = row["key"]
             files_of = {part: f"{part}/{some[key].name}" for part, some in places.items() if key in some}
-            failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}  # nobody says it again
+            # no planner is called, so none repeats the message of a failure
+            failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
             found += differences(files_of["episodes"], rows[key], {**row, **failure})
             if not same(recordings[key], recording):
                 found.append(Difference(files_of["trajectories"], key, "the recording", "another one", "the one of its commands"))

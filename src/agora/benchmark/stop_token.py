@@ -10,27 +10,27 @@ __all__ = ["StopToken"]
 
 
 class StopToken:
-    """Asks a run to stop, from any thread and at any time; the run looks at it.
+    """Asks a run to stop, from any thread and at any time; the run checks it.
 
-    It stays in its process: where it is pickled, its copy is a token that nobody has asked anything of.
+    A token works within its process: its pickled copy is a new token that has not been stopped.
     """
 
     def __init__(self) -> None:
         self._asked = threading.Event()
 
     def stop(self) -> None:
-        """Ask."""
+        """Request the stop."""
         self._asked.set()
 
     def check(self) -> None:
-        """Go on where nobody has asked.
+        """Raise an error if a stop was requested.
 
         Raises:
-            StoppedError: somebody has.
+            StoppedError: a stop was requested.
         """
         if self._asked.is_set():
             raise StoppedError("stopped")
 
     def __reduce__(self) -> tuple[type[StopToken], tuple[()]]:
-        """A pickle of a token makes a new one, which nobody else can stop."""
+        """Pickle a token as a new token, which nobody else can stop."""
         return StopToken, ()

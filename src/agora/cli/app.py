@@ -59,7 +59,7 @@ PANELS: dict[str, dict[str, Any]] = {
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 
 FORMER = (mcap, socnavbench, socnavdata, demonstrations)
-"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
+"""Commands that have moved to ``agora export``, and also keep their old names."""
 
 
 class _InPanels(TyperGroup):
@@ -115,7 +115,7 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line; the reader of its output may stop reading, which ends it without a word."""
+    """Run the command line; if the reader of its output stops reading, it ends silently."""
     open_streams()
     tell_crashes()
     code = 1
@@ -129,14 +129,14 @@ def main() -> None:
         end_in_time(code)
         try:
             sys.stdout.flush()
-        except BrokenPipeError:  # Python would flush once more at its end, and complain
+        except BrokenPipeError:  # otherwise, Python would flush again at its end, and fail
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run() -> None:
-    """Run a command: errors of Agora, and of the files that it was given, are one message and exit code 2.
+    """Run a command: errors of Agora, and of the files given to it, end it with one message and exit code 2.
 
-    A disk that is full, a path that is too long or may not be read, and a machine without memory are nobody's mistake in the code.
+    A full disk, a path that is too long or not readable, and a lack of memory are not treated as errors of the code.
     """
     tell_compiling()
     try:

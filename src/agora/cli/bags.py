@@ -1,4 +1,4 @@
-"""Episodes that are played elsewhere: ``agora bag``, and ``bench`` in ROS. Imports are made when they run."""
+"""Commands for episodes that are played elsewhere: ``agora bag``, and ``bench`` in ROS. Imports are made when they run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bag(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
+    """Compute the metrics of episodes from rosbags (without ROS), MCAP files, or Arena's CSV folders."""
     from agora.datasets.recorded import Unsaid, files_of, read_all
     from agora.errors import InputError
 
@@ -72,7 +72,7 @@ def bag(
 
 
 def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
-    """Print how an episode went: its outcome, and metrics."""
+    """Print the result of an episode: its outcome, and metrics."""
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
         typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}, {robot.recording.time[-1]:.1f} s")
@@ -81,10 +81,10 @@ def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
 
 
 def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
-    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a process of its own.
+    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a separate process.
 
     Raises:
-        InputError: there is no ROS, or no workspace. ResultsError: the node failed; it has said why.
+        InputError: ROS or a workspace is missing. ResultsError: the node failed; it has printed the reason.
     """
     import shutil
     import signal

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agora.benchmark.request_form import RequestForm
 
 _QUICK = 12
-"""Episodes of a stage that ``--quick`` runs."""
+"""Number of episodes per stage with ``--quick``."""
 
 PlannerNames = Annotated[
     list[str] | None,
@@ -81,13 +81,13 @@ def bench(
         typer.Option(help="With --planner ros: a roslaunch to start, e.g. 'agora_bringup start_arena.launch'."),
     ] = "",
 ) -> None:
-    """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
+    """Run a suite under one or more planners and write a report; ends with exit code 1 if a planner or the simulator failed.
 
     The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time. The
     informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners. -p
     informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run under the planners
-    of its contest if none are named. The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH
-    is a joystick of SocNavBench that connects to PATH_recv (agora serve).
+    of its contest if none are named. The planner ros stands for any driver of the robots in a running ROS graph;
+    socnavbench:address=PATH is a joystick of SocNavBench that connects to PATH_recv (agora serve).
     """
     from agora.cli.outside import run_outside
 
@@ -143,7 +143,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
-    """Return the command that runs the episode of a row again; empty for a contest's planners, which no command can name."""
+    """Return the command that repeats the episode of a row; empty for a contest's planners, which commands cannot name."""
     from agora.benchmark.labels import name_of
 
     if not form.planners and form.chosen()[1]:
@@ -158,7 +158,7 @@ def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
 
 
 def _form(**fields: Any) -> RequestForm:
-    """Return the request; the error about a field names its option."""
+    """Return the request; an error about a field names the field's option."""
     from agora.benchmark.request_form import RequestForm
     from agora.errors import InputError
 

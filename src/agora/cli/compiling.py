@@ -1,4 +1,4 @@
-"""The notice of a terminal while kernels compile: at once that they do, and from time to time their progress."""
+"""The notice on a terminal while kernels compile: one at the start, and progress from time to time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import suppress
 
-_EVERY = 10.0  # s between two lines
+_EVERY = 10.0  # s between lines
 _COMPILING = "agora.core.compiling"
 
 
@@ -19,7 +19,7 @@ class _Notice(logging.Handler):
         self._count, self._began, self._last = 0, 0.0, 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count a function; say something where the last word was long ago."""
+        """Count a function, and report progress if the last report was long ago."""
         now, self._count = time.monotonic(), self._count + getattr(record, "functions", 1)
         if not self._began:
             self._began = self._last = now
@@ -30,13 +30,13 @@ class _Notice(logging.Handler):
 
 
 def _say(line: str) -> None:
-    """Write a line, if anybody reads the error stream: a planner that compiles is not to blame for a closed one."""
+    """Write a line, if the error stream is open: a planner that compiles is not to blame for a closed stream."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
 
 def tell_compiling() -> None:
-    """Say on the error stream from now on when kernels compile, here or in workers."""
+    """From now on, report on the error stream when kernels compile, here or in workers."""
     log = logging.getLogger(_COMPILING)
     log.setLevel(logging.INFO)
     log.propagate = False

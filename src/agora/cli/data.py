@@ -1,4 +1,4 @@
-"""``agora data``: real data, and bringing it in."""
+"""``agora data``: real data and its import."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def data_import(
     scale: Annotated[float | None, typer.Option(help="Of the scene: m of a unit of its places, such as a pixel.")] = None,
     columns: Annotated[str, typer.Option(help="Of the scene: 'pedestrian frame x y' or 'frame pedestrian x y'.")] = "",
 ) -> None:
-    """Check a data set, or one more scene of recorded pedestrians, and copy it to where Agora finds it."""
+    """Check a data set, or an additional scene of recorded pedestrians, and copy it to Agora's data folder."""
     from agora.config import build
     from agora.datasets.catalogue import import_folder
     from agora.datasets.scene_import import import_scene

@@ -1,4 +1,4 @@
-"""Values that did not come out again, as commands print them: one line for each row of a file."""
+"""Formats values that were not reproduced for commands: one line per row of a file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from agora.benchmark.results.differences import Difference
 
 LINES = 10
-"""Most lines that are printed."""
+"""Largest number of printed lines."""
 
 
 def lines(differences: Iterable[Difference]) -> Iterator[str]:
-    """Yield a line for each row with its first value that differs, and at last how many more rows there are."""
+    """Yield a line for each row with its first differing value, and at the end the number of further rows."""
     rows = [list(some) for _, some in groupby(differences, key=lambda one: (one.file, one.key))]
     for some in rows[:LINES]:
         yield f"{some[0]}{f', and at least {len(some) - 1} columns more' if some[1:] else ''}"

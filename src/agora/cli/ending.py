@@ -1,4 +1,4 @@
-"""The ends of a process that runs the command line: closed streams at its beginning, and threads that go on at its end."""
+"""Start and end of a process that runs the command line: closed streams at the start, and threads that outlive the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATIENCE = 5.0  # s
 def open_streams() -> None:
     """Open the standard streams that the parent process has closed: reads find nothing, and writes are lost.
 
-    Python has none in their place, and the next file that is opened would get their number, and the output in it.
+    Python leaves closed streams out, so the next opened file would get their number, and receive the output.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
@@ -27,9 +27,9 @@ def open_streams() -> None:
 
 
 def end_in_time(code: int) -> None:
-    """Have the process end soon after its main thread, with an exit code, whatever other threads do: Python would wait for them.
+    """End the process soon after its main thread, with an exit code, regardless of other threads, for which Python would wait.
 
-    A planner that runs in this process may have started one.
+    A planner that runs in this process may have started such threads.
     """
     threading.Thread(target=_end, args=(code,), daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""``agora export``: episodes of a run as files of other programs; imports are made when they run."""
+"""``agora export``: episodes of a run as files for other programs; imports are made when they run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def socnavbench(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
     key: Keys = None,
 ) -> None:
-    """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
+    """Write episodes as files for SocNavBench's own programs: episode_log.txt, scores, sim_state_data, joystick_data."""
     from agora.benchmark.socnavbench.files import write_socnavbench_files
 
     for path in write_socnavbench_files(output, run, key or ()):
@@ -75,7 +75,7 @@ def demonstrations(
     run: Annotated[Path, typer.Argument(help="Folder of a run that was made with --record scan.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz for each robot.")],
 ) -> None:
-    """Write what robots saw and what their planner did in a run, to learn from; of bags: agora bag --demonstrations."""
+    """Write what robots saw and what their planner did in a run, for learning; for bags, use agora bag --demonstrations."""
     from agora.learning.demonstrations import write_demonstrations_of_run
 
     for path in write_demonstrations_of_run(run, output):
@@ -88,7 +88,7 @@ def rosbag(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one for each episode.")],
     key: Keys = None,
 ) -> None:
-    """Write episodes as bags of ROS 1, without ROS: for RViz, rqt and rosbag, and for agora bag."""
+    """Write episodes as ROS 1 bags, without ROS: for RViz, rqt and rosbag, and for agora bag."""
     from agora.benchmark.exports.rosbag import write_bags
 
     with _bar("rosbag") as progress:
@@ -102,7 +102,7 @@ def csv_(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file (.csv).")],
 ) -> None:
-    """Write the rows of a run as one CSV file: a line for each episode and robot, with every metric, for a spreadsheet."""
+    """Write the rows of a run as one CSV file: a line per episode and robot, with every metric, for a spreadsheet."""
     from agora.benchmark.exports.rows_csv import write_csv
 
     typer.echo(f"csv  {write_csv(output, run)}")
@@ -110,7 +110,7 @@ def csv_(
 
 @contextmanager
 def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """The progress on a terminal: a function of what is done and of all."""
+    """Show the progress on a terminal: yield a function of the finished number and the total."""
     from agora.cli.results import progress_bar
 
     with progress_bar() as bar:

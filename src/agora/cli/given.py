@@ -1,4 +1,4 @@
-"""The options that a command line has, and those that have no effect together with the others."""
+"""The options given on a command line, and options that have no effect in combination with others."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _options: ContextVar[Mapping[str, str]] = ContextVar("_options", default={})  # 
 
 
 def note(options: Mapping[str, str]) -> None:
-    """Note the options of the command that runs next: by the name of the parameter, as they are written on the command line."""
+    """Record the options of the command that runs next: by the name of the parameter, as written on the command line."""
     _options.set(options)
 
 
 def given() -> Mapping[str, str]:
-    """Return the options that the command was given, as in `note`; none if a program calls the command's function."""
+    """Return the given options of the command, as in `note`; empty if a program calls the command's function."""
     return _options.get()
 
 
 def refuse(why: str, *names: str) -> None:
-    """Make sure that none of some options was given.
+    """Refuse some options.
 
     Args:
-        why: the reason why they have no effect: "with --predictor".
+        why: reason why they have no effect, such as "with --predictor".
         *names: names of the parameters.
 
     Raises:
-        InputError: one was given.
+        InputError: one of them was given.
     """
     if unread := [option for name, option in given().items() if name in names]:
         have, them = ("has", "it") if len(unread) == 1 else ("have", "them")

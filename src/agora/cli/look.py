@@ -82,11 +82,11 @@ def look(
 
 
 class _Shutter:
-    """Takes pictures between the steps of an episode: one at a moment, or a film until then.
+    """Takes pictures between the steps of an episode: one at a given time, or a film until then.
 
     Args:
-        moment: s.
-        film: file of the film; None for a picture.
+        moment: time of the picture or of the end of the film, s.
+        film: path of the film; None for a picture.
     """
 
     def __init__(self, moment: float, film: Path | None) -> None:
@@ -97,7 +97,7 @@ class _Shutter:
 
     @contextmanager
     def on(self, sights: Any, period: float) -> Iterator[None]:
-        """Take pictures of these sights, a film with one every ``period`` s."""
+        """Take pictures of these sights, one every ``period`` s for a film."""
         from agora.viewer.sights import Reel
 
         self._sights = sights
@@ -105,7 +105,7 @@ class _Shutter:
             yield
 
     def before(self, what: str) -> None:
-        """Let people walk on, and take a picture, if it is time."""
+        """Move people to their present positions, and take a picture if it is due."""
         from agora.episode import WORLD
 
         if what != WORLD or self._picture is not None:
@@ -120,7 +120,7 @@ class _Shutter:
 
     @property
     def picture(self) -> Any:
-        """The picture: that of the end, where the episode ended before its moment."""
+        """The picture; if the episode ended before the requested time, the picture of its end."""
         if self._picture is None:
             self._sights.walk()
             self._picture, self._taken = self._sights.picture(), self._sights.time
@@ -128,7 +128,7 @@ class _Shutter:
 
     @property
     def said(self) -> str:
-        """The moment of the picture or of the end of the film, in words."""
+        """The time of the picture or of the end of the film, in words."""
         moment = f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
         return f"{moment} (nothing: the camera is inside a wall or a piece of furniture)" if self._sights.buried else moment
 
@@ -146,7 +146,7 @@ def _check(output: Path) -> bool:
 
 
 def _camera_of(start: Start, robot: int, given: str) -> Camera:
-    """The camera of the text that is given, else the robot's own, else one for pictures."""
+    """Return the camera of the given text, else the robot's own, else a camera for pictures."""
     from agora.benchmark.cameras import camera_from
 
     own: Camera | None = start.robots[robot].model.camera

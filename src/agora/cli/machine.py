@@ -6,7 +6,7 @@ import typer
 
 
 def doctor() -> None:
-    """Say what this machine has and what is missing."""
+    """Report what this machine has and what is missing."""
     from agora.doctor import examine
 
     good = True
@@ -17,7 +17,7 @@ def doctor() -> None:
 
 
 def warm() -> None:
-    """Compile the kernels of a ROS graph now, so that its first start does not wait; once on a machine, a minute."""
+    """Compile the kernels of a ROS graph now, so that its first start need not wait; needed once per machine, about a minute."""
     from agora.node_logic.warm import warm as compile_kernels
 
     typer.echo("compiling kernels; once on a machine, this takes a minute ...")

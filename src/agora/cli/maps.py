@@ -1,4 +1,4 @@
-"""The commands ``agora map`` and ``agora import``: places to look at, make, check, export and bring in."""
+"""The commands ``agora map`` and ``agora import``: viewing, generating, checking, exporting and importing places."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Kinds = Annotated[str, typer.Option("--export", help="3-D files too: any of sdf,
 
 @maps.command("list")
 def list_() -> None:
-    """List the worlds that come with Agora, those that were imported, and the map generators."""
+    """List the worlds that come with Agora, the imported worlds, and the map generators."""
     from agora.registry import available, load
     from agora.tasks.worlds.folder import imported_names, world_names
 
@@ -53,7 +53,7 @@ def generate(
     kinds: Kinds = "",
     height: Height = 2.5,
 ) -> None:
-    """Make worlds: map, zones and furniture, and 3-D files where asked for."""
+    """Generate worlds: map, zones and furniture, and 3-D files on request."""
     from agora.maps.save import whole, write_world
     from agora.maps.world3d.export import check_kinds
 
@@ -79,7 +79,7 @@ def show(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Draw a place from above: walls, furniture and zones; gaps and steps are walls, as wheels meet them."""
+    """Draw a place from above: walls, furniture and zones; gaps and steps are drawn as walls, because they stop wheels."""
     from dataclasses import replace
 
     from agora.maps.ground import met_by
@@ -97,7 +97,7 @@ def validate(
     folder: Annotated[str, typer.Argument(help="A world folder with a slash, or a world's name.")],
     radius: Annotated[float, typer.Option(help="Radius of the robot that must get about, m.", min=0.0)] = 0.3,
 ) -> None:
-    """Check a world's files, and that a robot gets from the starts of its scenarios to their goals."""
+    """Check a world's files, and that robots can get from the starts of its scenarios to their goals."""
     from agora.tasks.world_check import check_world
     from agora.tasks.worlds.folder import world_folder
 
@@ -144,7 +144,7 @@ def arena(
         Path | None, typer.Option("--output", "-o", help="Folder instead of the data folder; its worlds then are named by path.")
     ] = None,
 ) -> None:
-    """Copy worlds, scenarios, robots, obstacle models and benchmarks out of an installation of Arena 3.0, after checking them."""
+    """Copy worlds, scenarios, robots, obstacle models and benchmarks from an installation of Arena 3.0, after checking them."""
     from agora.datasets.arena import import_arena
     from agora.share import data_home
 
@@ -163,7 +163,7 @@ def arena_reward(
     safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
     subgoals: Annotated[bool, typer.Option("--subgoals", help="Progress is that to sub-goals (subgoal_mode).")] = False,
 ) -> None:
-    """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output what is not the same."""
+    """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output the differences."""
     from agora.learning.arena_reward_file import read_arena_reward
 
     taken = read_arena_reward(source, safe_distance=safe_distance, subgoals=subgoals)
@@ -182,7 +182,7 @@ def arena_training(
         Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml next to the source by default.")
     ] = None,
 ) -> None:
-    """Write a training file of a configuration of Arena 3.0, for agora train, and say what is not taken and what to do instead."""
+    """Convert a training file of a configuration of Arena 3.0 for agora train, and report omissions and their substitutes."""
     from agora.errors import InputError
     from agora.files import write_whole
     from agora.learning.arena_training_file import read_arena_training
@@ -209,7 +209,7 @@ def pedsim(
     output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of the people's places in their boxes.", min=0)] = 0,
 ) -> None:
-    """Make a world folder of a scenario of pedsim_ros: obstacles, agents and their waypoints."""
+    """Make a world folder from a scenario of pedsim_ros: obstacles, agents and their waypoints."""
     from agora.datasets.pedsim_scenario import import_pedsim
 
     _say_imported(import_pedsim(source, output, seed), output)
@@ -221,7 +221,7 @@ def hunav(
     output: NewWorld,
     map: Annotated[Path | None, typer.Option(help="The map (.yaml); by default the one that the file names, near it.")] = None,
 ) -> None:
-    """Make a world folder of an agents.yaml of HuNavSim: its map, and its agents with their goals and reactions to robots."""
+    """Make a world folder from an agents.yaml of HuNavSim: its map, and its agents with their goals and reactions to robots."""
     from agora.datasets.hunav_agents import import_hunav
 
     _say_imported(import_hunav(source, output, map), output)
@@ -233,14 +233,14 @@ def irsim(
     output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of random places and shapes.", min=0)] = 0,
 ) -> None:
-    """Make a world folder of a YAML world of ir-sim: obstacles as the map, moving obstacles as people, and robots."""
+    """Make a world folder from a YAML world of ir-sim: obstacles as the map, moving obstacles as people, and robots."""
     from agora.datasets.irsim_world import import_irsim
 
     _say_imported(import_irsim(source, output, seed), output)
 
 
 def _say_imported(read: Imported, output: Path) -> None:
-    """Print notes and numbers of a world that was brought in."""
+    """Print notes and numbers of an imported world."""
     for note in read.notes:
         typer.echo(note)
     people, robots = len(read.scenario.obstacles.dynamic), len(read.scenario.robots)
@@ -254,7 +254,7 @@ def _split(kinds: str) -> list[str]:
 
 
 def _generated(text: str, seed: int, count: int) -> list[Place]:
-    """The first places of a generator, NAME or NAME:key=value,key=value: those of a stage whose world is ``generated``."""
+    """Return the first places of a generator, NAME or NAME:key=value,key=value, as in a stage whose world is ``generated``."""
     from agora.config import parse_component
     from agora.maps.place import Place
     from agora.seeds import Stream
@@ -266,7 +266,7 @@ def _generated(text: str, seed: int, count: int) -> list[Place]:
 
 
 def _named(text: str, seed: int) -> tuple[str, Place]:
-    """Name and place of a world, of a folder, or of a generator with parameters."""
+    """Return the name and the place of a world, of a folder, or of a generator with parameters."""
     from agora.errors import UnknownNameError
     from agora.maps.place import read_place
     from agora.registry import available

@@ -1,4 +1,4 @@
-"""``agora list`` and ``agora robot``: things that can be named."""
+"""``agora list`` and ``agora robot``: everything with a name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def list_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """List what can be named: suites, robots, worlds and every kind of component."""
+    """List everything that has a name: suites, robots, worlds and every kind of component."""
     from agora.errors import UnknownNameError
     from agora.registry import KINDS, available
     from agora.share import names_in  # the modules of suites and policies import the engine
@@ -38,7 +38,7 @@ def list_(
 
 
 def _said(kind: str, name: str) -> str:
-    """A description of a component in one sentence; empty if it has none."""
+    """Return the description of a component in one sentence; empty if it has none."""
     from agora.errors import InputError, in_words
     from agora.registry import KINDS, summary
 

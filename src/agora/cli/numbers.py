@@ -1,4 +1,4 @@
-"""The numbers of an episode on the command line: the nine default ones, the named ones, or all. Imports are made at run time."""
+"""The metrics of an episode on the command line: the nine default ones, the named ones, or all. Imports are made at run time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Named = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 
 MORE = "  more with --all, or --metric NAME (agora list metrics)"
-"""The line below the usual numbers."""
+"""The line below the default metrics."""
 
 
 def measures(names: Sequence[str], every: bool) -> list[Metric]:
-    """Return the metrics that are printed."""
+    """Return the metrics to print."""
     from agora.errors import InputError
     from agora.metrics.registered import FEW, metrics
     from agora.registry import load
@@ -33,7 +33,7 @@ def measures(names: Sequence[str], every: bool) -> list[Metric]:
 
 
 def lines(shown: Sequence[Metric], value_of: Callable[[Metric], float | None]) -> Iterator[str]:
-    """Yield a line for each metric: its value, or why its code failed."""
+    """Yield a line for each metric: its value, or the reason why its code failed."""
     from agora.errors import ComponentError
 
     width = max((len(measure.name) for measure in shown), default=0)

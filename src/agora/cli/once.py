@@ -1,4 +1,4 @@
-"""Options that are given twice: those that take one value refuse it, where Click would take the last one without a word."""
+"""Options that are given twice: options with one value refuse a second, where Click would silently take the last."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from agora.cli.given import note
 
 
 class Once(TyperCommand):
-    """A command whose options are given once, except for those of which there may be several."""
+    """A command whose options may be given once, except for options with several values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; as in Click.
 
         Raises:
-            BadParameter: an option that takes one value has several.
+            BadParameter: an option with one value was given several times.
         """
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for option in given:

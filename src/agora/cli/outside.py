@@ -1,4 +1,4 @@
-"""``agora bench`` under a planner outside of this process: a ROS graph, or a joystick of SocNavBench."""
+"""``agora bench`` under an external planner: a ROS graph, or a joystick of SocNavBench."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
-    """Run a suite under a planner outside of this process, if one is named; return the folder of the results, None if none was.
+    """Run a suite under an external planner, if one is named, and return the folder of the results; None if none is named.
 
     Args:
         form: request of the command.
@@ -45,12 +45,12 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
 
 
 def _refuse_unused(planner: str, why: str, *used: str) -> None:
-    """Refuse options that a planner outside of this process leaves unused.
+    """Refuse options that an external planner leaves unused.
 
     Args:
         planner: NAME of ``--planner NAME``.
-        why: reason for it.
-        used: options that it uses besides ``--output``, ``--resume`` and ``--video``.
+        why: reason why options are unused.
+        used: options that it uses, in addition to ``--output``, ``--resume`` and ``--video``.
     """
     known = {"planner", "output", "resume", "video", *used}
     refuse(f"with --planner {planner}: {why}", *(name for name in given() if name not in known))

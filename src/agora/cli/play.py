@@ -1,4 +1,4 @@
-"""``agora play``: recorded episodes of a run, as a page, as videos, or in a window; and the check of what was recorded."""
+"""``agora play``: recorded episodes of a run, as a page, as videos, or in a window; and the check of recordings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def play(
         bool, typer.Option("--check", help="Drive the recorded commands again instead, and compare every row and recording.")
     ] = False,
 ) -> None:
-    """Say how recorded episodes of a run ended, and play them: a page that opens in a browser, videos, or a window.
+    """Print how recorded episodes of a run ended, and play them as a page in a browser, as videos, or in a window.
 
-    A check ends with exit code 1 if a row or a recording does not come out again.
+    A check ends with exit code 1 if a row or a recording is not reproduced.
     """
     if check and (video or live):
         raise typer.BadParameter("--check shows nothing: leave --video and --live out")
@@ -37,7 +37,7 @@ def play(
 
 
 def _agrees(run: Path, keys: Sequence[str]) -> bool:
-    """Check episodes of a run, print the result, and return whether all agrees."""
+    """Check episodes of a run, print the result, and return whether everything agrees."""
     from agora.benchmark.run_check import check_run
     from agora.cli.differing import lines
 

@@ -1,4 +1,4 @@
-"""``agora policy``: what a policy sees and does, and its network for other programs; imports are made when a command runs."""
+"""``agora policy``: what a policy sees and does, and its network for other programs; imports are made at run time."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show(policy: PolicyName) -> None:
 
 
 def _described(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Lines of a policy: a name and a text each."""
+    """Yield lines on a policy, each a name and a text."""
     from agora.config import plain
     from agora.registry import name_of
 
@@ -68,12 +68,12 @@ def _often(period: float) -> str:
 
 
 def _weights(arrays: Mapping[str, Floats]) -> str:
-    """Return the number of a network's weights."""
+    """Return the number of weights of a network."""
     return f"{sum(array.size for array in arrays.values()):,}"
 
 
 def _card(policy: str) -> PolicyCard | None:
-    """The card in the folder of a policy's file; None if there is none."""
+    """Return the card in the folder of a policy's file; None if there is none."""
     from agora.config import load
     from agora.learning.card import CARD, PolicyCard
     from agora.learning.run import POLICY
@@ -85,7 +85,7 @@ def _card(policy: str) -> PolicyCard | None:
 
 
 def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
-    """Lines of a card: a name and a text each."""
+    """Yield lines on a card, each a name and a text."""
     if card is None:
         yield "card", "none"
         return
@@ -101,6 +101,6 @@ def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
 
 
 def _listed(values: Mapping[str, object]) -> str:
-    """Parameters in one line."""
+    """Return parameters in one line."""
     texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
     return ", ".join(f"{name}=({_listed(v)})" if isinstance(v, dict) else f"{name}={v}" for name, v in texts.items())

@@ -24,7 +24,7 @@ def compare(
         str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
     ] = None,
 ) -> None:
-    """Compare runs: write one report of all, with planners paired on the episodes that are the same, and say what is not."""
+    """Compare runs: write one report of all, with planners paired on the episodes that are equal, and name the differences."""
     from agora.errors import InputError
     from agora.reporting.merged_runs import merged
     from agora.reporting.report import first_answers
@@ -63,7 +63,7 @@ def table(
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
 ) -> None:
-    """Print a table for a paper: planners by metrics, with 95 % intervals, and bold where the best is fair to name."""
+    """Print a table for papers: planners by metrics, with 95 % intervals; the best value is bold if the comparison is fair."""
     from agora.errors import InputError, UnknownNameError
     from agora.files import write_whole
     from agora.reporting.merged_runs import merged

@@ -1,4 +1,4 @@
-"""The progress and the end of commands that make results, on a terminal; imports are made when they run."""
+"""Progress and end of commands that make results, on a terminal; imports are made at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def progress_bar() -> Progress:
-    """Return a bar with what is done, of how many, and the time that is left; nothing is shown where there is no terminal."""
+    """Return a progress bar with the finished number, the total, and the remaining time; nothing is shown without a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -24,7 +24,7 @@ def progress_bar() -> Progress:
 
 
 def follow(events: Iterator[RunEvent], title: str) -> None:
-    """Run to the end, and show the progress on a terminal; an exception in between stops the run."""
+    """Run to the end, and show the progress on a terminal; an exception stops the run."""
     from contextlib import closing
 
     from agora.benchmark.events import Advanced
@@ -37,12 +37,12 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
 
 
 def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] = lambda row: "") -> None:
-    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill.
+    """Write the report and the videos of a run, then print the results; the many rows are kept in memory only once.
 
     Args:
         folder: folder of the run.
         video: number of episodes of each planner to make a video of, or ``failed``.
-        again: returns the command that runs the episode of a row again; empty if there is none.
+        again: returns the command that repeats the episode of a row; empty if there is none.
     """
     from agora.benchmark.results.audit import audit_run
     from agora.benchmark.results.run_folder import RunFolder
@@ -80,7 +80,7 @@ def wanted_videos(text: str) -> str:
     """Return the option ``--videos``, a number or ``failed``.
 
     Raises:
-        InputError: it is neither.
+        InputError: the value is neither.
     """
     from agora.errors import InputError
 
@@ -90,7 +90,7 @@ def wanted_videos(text: str) -> str:
 
 
 def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[str], wanted: str) -> list[Path]:
-    """Videos of kept episodes: of all that failed, or of so many of each planner; of their first robots, among the others."""
+    """Write videos of kept episodes: of all failed ones, or of a number per planner; the first robot is in focus."""
     from agora.reporting.failures import episodes_to_film, failures_to_film, titles
 
     chosen = failures_to_film(rows) if wanted == "failed" else episodes_to_film(rows, int(wanted))
@@ -102,7 +102,7 @@ def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping
 
     Args:
         folder: folder of the run.
-        episodes: keys of the robots of each.
+        episodes: keys of the robots of each episode.
         named: titles by key.
     """
     from agora.benchmark.results.recordings import recordings
@@ -119,5 +119,5 @@ def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping
 
 
 def file_name(key: str) -> str:
-    """The name of an episode's video or page, without ending."""
+    """Return the name of an episode's video or page, without suffix."""
     return key.replace("/", "_").replace(":", "_")

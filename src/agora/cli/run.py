@@ -48,7 +48,7 @@ def run(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print eight numbers, and write what is asked for; exits with 1 where planner or simulator failed."""
+    """Run one episode, print eight numbers, and write the requested files; exits with 1 if the planner or the simulator failed."""
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.informed import Informed
     from agora.benchmark.knowledge import blind, unaware
@@ -102,7 +102,7 @@ def run(
 
 
 def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> list[Recording]:
-    """The recordings of the robots of an episode, driven by a planner or as the informed robot."""
+    """Return the recordings of the robots of an episode, driven by a planner or as the informed robot."""
     from agora.benchmark.informed import Informed
     from agora.episode import Conditions, Episodes
     from agora.interfaces import Watch
@@ -116,7 +116,7 @@ def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> 
 
 
 def _planner(text: str, interplanner: str) -> tuple[str, Named]:
-    """Label and planner of the options, or the informed robot."""
+    """Return label and planner of the options, or the informed robot."""
     from agora.benchmark.control import entrant
     from agora.benchmark.informed import INFORMED
     from agora.planners.presets import names_interplanner
@@ -129,7 +129,7 @@ def _planner(text: str, interplanner: str) -> tuple[str, Named]:
 
 
 def _told(stage: Stage, level: str, planner: Named) -> Stage:
-    """The stage with another level of perception."""
+    """Return the stage with another level of perception."""
     from dataclasses import replace
 
     from agora.engine.conditions import Conditions
@@ -145,7 +145,7 @@ def _told(stage: Stage, level: str, planner: Named) -> Stage:
 
 
 def _level(text: str) -> Level:
-    """A level of perception by its name."""
+    """Return a level of perception by its name."""
     from agora.errors import InputError
     from agora.perception.perception import LEVELS
 
@@ -156,7 +156,7 @@ def _level(text: str) -> Level:
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
-    """Make sure that all outputs can be written or opened, before anything is run."""
+    """Make sure that all outputs can be written or opened, before the episode runs."""
     from agora.errors import InputError
 
     for option, (path, endings) in files.items():
@@ -173,7 +173,7 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
 
 
 def _show(recordings: Sequence[Recording], title: str, picture: Path | None, video: Path | None, replay: Path | None) -> None:
-    """Write the files that are asked for."""
+    """Write the requested files."""
     recording, *others = recordings
     if picture is not None:
         from agora.viewer.figures import save, trajectory_figure

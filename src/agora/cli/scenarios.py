@@ -47,7 +47,7 @@ def show(
     robot: Robot = ROBOT,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a picture (.png, .pdf or .svg).")] = None,
 ) -> None:
-    """Say in sentences what each robot and each person of a card or file will do, and draw it."""
+    """Describe in sentences what each robot and each person of a card or file will do, and draw it."""
     from agora.errors import InputError
     from agora.tasks.told import told
 
@@ -74,7 +74,7 @@ def generate(
     seed: Seed = 0,
     values: Values = "",
 ) -> None:
-    """Write one draw of a card as a world folder with Arena's map and scenario files."""
+    """Write one random draw of a card as a world folder with Arena's map and scenario files."""
     from agora.tasks.cards.export import write_world
 
     _, _, situation, _ = _drawn(card, seed, values, ROBOT)
@@ -94,7 +94,7 @@ def validate(
 ) -> None:
     """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can occur.
 
-    What is wrong is marked in a picture, NAME.faults.png, and the command ends with 2.
+    Faults are marked in a picture, NAME.faults.png, and the command exits with 2.
     """
     from agora.errors import InputError
     from agora.tasks.faults import faults
@@ -123,7 +123,7 @@ def validate(
 
 
 def _where(name: str, fault: Fault) -> str:
-    """The place of a fault in words: file, line and key of a robot's pose, else the name of the file or card."""
+    """Return the place of a fault in words: file, line and key of a robot's pose, else the name of the file or card."""
     from agora.yaml_tree import location_of
 
     kind, number = fault.of
@@ -135,7 +135,7 @@ def convert(
     source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not be there.")],
 ) -> None:
-    """Write a scenario of arena-tools' old format in the present one."""
+    """Convert a scenario of arena-tools' old format to the present one."""
     from agora.draft.scenario import write_scenario
     from agora.errors import InputError
     from agora.tasks.arena_tools import convert as converted
@@ -148,7 +148,7 @@ def convert(
 
 @scenarios.command()
 def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
-    """Say in how many episodes of a run the interactions occurred."""
+    """Print in how many episodes of a run the interactions occurred."""
     from rich.console import Console
     from rich.table import Table
 
@@ -178,7 +178,7 @@ def _file(path: Path, robot: str) -> Task:
 
 
 def _drawn(name: str, seed: int, values: str, robot: str) -> tuple[Card, Suite, Situation, Task]:
-    """A card's draw: as the first episode of a suite ``scenario`` with one stage."""
+    """Return a draw of a card, in the form of the first episode of a suite ``scenario`` with one stage."""
     from agora.config import parse_parameters
     from agora.robots.model import load_robot
     from agora.tasks.cards.card import load_card, situation_of

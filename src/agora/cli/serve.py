@@ -1,4 +1,4 @@
-"""``agora serve``, and ``agora bench --planner socnavbench``: worlds for planners elsewhere; imports are made when they run."""
+"""``agora serve``, and ``agora bench --planner socnavbench``: worlds for external planners; imports are made at run time."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def socnavbench(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     video: VideoCount = "0",
 ) -> None:
-    """Be SocNavBench's simulator for one of its joysticks, and write results and a report.
+    """Act as SocNavBench's simulator for one of its joysticks, and write results and a report.
 
-    The episodes are those of the suite socnavbench, under its rules. The results are those of the planner that the joystick names.
+    The episodes are those of the suite socnavbench, under its rules. The joystick names the planner of the results.
     """
     from agora.tasks.suite import load_suite
 
@@ -73,9 +73,9 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
 
     Args:
         suite: suite to play.
-        planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.socnavbench.joystick.Meeting`.
+        planner: ``socnavbench``, optionally with a colon and fields of `agora.benchmark.socnavbench.joystick.Meeting`.
         folder: folder of the results.
-        resume: go on with a run that was begun there.
+        resume: continue the run in the folder.
     """
     from agora.config import parse_parameters
 
@@ -83,10 +83,10 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
 
 
 def with_episodes(suite: Suite, names: list[str]) -> Suite:
-    """Return the suite with some episodes of SocNavBench alone; as it is if none are named.
+    """Return the suite with only the named episodes of SocNavBench; the whole suite without names.
 
     Raises:
-        UnknownNameError: no such episode.
+        UnknownNameError: an episode is unknown.
     """
     from dataclasses import replace
 
@@ -112,7 +112,7 @@ def _meeting(given: dict[str, Any], where: str) -> Meeting:
 
 
 def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
-    """Play a suite with a joystick, and say how it goes."""
+    """Play a suite with a joystick, and print the progress."""
     from agora.benchmark.executors.outside import EpisodeLostError
     from agora.benchmark.results.run_folder import episodes_kept
     from agora.benchmark.socnavbench.player import bench_by_joystick

@@ -1,4 +1,4 @@
-"""``agora server``: work for a server of ``agora web`` besides its pages; imports are made when it runs."""
+"""``agora server``: commands for a server of ``agora web`` other than its pages; imports are made at run time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def worker(
         typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
     ] = "",
 ) -> None:
-    """Work on the runs of a server until SIGTERM or Ctrl-C; a run under way then waits for another worker.
+    """Execute the runs of a server until SIGTERM or Ctrl-C; an unfinished run then waits for another worker.
 
-    For workers on other machines than the pages: these share the folder and a PostgreSQL. `agora web --workers 0` then has none.
+    For workers on machines other than that of the pages: all share the folder and a PostgreSQL database. With `agora web --workers
+    0`, the pages' machine has no workers.
     """
     import signal
     import threading
@@ -58,7 +59,7 @@ def backup(
         Path, typer.Option("--output", "-o", help="File that is written; one of that name is replaced when the new one is whole.")
     ] = Path("agora_backup.tar.gz"),
 ) -> None:
-    """Write one file with all that a server keeps: rows of its database, runs, scenarios, worlds. It may go on meanwhile."""
+    """Write one file with all content of a server: rows of its database, runs, scenarios, worlds. The server may keep running."""
     settings = _settings(folder, database)
     from agora.web.backup import back_up
 
@@ -75,7 +76,7 @@ def restore(
         typer.Option(help="URL of an empty database, of any kind; a file in the folder by default.", envvar="AGORA_WEB_DATABASE"),
     ] = "",
 ) -> None:
-    """Restore a backup into an empty folder and an empty database, which may be of another kind than before."""
+    """Restore a backup into an empty folder and an empty database, which may be of another kind than the original."""
     settings = _settings(folder, database)
     from agora.web.backup import restore as bring_back
 
@@ -93,7 +94,7 @@ def invite(
     ] = "",
     address: Annotated[str, typer.Option(help="Address at which people open the server.")] = "http://127.0.0.1:8080",
 ) -> None:
-    """Print the link of an invitation for somebody new, or for a user who has lost the password; it opens once, within 7 days."""
+    """Print an invitation link for a new person, or for a user who has lost the password; it works once, within 7 days."""
     settings = _settings(folder, database)
     from agora.errors import InputError
     from agora.web.invitations import invite as make_invitation

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM while a command is at work: it reports the kept results, and how to go on.
+"""Ctrl-C and SIGTERM while a command runs: the command reports the kept results, and how to continue.
 
-Within `stoppable` a signal is raised in the main thread, whatever that does. There it closes the iterator of a run,
-which stops it (`agora.benchmark.bench`).
+Within `stoppable`, a signal raises an exception in the main thread at any point. There it closes the iterator of a run, which stops
+the run (`agora.benchmark.bench`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM within into an error that names the kept results; a second signal ends the process at once.
+    """Turn Ctrl-C and SIGTERM in this context into an error that names the kept results; a second signal ends the process at once.
 
     Args:
-        kept: returns what is kept, in words, when a signal has come. Call this in the main thread.
+        kept: returns what is kept, in words, after a signal. Call this in the main thread.
 
     Raises:
-        StoppedError: a signal came.
+        StoppedError: a signal arrived.
     """
     try:
         with once(interrupt):
@@ -40,14 +40,14 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM within ask the work to come to an end by itself; a second signal ends the process at once.
+    """Let Ctrl-C and SIGTERM in this context request a regular end of the work; a second signal ends the process at once.
 
     Args:
-        ask: is called when the first signal comes, and returns at once. Call this in the main thread.
-        kept: returns what is kept, in words, when the work has come to its end.
+        ask: called at the first signal; it returns at once. Call this in the main thread.
+        kept: returns what is kept, in words, after the work has ended.
 
     Raises:
-        StoppedError: a signal came, and the work has come to its end.
+        StoppedError: a signal arrived, and the work has ended.
     """
     came: list[int] = []
 
@@ -63,10 +63,10 @@ def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None
 
 @contextmanager
 def once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the first signal within by a function, and leave the second to the system, which ends the process.
+    """Handle the first signal in this context by a function, and leave the second to the system, which ends the process.
 
     Args:
-        handle: is called with the signal's number and the frame. Call this in the main thread.
+        handle: called with the signal's number and the frame. Call this in the main thread.
     """
 
     def first(number: int, frame: FrameType | None) -> None:

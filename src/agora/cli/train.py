@@ -1,4 +1,4 @@
-"""``agora train``; imports are made when it runs."""
+"""``agora train``; imports are made at run time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def train(
 ) -> None:
     """Train a policy, test it, and write its card.
 
-    The folder gets a run for each seed (seed_1, ...) with checkpoints, curve.jsonl, TensorBoard's file and the best policy by
-    validation; and policy.safetensors, that of the first seed, with card.yaml, card.md and curve.png. Ctrl-C ends the training
-    after the round; policy and card are written then, too, without a test.
+    The folder gets a run for each seed (seed_1, ...) with checkpoints, curve.jsonl, a TensorBoard file and the best policy by
+    validation; and policy.safetensors, the policy of the first seed, with card.yaml, card.md and curve.png. Ctrl-C ends the
+    training after the present round; policy and card are still written, without a test.
     """
     import math
     from dataclasses import replace

@@ -33,7 +33,7 @@ def tune(
     workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = WORKERS,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
 ) -> None:
-    """Tune a planner's parameters on a training suite, and compare the result on a suite that was held out."""
+    """Tune a planner's parameters on a training suite, and compare the result on a held-out suite."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from agora.benchmark.informed import refuse_informed
@@ -53,7 +53,7 @@ def tune(
     from agora.tuning.tune import tune as run
 
     options = Options(workers=workers)
-    options.runs.prepare()  # before the planner's code is imported: workers inherit nothing that it changes
+    options.runs.prepare()  # before the planner's code is imported, so that workers inherit no effects of it
     refuse_informed(planner)
     label, named = named_planner(planner)
     tuning = Tuning(label, named, load_suite(suite), load_suite(held_out), Objective.of(objective), trials, seed, prune)

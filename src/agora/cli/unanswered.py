@@ -1,6 +1,6 @@
-"""The notice of a command that runs a planner in its own process: that a call takes long, and at which line of the planner it is.
+"""The notice of a command that runs a planner in its own process: it reports a long call and the present line of the planner.
 
-Ctrl-C ends such a call, and names that line too; a second Ctrl-C ends the process, where the planner's code catches the first.
+Ctrl-C ends such a call, and also names the line; a second Ctrl-C ends the process if the planner's code catches the first.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from agora.errors import StoppedError, place
 from agora.planners import adapters
 
 AFTER = 5.0
-"""Time of a call until the first notice, s; the next notices come after twice, four times ... this time."""
+"""Time of a call until the first notice, s; further notices follow after twice, four times ... this time."""
 
-_AROUND = {adapters.__file__, episode.__file__}  # files that call strangers
-_LOOK = 0.1  # time between two looks, of the time until a call is told
+_AROUND = {adapters.__file__, episode.__file__}  # files that call untrusted code
+_LOOK = 0.1  # period of the checks, as a share of the time until the first notice
 
 
 class Unanswered:
-    """Watches the calls of a planner in this process, and says which one does not answer. Compiling does not count.
+    """Watches the calls of a planner in this process, and reports calls that do not return. Compilation does not count.
 
     Args:
         planner: name of the planner.
         after: time until the first notice, s.
-        say: takes a notice.
+        say: shows a notice.
     """
 
     def __init__(self, planner: str, after: float = AFTER, say: Callable[[str], None] | None = None) -> None:
@@ -48,11 +48,11 @@ class Unanswered:
         self._over, self._stack = threading.Event(), ExitStack()
 
     def before(self, what: str) -> None:
-        """A call begins (`agora.episode.Episodes`)."""
+        """Record the start of a call (`agora.episode.Episodes`)."""
         self._what, self._calls, self._began = what, self._calls + (what == PLANNER), time.monotonic()
 
     def after(self) -> None:
-        """It has ended."""
+        """Record the end of a call."""
         self._began = 0.0
 
     def __enter__(self) -> Self:
@@ -83,9 +83,10 @@ class Unanswered:
                 self._say(f"{self._words(calls)}; Ctrl-C ends it")
 
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
-        """Say what has not ended, and where it is."""
+        """Return words that name the unfinished call and its present line."""
         files = [frame.f_code.co_filename for frame, _ in calls]
-        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))  # or on the way to a stranger
+        # without a frame of the planner, the call is about to begin
+        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))
         inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != untrusted_calls.__file__]
         where = f" ({place(inside)})" if inside else ""
         seconds = f"for {time.monotonic() - self._began:.0f} s"

@@ -65,9 +65,9 @@ def validate(
     """Compare crowd models with what is known of pedestrians.
 
     One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
-    classifier that tries to tell them apart in scenes that it has not seen. Takes minutes. With --predictor: the errors of
-    predictors over 4.8 s, compared with constant velocity. With --places: jams, wedged people, U-turns, turning and overlaps in
-    whole episodes without a planner. Each episode is kept in the folder, and an interrupted run continues there.
+    classifier that tries to distinguish them in unseen scenes. Takes minutes. With --predictor: the errors of predictors over 4.8
+    s, compared with constant velocity. With --places: jams, wedged people, U-turns, turning and overlaps in whole episodes without
+    a planner. Each episode is kept in the folder, and an interrupted run continues there.
     """
     from agora.errors import InputError
     from agora.registry import available
@@ -200,7 +200,7 @@ def calibrate(
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
-    """Fit a crowd model's parameters to recorded people of some scenes, and compare it on scenes that were held out.
+    """Fit a crowd model's parameters to recorded people of some scenes, and compare it on held-out scenes.
 
     With --motion the model stays as it is, and the command fits how people move: limits on turning, fluctuations of pace and
     direction, and spacing and drift in walking groups. A second table then shows, for each held-out scene, the accuracy of the
@@ -247,7 +247,7 @@ def calibrate(
 
 
 def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, scenes: str) -> None:
-    """The parameters that were found, where they are better."""
+    """Write the fitted parameters if they are better."""
     from agora.errors import ResultsError
     from agora.files import write_whole
     from agora.validation.calibrate import preset
@@ -264,7 +264,7 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
 
 
 def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> SimulatedCrowd:
-    """A crowd as suites run it, or a model alone."""
+    """Return a crowd in the format of suites, or a model alone."""
     from agora.draft.unsteady import Unsteady
     from agora.validation.crowd import SimulatedCrowd
 
@@ -296,7 +296,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
 
 
 class _Told:
-    """Shows the next work on a terminal in one line."""
+    """Shows the present step of the work on a terminal in one line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -305,13 +305,13 @@ class _Told:
         typer.echo(f"\r\033[K{what} ..." if self._terminal else what, err=True, nl=not self._terminal)
 
     def end(self) -> None:
-        """Leave the line."""
+        """Clear the line."""
         if self._terminal:
             typer.echo("\r\033[K", err=True, nl=False)
 
 
 def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
-    """The lines of the table; it reports each measurement meanwhile."""
+    """Return the lines of the table; progress is reported at each measurement."""
     from agora.validation.events import Measuring
     from agora.validation.scores import score_all
 
@@ -327,7 +327,7 @@ def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
 
 
 def _print(scores: list[Score]) -> None:
-    """The table as wide as it is."""
+    """Print the table at its full width."""
     from rich.console import Console
     from rich.table import Table
 

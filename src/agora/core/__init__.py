@@ -1,1 +1,1 @@
-"""Records of arrays and the physics on them."""
+"""Arrays, their records, and basic computations on them: motion, contacts, compilation, recordings."""

@@ -1,7 +1,7 @@
-"""The answers of components: an error names the component, the file and the line, and an answer is an array as it must be.
+"""Checks of what components return: an error names the component, the file and the line, and a valid result is a proper array.
 
-A component of another package may raise anything, and return anything. Planners have their own boundary
-(`agora.planners.adapters.call`), because their failure ends a robot's episode.
+A component of another package may raise or return anything. Planners have their own boundary (`agora.planners.adapters.call`),
+because their failure ends a robot's episode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agora.errors import AgoraError, ComponentError, in_words, place
 __all__: list[str] = []
 
 LARGEST = 1e8
-"""Largest number that an answer may hold, as `agora.ranges.LARGEST`."""
+"""Largest number in a result, as in `agora.ranges.LARGEST`."""
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def blamed(component: str) -> Iterator[None]:
         component: kind and name of the component.
 
     Raises:
-        ComponentError: the code raised anything else, ``SystemExit``, ``KeyboardInterrupt`` and ``GeneratorExit`` included, or left
-            another floating-point mode.
+        ComponentError: the code raised anything else, ``SystemExit``, ``KeyboardInterrupt`` and ``GeneratorExit`` included, or
+            changed the floating-point mode.
     """
     try:
         with CallBoundary():
@@ -49,17 +49,17 @@ def blamed(component: str) -> Iterator[None]:
 
 
 def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], *, where: Any = None) -> Array:
-    """Return an answer as float32 or float64 numbers of a shape.
+    """Return a result of a component as float32 or float64 numbers of a shape.
 
     Args:
         component: kind and name of the component.
-        what: name of the answer, for messages.
-        value: answer of the component.
+        what: name of the result, for messages.
+        value: result of the component.
         shape: expected shape; None stands for any length.
         where: mask of the leading axes; entries outside it may hold any number.
 
     Raises:
-        ComponentError: the answer is something else, or holds a number that is not finite or beyond `LARGEST`.
+        ComponentError: the result is something else, or contains a number that is not finite or beyond `LARGEST`.
     """
     try:
         array = np.asarray(value)

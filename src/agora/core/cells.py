@@ -1,8 +1,8 @@
 """Neighbours in a plane by a uniform grid: the pedestrians of one world sorted into cells, in scratch that the caller provides.
 
-Slots are listed cell by cell, row by row, in rising order inside a cell. The cells of a row that lie side by side are therefore one
-run of the list: the 3 x 3 neighbourhood of a cell is three runs, a ring of any width is made of runs. Nothing depends on slots that
-are not active. Positions may lie anywhere: the grid is their bounding box, and its cells grow where there would be too many.
+Slots are listed cell by cell, row by row, in rising order inside a cell. Adjacent cells of a row are therefore one run of the list:
+the 3 x 3 neighbourhood of a cell is three runs, and a ring of any width consists of runs. Inactive slots have no influence.
+Positions may lie anywhere: the grid is their bounding box, and its cells grow if there would be too many.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Cells(NamedTuple):
 
 @part
 def extent(x, y, active, count):
-    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and how many they are; all 0 for none."""
+    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and their number; all 0 for none."""
     x0, y0, x1, y1 = _FAR, _FAR, -_FAR, -_FAR
     found = 0
     for j in range(count):
@@ -71,10 +71,10 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
         x: (P,) positions, m.
         y: (P,) positions, m.
         active: (P,) which slots are in use.
-        count: slots from here on are not looked at.
+        count: slots from this number on are ignored.
         size: smallest edge of a cell, m, above 0.
-        starts: (C + 1,) int32, C at least 1, written: the slots of cell c = row * columns + column are
-            ``order[starts[c]:starts[c + 1]]``; there are never more than C cells, whatever ``size`` is.
+        starts: (C + 1,) int32, C at least 1, written: the slots of cell c = row * columns + column are ``order[starts[c]:starts[c +
+            1]]``; there are never more than C cells, regardless of ``size``.
         order: (P,) int32, written: slots by cell.
 
     Returns:
@@ -138,7 +138,7 @@ def select_nearest(keys, found, nearest):
         nearest: (K,) int64, written.
 
     Returns:
-        How many were written, the smaller of ``found`` and K.
+        The number of written keys, the smaller of ``found`` and K.
     """
     end = (found + _LANES - 1) // _LANES * _LANES
     for k in range(found, end):
@@ -146,7 +146,7 @@ def select_nearest(keys, found, nearest):
     kept = min(found, nearest.size)
     above = np.uint64(0)
     for n in range(kept):
-        best = _ALL  # the smallest of the keys from ``above`` on: the others wrap around
+        best = _ALL  # the smallest of the keys from ``above`` on: smaller keys wrap around
         for k in range(end):
             best = min(best, np.uint64(keys[k]) - above)
         nearest[n] = np.int64(above + best)

@@ -1,8 +1,8 @@
-"""Compiling in this process: its time, which is no part of a planner's, and a log of what is compiled.
+"""Compilation in this process: its time, which does not count as planning time, and a log of the compiled functions.
 
-Each function that Numba begins to compile, and what else is announced, is a line of this module's log, at level INFO. A first run
-on a machine compiles for a minute or two; a client that shows the log, as the command line does, is not silent meanwhile. Code from
-the cache on disk is not compiled.
+Each function that Numba begins to compile, and each other announced step, is a line of this module's log, at level INFO. A first
+run on a machine compiles for a minute or two; clients such as the command line show the log meanwhile. Code from the cache on disk
+is not compiled.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _KIND = "numba:compile"
 
 
 class _Compiling(event.TimingListener):  # type: ignore[misc]
-    """Measures, and tells the log.
+    """Measures the time of compilation, and writes the log.
 
-    Python's collector of garbage rests meanwhile: it would look again and again at millions of objects that are all in use, which
-    takes an eighth of the time.
+    Python's garbage collector is paused meanwhile: it would repeatedly scan millions of objects that are all in use, which takes an
+    eighth of the time.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ event.register(_KIND, _COMPILED)
 
 
 def compiling(what: str = "") -> AbstractContextManager[None]:
-    """Return a context in which something else is compiled, by its name, or made ready from a cache, where it is not named."""
+    """Return a context in which something is compiled, given its name; without a name, it is loaded from a cache."""
     context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
     return context
 
@@ -63,5 +63,5 @@ def compiling_now() -> bool:
 
 
 def seconds_compiling() -> float:
-    """Return how long this process has compiled since this module was imported, s."""
+    """Return the time that this process has spent compiling since this module was imported, s."""
     return _COMPILED.duration if _COMPILED.done else 0.0

@@ -18,7 +18,7 @@ from agora.core.state import Floats, RobotTraits
 
 NEVER = np.float32(2.0)
 PART = np.float32(1 / 40)
-"""Of the size of a body: how finely contacts of polygons are swept."""
+"""Resolution of the sweep for contacts of polygons, as a fraction of the size of a body."""
 _TOUCH = np.float32(1e-5)
 _TINY = np.float32(1e-12)
 _DIAGONAL = np.float32(1.4143)
@@ -26,7 +26,7 @@ _DIAGONAL = np.float32(1.4143)
 
 @lean
 def swept_discs(x, y, dx, dy, reach):
-    """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 where it starts inside."""
+    """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 if it starts inside."""
     c = x * x + y * y - reach * reach
     if c <= ZERO:
         return ZERO
@@ -75,7 +75,7 @@ def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
 
 @hidden
 def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
-    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is let go.
+    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is ignored.
 
     The cell grown by the radius is two rectangles and a disc at each corner.
     """
@@ -125,7 +125,7 @@ def _cell_range(low, high, origin, resolution, count):
 
 @hidden
 def _far_from_cells(maps, m, x, y, reach):
-    """Return whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
+    """Return whether, according to the distance field, no occupied cell is within ``reach`` of a point on the map."""
     if not inside(maps, m, x, y):
         return False
     resolution = maps.resolution[m]
@@ -232,7 +232,7 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
         dt: the step, s.
 
     Returns:
-        Speed of the robot towards the party and of the party towards the robot, negative where it moves away, and speed of the
+        Speed of the robot towards the party and of the party towards the robot, negative if it moves away, and speed of the
         robot's touching point in any direction, m/s.
     """
     dx, dy, turn = there[0] - here[0], there[1] - here[1], wrap(there[2] - here[2])
@@ -368,5 +368,5 @@ def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
 
 @hidden
 def substeps(length, turn, radius, spacing):
-    """Into how many parts a motion is cut so that no point of the footprint moves further than ``spacing``."""
+    """Number of parts into which a motion is cut so that no point of the footprint moves further than ``spacing``."""
     return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

@@ -1,7 +1,7 @@
 """Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
 
-``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` says it; `declared` reads it, `empty` allocates by it,
-`agora.benchmark.results.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.
+``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` is such a declaration. `declared` reads it, `empty` allocates
+arrays, `agora.benchmark.results.store` derives Parquet columns, and `agora.wire` checks received arrays.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Axes:
         names: axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
         kind: type in memory.
         stored: type in files.
-        masked: whether values mean nothing, and are not stored, where the record's ``pedestrian_present`` is False.
-        kept: whether files hold it.
+        masked: whether values have no meaning, and are not stored, if the record's ``pedestrian_present`` is False.
+        kept: whether files contain the array.
         optional: whether a record may have None instead.
     """
 
@@ -42,7 +42,7 @@ class Axes:
     optional: bool = False
 
     def shape(self, lengths: Mapping[str, int]) -> tuple[int, ...]:
-        """The lengths of the axes, where those with a name have these."""
+        """Return the lengths of the axes, given the lengths of the named ones."""
         return tuple(_length(name, lengths) for name in self.names)
 
     def __str__(self) -> str:
@@ -56,13 +56,13 @@ def _length(name: str, lengths: Mapping[str, int]) -> int:
 
 
 def axes(names: str, kind: Any = np.float64, *, stored: Any = None, masked: bool = False, kept: bool = True) -> dict[str, Any]:
-    """The metadata of a field that is an array; ``names`` with blanks between them, the rest as in `Axes`."""
+    """Return the metadata of a field that is an array; ``names`` are separated by blanks, the rest is as in `Axes`."""
     return {_KEY: Axes(tuple(names.split()), kind, kind if stored is None else stored, masked, kept)}
 
 
 @functools.cache
 def declared(record: type) -> dict[str, Axes]:
-    """Return the arrays of a dataclass that says their axes, by name and in their order."""
+    """Return the arrays that a dataclass declares, by name and in their order."""
     fields = [field for field in dataclasses.fields(record) if _KEY in field.metadata]
     return {field.name: dataclasses.replace(field.metadata[_KEY], optional=field.default is None) for field in fields}
 
@@ -74,7 +74,7 @@ def empty(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array
 
 
 def misfit(record: type, arrays: Mapping[str, Any]) -> str:
-    """Say which array does not have the axes that its record says, or other lengths than the rest; empty if all fit."""
+    """Name the array that does not have the declared axes, or has inconsistent lengths; empty if all fit."""
     lengths: dict[str, int] = {}
     for name, one in declared(record).items():
         array = arrays.get(name)

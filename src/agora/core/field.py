@@ -36,8 +36,8 @@ def distance_at(maps, m, x, y):
 
 @hidden
 def _along(maps, m, x0, y0, x1, y1):
-    """Return the numbers for reading the distance field along a line: its length; in cells its beginning, its direction and the
-    field's end.
+    """Return the numbers for reading the distance field along a line: its length, m, and its start, direction and the field's end,
+    in cells.
     """
     inverse = ONE / maps.resolution[m]
     right, top = np.float32(maps.columns[m]) - _EDGE, np.float32(maps.rows[m]) - _EDGE

@@ -1,8 +1,8 @@
 """The floating-point mode of a thread: how it rounds, and whether it takes denormal numbers for zero.
 
-A stranger's code can change the mode of the thread that calls it: by ``fesetround``, by a switch such as
-``torch.set_flush_denormal``, or by loading a library that was compiled with ``-ffast-math``. Every later number of the thread, the
-engine's own too, would come out otherwise.
+External code can change the mode of the thread that calls it: by ``fesetround``, by a switch such as ``torch.set_flush_denormal``,
+or by loading a library that was compiled with ``-ffast-math``. This would change every later result of the thread, including the
+engine's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(
 _MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(
     platform.machine(), ((), ())
 )
-"""The bits of the two control words of x86_64, or of that of aarch64, and what they are in the usual mode."""
+"""The bits of the two control words of x86_64, or of that of aarch64, and their values in the usual mode."""
 
 
 def is_usual() -> bool:
-    """Return whether this thread rounds to the nearest number, keeps denormal ones, and takes no signal for an inexact result."""
+    """Return whether this thread rounds to nearest, keeps denormal numbers, and raises no signal for inexact results."""
     if _READ is None:
         return bool(_SYSTEM.fegetround() == 0)
     environment = ctypes.create_string_buffer(_SIZE)
@@ -38,17 +38,17 @@ def set_usual() -> None:
 
 
 class FloatModeError(ComponentError):
-    """A stranger's code has left another floating-point mode; it was set back."""
+    """External code has changed the floating-point mode; it was restored."""
 
 
 def check(what: str) -> None:
     """Make sure that this thread is in the usual mode, and set it back otherwise.
 
     Args:
-        what: what has run since the last check, for the message.
+        what: name of the code that has run since the last check, for the message.
 
     Raises:
-        FloatModeError: it was not in the usual mode.
+        FloatModeError: the mode had been changed.
     """
     if not is_usual():
         set_usual()

@@ -28,21 +28,21 @@ def towards(dx, dy, speed, settle):
 
 @part
 def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, share):
-    """Write line k: the half-plane that avoiding a moving disc asks for (van den Berg et al. 2009, eqs. 3-5).
+    """Write line k: the half-plane that avoids a moving disc (van den Berg et al. 2009, eqs. 3-5).
 
     Args:
         lines: (L, 4).
         k: number of the line to write.
-        px: centre of the other disc as seen from this one, x, m.
-        py: centre of the other disc as seen from this one, y, m.
-        ux: velocity of this one minus that of the other, x, m/s.
-        uy: velocity of this one minus that of the other, y, m/s.
-        vx: velocity of this one, x, m/s.
-        vy: velocity of this one, y, m/s.
+        px: centre of the other disc relative to this one, x, m.
+        py: centre of the other disc relative to this one, y, m.
+        ux: velocity of this disc minus that of the other, x, m/s.
+        uy: velocity of this disc minus that of the other, y, m/s.
+        vx: velocity of this disc, x, m/s.
+        vy: velocity of this disc, y, m/s.
         reach: sum of the radii, m.
         inverse_horizon: 1 / time for which to avoid, 1/s.
         inverse_dt: 1 / time in which to part if they overlap, 1/s.
-        share: share of the change that this one makes: 1/2 reciprocal, 1 alone.
+        share: share of the change that this disc makes: 1/2 reciprocal, 1 alone.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2
@@ -76,24 +76,24 @@ def violation(lines, i, x, y):
 
 @part
 def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
-    """Append the half-plane that avoiding a straight wall asks for, unless the lines so far cover it; it makes the whole change.
+    """Append the half-plane that avoids a straight wall, unless earlier lines cover it; the disc makes the whole change.
 
-    What RVO2 does for an obstacle of two vertices, seen from either side; a wall of no length is nothing.
+    This equals RVO2 for an obstacle of two vertices, visible from both sides; a wall of length 0 is ignored.
 
     Args:
         lines: (L, 4).
         made: number of lines so far.
-        ax: end a of the wall as seen from the centre of the disc, x, m.
-        ay: end a of the wall as seen from the centre of the disc, y, m.
-        bx: end b of the wall as seen from the centre of the disc, x, m.
-        by: end b of the wall as seen from the centre of the disc, y, m.
+        ax: end a of the wall relative to the centre of the disc, x, m.
+        ay: end a of the wall relative to the centre of the disc, y, m.
+        bx: end b of the wall relative to the centre of the disc, x, m.
+        by: end b of the wall relative to the centre of the disc, y, m.
         vx: velocity of the disc, x, m/s.
         vy: velocity of the disc, y, m/s.
         radius: radius of the disc, m.
         inverse: 1 / time for which to avoid, 1/s.
 
     Returns:
-        How many lines there are then.
+        The new number of lines.
     """
     if ax * (by - ay) - ay * (bx - ax) > ZERO:
         ax, ay, bx, by = bx, by, ax, ay
@@ -130,8 +130,8 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
 def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx, vy, radius, inverse):
     """Append the half-plane of a wall that the disc does not touch: the nearest of its front, its ends and its cone's two legs.
 
-    (ux, uy) is the wall's direction from a, its left end; both ends are the same where only that one is seen. A leg that would
-    point into the wall, whose rest lies along ``side`` times (ux, uy), is replaced by the wall and asks for nothing.
+    (ux, uy) is the wall's direction from a, its left end; both ends are equal if only one is visible. A leg that would point into
+    the wall, whose rest lies along ``side`` times (ux, uy), is replaced by the wall and adds no line.
     """
     a2, b2, r2 = ax * ax + ay * ay, bx * bx + by * by, radius * radius
     leg = math.sqrt(a2 - r2)
@@ -221,12 +221,13 @@ def _plane(lines, count, limit, tx, ty, farthest):
 def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
     """Return the velocity within ``limit`` that is nearest to (tx, ty) inside all half-planes, m/s.
 
-    Where there is none, the one whose largest violation of lines ``hard..count-1`` is smallest; the first ``hard`` lines are kept.
+    If no such velocity exists, return the one with the smallest maximum violation of lines ``hard..count-1``; the first ``hard``
+    lines are kept.
 
     Args:
         lines: (L, 4) half-planes, the first ``count`` in use.
         count: number of half-planes.
-        hard: number of half-planes that never give way.
+        hard: number of half-planes that are never violated.
         limit: largest speed, m/s.
         tx: preferred velocity, x, m/s.
         ty: preferred velocity, y, m/s.

@@ -1,8 +1,8 @@
 """The compilation of kernels: one place, one set of options.
 
-No ``fastmath=True``: reassociation would change results with padding and CPU. ``contract`` allows fused multiply-add only.
-Threads do not enter here: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and the engine runs
-ranges on threads (`docs/decisions/2026-11-20-threads.md`), so that no result depends on their number.
+No ``fastmath=True``: reassociation would change results with padding and CPU. ``contract`` allows fused multiply-add only. Threads
+are handled elsewhere: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and the engine runs ranges on
+threads (`docs/decisions/2026-11-20-threads.md`), so that no result depends on their number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SOURCE = Path(__file__).resolve().parents[1]
 
 
 def _source_stamp() -> str:
-    """Digest of the files with compiled functions: Numba's own key does not see that a called function in another file changed."""
+    """Digest of the files with compiled functions; Numba's own key does not notice changes of called functions in other files."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(_SOURCE.rglob("*.py")):
         text = path.read_bytes()
@@ -37,7 +37,7 @@ def _source_stamp() -> str:
 
 
 def cache_root() -> Path:
-    """Return the folder of compiled functions, of this version of Agora and of others."""
+    """Return the folder that holds the compiled functions of this and other versions of Agora."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named)
@@ -68,9 +68,10 @@ _FEATURES = "+sse,+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+f
 
 
 def _for_every_processor() -> None:
-    """Have kernels compiled for what every x86-64-v3 processor has, where this is one: for AVX-512 LLVM fuses other multiply-adds.
+    """Compile kernels for generic x86-64-v3, if this processor is one: for AVX-512, LLVM fuses other multiply-adds.
 
-    Two of 96 episodes of `teb` then ended otherwise (`docs/decisions/2026-11-28-processors.md`). Numba's own variables go first.
+    With AVX-512, two of 96 episodes of `teb` ended differently (`docs/decisions/2026-11-28-processors.md`). Numba's own variables
+    take precedence.
     """
     if numba.config.CPU_NAME is None and numba.config.CPU_FEATURES is None:
         here = get_host_cpu_features()
@@ -87,10 +88,11 @@ LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """A function without machine code, for the kernels that it becomes a part of: theirs is the only machine code that runs.
+    """A function without its own machine code, as a part of kernels: only the kernels' machine code runs.
 
-    It is optimised together with all that it calls, as Numba does. Left to the kernels, that would be done once and not for every
-    function on the way up, but other multiply-adds would be fused, and results would be others in their last bits.
+    It is optimised together with all functions that it calls, as Numba does. Leaving this to the kernels would optimise once,
+    instead of once for every function on the way, but other multiply-adds would be fused, and results would differ in their last
+    bits.
     """
 
     def _finalize_final_module(self) -> None:
@@ -119,7 +121,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own compiler, but that compiled functions go to a `_PartLibrary`."""
+    """Numba's own compiler, except that compiled functions go to a `_PartLibrary`."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -132,8 +134,8 @@ _PART: dict[str, Any] = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_w
 
 
 def only_read_cache() -> None:
-    """Have this process keep nothing of what it compiles: it loads what others have kept, and may write nowhere."""
-    UserProvidedCacheLocator.ensure_cache_path = lambda self: None  # it would try to write
+    """Do not store compiled functions in this process: it loads existing ones, and may not write anywhere."""
+    UserProvidedCacheLocator.ensure_cache_path = lambda self: None  # else it would try to write
     Cache.save_overload = lambda self, signature, data: None
 
 
@@ -150,9 +152,9 @@ if not _can_keep():
 
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
-    """Let no other process compile the function of a name meanwhile: it waits, and finds the code in the cache.
+    """Lock out other processes that compile the function of this name: they wait, and find the code in the cache.
 
-    For measurements, waiting counts as compiling. Where no file can be written, there is no cache either.
+    In measurements, waiting counts as compiling. Without writable files, there is no cache either.
     """
     with global_compiler_lock, ExitStack() as held:
         with suppress(OSError):
@@ -169,9 +171,9 @@ def _alone(name: str) -> Iterator[None]:
 
 @functools.cache
 def _know_arrays() -> None:
-    """Import Numba's functions on arrays, which on their way import SciPy's linear algebra, to see whether it is installed.
+    """Import Numba's array functions without SciPy's linear algebra, which they import to check whether it is installed.
 
-    That costs a process a third of a second, and no kernel needs it; a function that multiplies matrices imports it then.
+    That import takes a third of a second per process, and no kernel needs it; a function that multiplies matrices imports it later.
     """
     ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
@@ -181,7 +183,7 @@ def _know_arrays() -> None:
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
-    """A function that is compiled when it is called, once for all processes that share the cache."""
+    """Return a function that is compiled at its first call, once for all processes that share the cache."""
     dispatcher = verified(numba.njit(**options, **more)(function))
     if not numba.config.DISABLE_JIT:
         once, name = dispatcher.compile, f"{function.__module__}.{function.__qualname__}"
@@ -196,12 +198,12 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any
 
 
 def device(function: Callable[..., Any]) -> Any:
-    """Compile a function that kernels call: scalars, or the arrays of one world."""
+    """Compile a function that kernels call, with scalars or the arrays of one world as arguments."""
     return _compiled(function, OPTIONS)
 
 
 def lean(function: Callable[..., Any]) -> Any:
-    """`device` for what allocates nothing and returns no array."""
+    """`device` for functions that allocate nothing and return no array."""
     return _compiled(function, LEAN)
 
 
@@ -210,7 +212,7 @@ part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
 cache."""
 
 hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
-"""`part` for what allocates nothing and returns no array."""
+"""`part` for functions that allocate nothing and return no array."""
 
 spliced: Callable[..., Any] = numba.njit(**LEAN | {"cache": False}, inline="always")
 """`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
@@ -220,19 +222,20 @@ inlined: Callable[..., Any] = numba.njit(**OPTIONS | _PART, forceinline=True)
 """`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
 
 lean_inlined: Callable[..., Any] = numba.njit(**LEAN | _PART, forceinline=True)
-"""`hidden` for what is given whole records, every array of which a call would copy."""
+"""`hidden` for functions with whole records as arguments, because a call would copy each of their arrays."""
 
 
 def _shell(box: Any, first: int, last: int) -> Any:
-    """The code of every kernel's shell; ``inner`` is the kernel."""
+    """Return the code of every kernel's shell; ``inner`` is the kernel."""
     return inner(*unpacked(box), first, last)  # type: ignore[name-defined]  # noqa: F821
 
 
 def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
-    The result is called like the function; ``shell`` on it is the same with all arguments but those two in one box (`bind`). Either
-    is compiled when it is first called or bound; ``entries`` are the compiled shells by what `_write` says of their arguments.
+    The result is called like the function; its attribute ``shell`` is the same function with all arguments except those two in one
+    box (`bind`). Both are compiled when first called or bound; ``entries`` are the compiled shells by the types that `_write`
+    returns.
     """
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
@@ -240,7 +243,7 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     names = {"inner": inner, "unpacked": _unpacked, "__name__": function.__module__, "__file__": file}
     shell = types.FunctionType(code, names, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
-    # Inlined where Python comes in, because what is called instead is optimised once less, and fuses other multiply-adds.
+    # Inlined at the entry from Python: called instead, it would be optimised once less, and fuse other multiply-adds.
     compiled = _compiled(function, options, forceinline=True)
     compiled.shell, compiled.entries = _compiled(shell, options), {}
     return compiled
@@ -252,7 +255,7 @@ def lean_kernel(function: Callable[..., Any]) -> Any:
 
 
 class _Box(numba.types.Type):  # type: ignore[misc]
-    """The type of a box: the address of a kernel's arguments as `_write` writes them down."""
+    """The type of a box: the address of a kernel's arguments as written by `_write`."""
 
     def __init__(self, arguments: Any) -> None:
         self.arguments = arguments
@@ -268,7 +271,7 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
 
 
 def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
-    """Write an argument down: as numbers of eight bytes (of an array its place, shape and strides), and as the key of its type."""
+    """Encode an argument as numbers of eight bytes (for an array its address, shape and strides), and as the key of its type."""
     if isinstance(argument, tuple):
         kinds += type(argument), len(argument)
         for part in argument:
@@ -312,10 +315,10 @@ def _unpacked(context: Any, box: Any) -> Any:
 
 
 def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
-    """Return a kernel with all its arguments but the last two fixed.
+    """Return a kernel with all its arguments except the last two fixed.
 
-    Numba looks at every array of every argument at every call, 40 ns each, and the engine's kernels have a hundred: boxed once and
-    borrowed, a call costs 0.3 us.
+    Numba inspects every array of every argument at every call, 40 ns each, and the engine's kernels have a hundred arrays. With
+    arguments boxed once and borrowed, a call costs 0.3 us.
 
     Args:
         function: a kernel.
@@ -330,7 +333,7 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     kinds: list[Any] = []
     _write(arguments, numbers, kinds)
     entry = function.entries.get(tuple(kinds))
-    if entry is None:  # Numba's own way to a type takes ten times as long as all the rest
+    if entry is None:  # Numba's own typing takes ten times as long as everything else
         signature = (_Box(numba.typeof(arguments)), numba.int64, numba.int64)
         function.shell.compile(signature)
         entry = function.entries[tuple(kinds)] = function.shell.overloads[signature].entry_point

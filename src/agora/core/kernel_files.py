@@ -1,6 +1,6 @@
 """The files of a compiled function: Numba's index and machine code, each with its digest, because Numba checks neither.
 
-A flipped bit of machine code would be run: it crashes the process, or changes a result.
+Damaged machine code would be executed, and could crash the process or change a result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["verified"]
 
 
 class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Index and machine code as Numba keeps them; of a damaged file nothing is loaded, and the function is compiled again."""
+    """Index and machine code in Numba's format; damaged files are not loaded, and the function is compiled again."""
 
     def _load_index(self) -> dict[Any, str]:
         data = unsealed(Path(self._index_path))
@@ -33,7 +33,7 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
     def _load_data(self, name: str) -> Any:
         data = unsealed(Path(self._data_path(name)))
         if data is None:
-            raise FileNotFoundError(name)  # Numba then compiles
+            raise FileNotFoundError(name)  # this makes Numba compile
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -42,7 +42,7 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def verified(dispatcher: Any) -> Any:
-    """Have Numba's dispatcher of a function keep verified files; a plain function, with ``NUMBA_DISABLE_JIT=1``, stays as it is."""
+    """Make Numba's dispatcher of a function use verified files; with ``NUMBA_DISABLE_JIT=1``, a plain function is unchanged."""
     cache: Any = getattr(dispatcher, "_cache", None)
     if hasattr(cache, "_cache_file"):
         files = _VerifiedFiles.__new__(_VerifiedFiles)

@@ -1,8 +1,8 @@
 """The motion of robots: limits of twist and acceleration, then exact integration of a constant twist over dt.
 
 Differential, holonomic, car-like (Ackermann with steering rate: the rear axle is the base) and legged bases. All scalar functions.
-A legged base moves like a holonomic one, each axis within its own limits: so Arena's go1 does, and so the gait of CHAMP (``champ``:
-``LegController::velocityCommand``) caps commands. Steps of the feet are not modelled.
+A legged base moves like a holonomic one, each axis within its own limits, like Arena's go1 and the gait of CHAMP, which caps
+commands (``champ``: ``LegController::velocityCommand``). Footsteps are not modelled.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def clamp(value, low, high):
 
 @lean
 def approach(current, target, acceleration, deceleration, dt):
-    """The value nearest to the target that is within reach after dt: speeding up and braking have limits of their own."""
-    if current * target < ZERO:  # brake first, then speed up the other way, within one dt
+    """The value nearest to the target that is within reach after dt; speeding up and braking have separate limits."""
+    if current * target < ZERO:  # brake first, then accelerate in the opposite direction, within one dt
         stop = abs(current) / deceleration
         if stop >= dt:
             return current - math.copysign(deceleration * dt, current)
@@ -53,7 +53,7 @@ def exceeds(traits, w, r, vx, vy, omega):
 
 @lean
 def next_twist(traits, w, r, twist, command, steering, dt):
-    """Twist and steering angle over the next dt when the robot has ``twist`` and is commanded ``command`` (vx, vy, omega)."""
+    """Twist and steering angle over the next dt, given the present ``twist`` and the command ``command`` (vx, vy, omega)."""
     kind = traits.kinematics[w, r]
     vx = clamp(command[0], traits.min_vx[w, r], traits.max_vx[w, r])
     vy = clamp(command[1], -traits.max_vy[w, r], traits.max_vy[w, r])

@@ -1,4 +1,4 @@
-"""The place of a robot on its path, and the point that it aims at there."""
+"""The position of a robot on its path, and the point that it aims at."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def point_ahead(path, count, x, y, lookahead):
         lookahead: distance along the path, m.
 
     Returns:
-        Whether the path goes on beyond it; x and y of it, of the last point where not (of the robot without a path); the way from
-        the nearest point to the end of the path, m.
+        Whether the path continues beyond the point; x and y of the point, or of the last point if the path ends before (of the
+            robot without a path); the length from the nearest point to the end of the path, m.
     """
     best, leg, start = _FAR, 0, ZERO
     for k in range(count - 1):

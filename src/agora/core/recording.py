@@ -31,12 +31,12 @@ class Outcome(enum.IntEnum):
 
     @property
     def label(self) -> str:
-        """The name as it stands in tables: ``reached``, ``pedestrian_collision`` ..."""
+        """The name in tables: ``reached``, ``pedestrian_collision`` ..."""
         return self.name.lower()
 
 
 FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.label})
-"""Labels of the outcomes that have a failure in words, because the robot could not be driven on."""
+"""Labels of the outcomes that have a failure in words, because the robot could not continue."""
 
 
 class Reason(enum.IntEnum):
@@ -66,12 +66,12 @@ class Reason(enum.IntEnum):
 
     @property
     def label(self) -> str:
-        """The name as it stands in tables: ``no_path``, ``blocked`` ...; empty for none."""
+        """The name in tables: ``no_path``, ``blocked`` ...; empty for none."""
         return self.name.lower() if self else ""
 
     @property
     def observed(self) -> bool:
-        """True for reasons that the library notes about robots whose planner notes none."""
+        """True for reasons that the library records for robots whose planner records none."""
         return self >= Reason.NO_HEADWAY
 
 
@@ -95,7 +95,7 @@ STANDING = 0.05
 """Speed of the touching point below which a robot stands, m/s: robot_sf's, as in the metric ``stalled_time``."""
 
 EVEN = 0.1
-"""Both closed the gap where the robot's share is no further than this from a half."""
+"""Both parties closed the gap if the robot's share is no further than this from a half."""
 
 
 class Closing(NamedTuple):
@@ -113,9 +113,7 @@ class Closing(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The robot's share of the closing speed, from 0 to 1; a party that moved away has none, and 0 where neither came
-        nearer.
-        """
+        """The robot's share of the closing speed, from 0 to 1; 0 for a party that moved away, and if neither came nearer."""
         robot, party = max(self.robot, 0.0), max(self.party, 0.0)
         return robot / (robot + party) if robot > 0.0 else 0.0
 
@@ -151,7 +149,7 @@ def number_type(name: str) -> Any:
     """Return the type that a file names for a channel's readings, such as ``uint8``.
 
     Raises:
-        ValueError: it is none of numbers or flags.
+        ValueError: the type is not one of numbers or flags.
     """
     if name not in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"):
         raise ValueError(f"readings of a channel: expected numbers, got {name!r}")

@@ -1,4 +1,4 @@
-"""Elementary functions in float32 arithmetic alone, so that they vectorise and give the same bits on every CPU.
+"""Elementary functions in pure float32 arithmetic, so that they vectorise and give identical bits on every CPU.
 
 Polynomials: S. L. Moshier, Cephes mathematical library (single precision), except `exp`.
 """
@@ -31,7 +31,7 @@ Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
 
 
 def in_float32(record: Numbers) -> Numbers:
-    """Return a `NamedTuple` of numbers with each as a float32, those within it too; arrays stay as they are."""
+    """Return a `NamedTuple` with its numbers as float32, including nested ones; arrays are unchanged."""
     values = [in_float32(v) if isinstance(v, tuple) else v if isinstance(v, np.ndarray) else F(v) for v in record]
     made: Numbers = type(record)._make(values)  # type: ignore[attr-defined]
     return made

@@ -1,4 +1,4 @@
-"""Files of a cache with a digest of their contents at the end: a damaged file counts as one that is not there."""
+"""Cache files with a digest of their contents at the end: a damaged file counts as missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def unsealed(path: Path) -> bytes | None:
-    """Return the data that a file holds; None if it is not there, cannot be read, or is damaged, which the log says.
+    """Return the data that a file holds; None if it is missing, cannot be read, or is damaged, which is logged.
 
     A damaged file is removed, so that it is logged once.
     """

@@ -1,7 +1,7 @@
-"""Semantic attributes: facts about pedestrians, a number at a place, in Arena's words (crowdsim's ``semantic/<attribute>``).
+"""Semantic attributes: facts about pedestrians, as numbers at positions, in Arena's terms (crowdsim's ``semantic/<attribute>``).
 
-Where Arena's own code differs: its velocities are forces, and its moving pedestrians are those that a force above 0.05 acts on.
-Here both are of the velocity. ``social_state.<state>`` is 1 for those who are in that state, which a number of a list cannot say.
+Differences from Arena's code: Arena's velocities are forces, and its moving pedestrians are pedestrians with a force above 0.05;
+here both use the velocity. ``social_state.<state>`` is 1 for pedestrians in that state, which an index into a list cannot express.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ATTRIBUTES = (
     "social",
     *(f"social_state.{name}" for name in SOCIAL_STATES),
 )
-"""Every attribute; kernels are given the number in this list."""
+"""Every attribute; kernels receive the number in this list."""
 
 MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""
@@ -43,7 +43,7 @@ _FIRST_STATE = 9
 
 @hidden
 def motion_evidence(attribute, vx, vy):
-    """The evidence of somebody with a velocity for an attribute in `MOTION`; 1 for others, float32."""
+    """The evidence of a pedestrian with a velocity for an attribute in `MOTION`; 1 for other attributes, float32."""
     value = ONE
     if attribute == _MOVING:
         value = ONE if math.sqrt(vx * vx + vy * vy) > MOVING else ZERO
@@ -56,7 +56,7 @@ def motion_evidence(attribute, vx, vy):
 
 @hidden
 def evidence_of(attribute, people, minds, w, i):
-    """The evidence of pedestrian i of world w for the attribute of a number, float32."""
+    """The evidence of pedestrian i of world w for an attribute, given by its number, float32."""
     value = motion_evidence(attribute, people.vx[w, i], people.vy[w, i])
     if attribute == _TYPE:
         value = np.float32(minds.type[w, i])
@@ -77,7 +77,7 @@ def attribute_number(attribute: str) -> int:
     """Return the number of an attribute.
 
     Raises:
-        UnknownNameError: no such attribute.
+        UnknownNameError: the attribute is unknown.
     """
     if attribute not in ATTRIBUTES:
         raise UnknownNameError("semantic attribute", attribute, ATTRIBUTES)

@@ -1,4 +1,4 @@
-"""Numbered slots that users share: which one holds a thing, and which may be given to another."""
+"""Numbered slots that users share: the slot of each object, and the slots that are free for others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 class Slots(Generic[T]):
-    """A few slots for things that many users hold; a thing that several of them hold is in one slot.
+    """A few slots for objects of many users; an object of several users is in one slot.
 
-    What nobody holds any more stays in its slot until that is needed, so that who takes it up again finds it there.
+    Unused objects stay in their slots until the slots are needed, so that a later user finds them there.
 
     Args:
         count: number of slots.
-        fill: puts a thing into a slot; called when it is not in one.
+        fill: puts an object into a slot; called if it is not in one.
     """
 
     def __init__(self, count: int, fill: Callable[[int, T], None]) -> None:
@@ -29,12 +29,12 @@ class Slots(Generic[T]):
         self._held: dict[int, list[int]] = {}
 
     def hold(self, user: int, things: Iterable[T]) -> list[int]:
-        """Let a user hold these things, and no others any more; return their slots.
+        """Assign exactly these objects to a user, and return their slots.
 
         Objects are distinguished by identity.
 
         Raises:
-            InputError: others hold all slots.
+            InputError: other users occupy all slots.
         """
         for slot in self._held.pop(user, []):
             self._users[slot] -= 1

@@ -1,8 +1,8 @@
-"""The records that kernels and people share: arrays with named fields, never numbered columns.
+"""The records that kernels use: arrays with named fields, never numbered columns.
 
-W worlds, P pedestrian slots, R robots, K waypoints, M maps. float32, C-contiguous, world axis first, SI units, map frame.
-A slot that is not in use is marked by ``active``; its other values are finite and mean nothing. The engine holds two generations of
-`Pedestrians` and `Robots` and swaps them: everybody reads generation t while t + dt is written.
+W worlds, P pedestrian slots, R robots, K waypoints, M maps. float32, C-contiguous, world axis first, SI units, map frame. A slot
+that is not in use is marked by ``active``; its other values are finite but meaningless. The engine holds two generations of
+`Pedestrians` and `Robots` and swaps them: generation t is read while t + dt is written.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ DIFFERENTIAL, HOLONOMIC, ACKERMANN, LEGGED = 0, 1, 2, 3
 
 
 class Each(NamedTuple):
-    """A declaration of a record's field and its array: allocation, reset and carrying over follow from it.
+    """The declaration of a record's field and its array: allocation, reset and copying follow from it.
 
     Attributes:
-        axes: letters of the axes, and numbers, with blanks between them.
+        axes: letters of the axes, and numbers, separated by blanks.
         default: value in empty slots.
     """
 
@@ -87,19 +87,19 @@ def allocate(record: type[Record], **lengths: int) -> Record:
 
 
 def of_worlds(records: Iterable[tuple[Any, ...]]) -> list[tuple[Array, float]]:
-    """Return those arrays of records whose first axis is that of the worlds, each with its default."""
+    """Return the arrays of records whose first axis is the worlds, each with its default."""
     pairs = ((array, *field) for record in records for array, field in zip(record, _fields(type(record)).values(), strict=True))
     return [(array, default) for array, _, axes, default in pairs if axes[0] == "W"]
 
 
 def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:
-    """Copy a record into one of other lengths, as far as there is room.
+    """Copy a record into one with other lengths, as far as it fits.
 
     Args:
         source: record of the values.
-        target: record to write; slots that the source has not stay as they are.
+        target: record to write; slots that the source lacks are unchanged.
         robots: numbers of the source's robots that become the first robots of the target.
-        pedestrians: slots whose pedestrians are copied, into slots of the same number; all where None.
+        pedestrians: slots whose pedestrians are copied, into slots of the same number; all if None.
     """
     for old, new, (_, axes, _) in zip(source, target, _fields(type(source)).values(), strict=True):
         taken = old
@@ -139,7 +139,8 @@ class Traits(NamedTuple):
         speed: (W, P) preferred speed, m/s; behaviours change it.
         group: (W, P) number of the walking group, -1 for none.
         id: (W, P) identity; never a slot.
-        body: (W, P) number of the rigid body of which this is a disc, -1 for one of its own; its discs are in neighbouring slots.
+        body: (W, P) number of the rigid body to which this disc belongs, -1 for a separate disc; its discs are in neighbouring
+            slots.
         count: (W,) one more than the last slot in use; loops over neighbours stop there.
     """
 
@@ -164,7 +165,7 @@ SOCIAL_STATES = (
     "telling",  # a story, to a group
     "texting",
     "phone",
-    "interested",  # comes to the robot and plays with it
+    "interested",  # approaches the robot and plays with it
     "interacting",  # with an object: at a shelf, a counter, a machine
     "queueing",
     "sitting",
@@ -209,7 +210,7 @@ class Minds(NamedTuple):
 
 
 LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
-"""How a list of waypoints is followed: round and round, at random, once to stay at the last, or once to leave the world there."""
+"""Modes of a list of waypoints: in a loop, at random, once and stay at the last, or once and leave the world there."""
 
 
 class Waypoints(NamedTuple):
@@ -221,9 +222,9 @@ class Waypoints(NamedTuple):
         list_x: (W, P, K) all waypoints, x, m.
         list_y: (W, P, K) all waypoints, y, m.
         count: (W, P) number of the K in use.
-        index: (W, P) number of the current one.
+        index: (W, P) number of the current waypoint.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
-        tolerance: (W, P) distance at which the next one becomes current, m.
+        tolerance: (W, P) distance at which the next waypoint becomes current, m.
         enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everybody else.
     """
 
@@ -367,14 +368,14 @@ def read_only(array: Array) -> Array:
 
 
 def frozen(array: Array) -> Array:
-    """Return a read-only, contiguous view: one type for the compiler from every caller."""
+    """Return a read-only, contiguous view, so that the compiler sees one type from every caller."""
     return read_only(np.ascontiguousarray(array))
 
 
 def told(record: Any) -> Any:
-    """Return a record of arrays as a component of another package is given it: copies in memory that nothing can write to.
+    """Return a copy of a record of arrays for a component of another package; the copy's memory cannot be written.
 
-    A read-only view would lead to the engine's own memory by its ``base``, and could be made writable again.
+    A read-only view would expose the engine's memory by its ``base``, and could be made writable again.
     """
     if isinstance(record, np.ndarray):
         memory = record.tobytes() or bytes(record.itemsize)
@@ -408,7 +409,7 @@ def minds(worlds: int, slots: int) -> Minds:
 
 
 def waypoints(worlds: int, slots: int, length: int) -> Waypoints:
-    """Room for ``length`` waypoints a pedestrian, none in use."""
+    """Room for ``length`` waypoints per pedestrian, none in use."""
     return allocate(Waypoints, W=worlds, P=slots, K=max(length, 1))
 
 

@@ -1,6 +1,6 @@
-"""Calls of untrusted code in this process: a boundary tells the code's exceptions from the user's signals.
+"""Calls of untrusted code in this process: a boundary distinguishes the code's exceptions from the user's signals.
 
-Code that calls ``os._exit`` fails like code that raises: a command that ended without a word would hide which code did it.
+Code that calls ``os._exit`` fails like code that raises; otherwise, a silent end of the command would hide the culprit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Item = TypeVar("_Item")
 
 
 class Signalled(KeyboardInterrupt):
-    """A signal that ends the work. A `KeyboardInterrupt` of another type was raised by somebody's code.
+    """A signal that ends the work. Any other `KeyboardInterrupt` was raised by untrusted code.
 
     Attributes:
         number: number of the signal.
@@ -37,7 +37,7 @@ class ProcessExit(BaseException):
 
 
 _came: list[Signalled] = []
-"""Signals that nobody has dealt with yet; an ``except:`` of untrusted code may have caught them."""
+"""Signals that have not been handled yet; an ``except:`` of untrusted code may have caught them."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -47,30 +47,29 @@ def interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def tell_crashes() -> None:
-    """Have the error stream say which line of Python called machine code that crashes this process."""
-    with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or no file
+    """Print, on the error stream, the line of Python that called machine code which crashes this process."""
+    with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or not a file
         faulthandler.enable()
 
 
 def forget_signals() -> None:
-    """Say that the signals which came are dealt with."""
+    """Mark the signals so far as handled."""
     _came.clear()
 
 
 def raise_caught() -> None:
-    """Raise the signal that somebody's ``except:`` has caught, if there is one. Call this in the main thread."""
+    """Raise a signal that an ``except:`` of untrusted code has caught, if any. Call this in the main thread."""
     if _came:
         raise _came.pop()
 
 
 _RESERVE = 64
-"""Open files that are left to the process when untrusted code has used up all that it may have."""
+"""Number of open files reserved for the process when untrusted code has used up its share."""
 
 
 class CallBoundary:
-    """Tells signals from exceptions, and ends a process that was forked within it; a boundary inside another asks for no
-    handler. Within it, ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was
-    forked.
+    """Distinguishes signals from exceptions, and ends processes forked within it; a nested boundary needs no handler. Within it,
+    ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was forked.
     """
 
     _outermost = True
@@ -88,7 +87,7 @@ class CallBoundary:
             signal.signal(signal.SIGINT, interrupt)
 
     def _exit(self, status: int) -> NoReturn:
-        """Stand in for ``os._exit``."""
+        """Replacement for ``os._exit``."""
         if os.getpid() != self._process or threading.get_ident() != self._thread:
             CallBoundary._end(status)
         raise ProcessExit(f"os._exit({status})")
@@ -106,15 +105,15 @@ class CallBoundary:
 
 
 class untrusted_call(CallBoundary):  # noqa: N801 - used like a function
-    """Call untrusted code within this context, and catch its exceptions outside: all but `Signalled` are the code's own.
+    """Call untrusted code within this context, and catch its exceptions outside: all except `Signalled` come from the code.
 
-    A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
-    as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.
-    The floating-point mode that it changes is set back.
+    A signal that the code caught is raised again when the call has ended. A process that the code forked ends there; otherwise, it
+    would continue as a duplicate of this process. The code may open fewer files than the process, so that code that leaks files
+    fails first. A changed floating-point mode is restored.
 
     Raises:
-        Signalled: Ctrl-C came, or another signal whose handler is `interrupt`.
-        FloatModeError: the code left another floating-point mode, and raised nothing itself.
+        Signalled: Ctrl-C, or another signal whose handler is `interrupt`.
+        FloatModeError: the code changed the floating-point mode, and raised nothing itself.
     """
 
     def __enter__(self) -> None:
@@ -126,7 +125,7 @@ class untrusted_call(CallBoundary):  # noqa: N801 - used like a function
 
     def __exit__(self, *raised: object) -> None:
         if self._main:
-            with suppress(ValueError):  # the code has lowered the limit for good
+            with suppress(ValueError):  # the code has lowered the limit permanently
                 resource.setrlimit(resource.RLIMIT_NOFILE, self._limit)
         super().__exit__(*raised)
         if raised[0] is None:

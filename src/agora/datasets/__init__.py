@@ -1,1 +1,1 @@
-"""Loaders of real data."""
+"""Loaders of real data: pedestrian recordings, robot bags, benchmarks, and files of other programs."""

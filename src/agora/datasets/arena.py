@@ -1,6 +1,7 @@
-"""Worlds, scenarios, robots, obstacles and benchmarks of an installation of Arena 3.0, whose licence lets nobody ship them.
+"""Imports worlds, scenarios, robots, obstacles and benchmarks from an installation of Arena 3.0, whose licence forbids shipping
+them.
 
-What is taken is read first and copied only if Agora can use it; robots and obstacles become files of Agora's own formats. A second
+Files are read first and copied only if Agora can use them; robots and obstacles are converted to Agora's own formats. A second
 import of the same installation gives the same files.
 """
 
@@ -32,7 +33,7 @@ class Report:
 
     Attributes:
         taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
-        skipped: things that were left out, each with the reason, or done in another way than might be expected.
+        skipped: omissions, each with the reason, and conversions that may be unexpected.
     """
 
     taken: dict[str, list[str]] = field(
@@ -51,7 +52,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
             ``benchmark/`` too, whose stages name their worlds.
 
     Raises:
-        InputError: there is no such package, or the target cannot be written.
+        InputError: the package is missing, or the target cannot be written.
     """
     root, target = _package(Path(source)), Path(target)
     benchmark = _nearest(Path(source), lambda folder: (folder / "configs" / "benchmark" / "config.yaml").is_file())
@@ -75,7 +76,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
 
 
 def _package(source: Path) -> Path:
-    """The folder with ``worlds`` and ``entities`` in a folder, nearest to its top."""
+    """Return the folder with ``worlds`` and ``entities`` that is nearest to the top of a folder."""
     if not source.is_dir():
         raise InputError(f"{source}: expected the folder of an Arena installation")
     found = _nearest(source, lambda folder: (folder / "worlds").is_dir() and (folder / "entities").is_dir())
@@ -85,7 +86,7 @@ def _package(source: Path) -> Path:
 
 
 def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
-    """The folder nearest to the top of a folder that is wanted."""
+    """Return the suitable folder nearest to the top of a folder."""
     level = [source]
     for _ in range(_DEEPEST + 1):
         for folder in level:
@@ -96,14 +97,14 @@ def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """The folders in a folder, hidden ones left out, in the order of their names; none where it is not there."""
+    """Return the folders in a folder, without hidden ones, in the order of their names; empty if it does not exist."""
     if not place.is_dir():
         return iter(())
     return iter(sorted(p for p in place.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith(".")))
 
 
 def _world(source: Path, target: Path, report: Report) -> None:
-    """Take a world: its map, zones, roles and those of its scenarios that can be read."""
+    """Import a world: its map, zones, roles and its readable scenarios."""
     yaml = source / "map" / "map.yaml"
     try:
         read_map(yaml)
@@ -128,7 +129,7 @@ def _world(source: Path, target: Path, report: Report) -> None:
 
 
 def _checked(source: Path, target: Path, read: Callable[[Path], object], report: Report) -> None:
-    """Copy a file that can be read."""
+    """Copy a file if it can be read."""
     try:
         read(source)
     except InputError as error:
@@ -138,7 +139,7 @@ def _checked(source: Path, target: Path, read: Callable[[Path], object], report:
 
 
 def _scenario(source: Path, target: Path, report: Report) -> None:
-    """Copy a scenario, or write one of arena-tools in the present format."""
+    """Copy a scenario, or convert a scenario of arena-tools to the present format."""
     name = f"{source.parent.parent.name}/{source.stem}"
     try:
         read_scenario(source)
@@ -157,7 +158,7 @@ def _scenario(source: Path, target: Path, report: Report) -> None:
 
 
 def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: str, report: Report) -> None:
-    """Write a robot or an obstacle as a file of Agora."""
+    """Write a robot or an obstacle as an Agora file."""
     try:
         made = read(source)
     except InputError as error:
@@ -169,7 +170,7 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
 
 
 def _benchmark(source: Path, target: Path, report: Report) -> None:
-    """Import the suites and contests that can be played, in part or whole, and the choice between them if it is among these."""
+    """Import the suites and contests that can be played, partly or completely, and the selected ones if they are among these."""
     kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
     for kind, read in kinds.items():
         for path in sorted((source / kind).glob("*.yaml")):
@@ -188,7 +189,7 @@ def _benchmark(source: Path, target: Path, report: Report) -> None:
 
 
 def _one_line(error: InputError) -> str:
-    """The first problem of an error, and how many more there are."""
+    """Return the first problem of an error, and the number of further ones."""
     first, *more = str(error).splitlines()
     return first + (f" (and {len(more)} more)" if more else "")
 

@@ -1,4 +1,4 @@
-"""Suites and contests of an Arena installation, with the stages and planners that can be played here."""
+"""Suites and contests of an Arena installation, reduced to the stages and planners that can be played here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Playable:
 
     Attributes:
         text: the file with the entries that can be played; empty if none.
-        reasons: reasons of the other entries, a line for those that have the same reason.
+        reasons: reasons of the other entries, one line per reason.
     """
 
     text: str
@@ -29,7 +29,7 @@ class Playable:
 
 
 def playable_suite(path: Path) -> Playable:
-    """Return a file of ``suites`` with those of its stages whose worlds, scenarios, robots and modes are there and make sense.
+    """Return a file of ``suites`` reduced to the stages whose worlds, scenarios, robots and modes exist and are valid.
 
     Raises:
         InputError: the file is wrong.
@@ -42,7 +42,7 @@ def playable_suite(path: Path) -> Playable:
 
 
 def playable_contest(path: Path) -> Playable:
-    """Return a file of ``contests`` with those of its contestants whose planners and interplanners are available.
+    """Return a file of ``contests`` reduced to the contestants whose planners and interplanners are available.
 
     Raises:
         InputError: the file is wrong.
@@ -56,7 +56,7 @@ def playable_contest(path: Path) -> Playable:
 
 
 def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Callable[[int, Any], None]) -> Playable:
-    """The file with those of its entries that a check lets pass, and why it does not let others."""
+    """Return the file reduced to the entries that pass a check, and the reasons why others do not."""
     raw, kept = load(path, dict[str, Any])[key], []
     refused: dict[str, list[str]] = {}
     for number, entry in enumerate(entries):
@@ -74,13 +74,13 @@ def _check(stage: Stage, path: Path) -> None:
     """Place the robots and people of a scenario, which are the same in every episode.
 
     Raises:
-        InputError: a file is wrong, or somebody would stand in a wall or in another.
+        InputError: a file is wrong, or a pedestrian or robot would stand in a wall or in another.
     """
     if stage.robots.name == stage.obstacles.name == "scenario":
         Suite(path.stem, (stage,)).start(stage.name, 0)
 
 
 def _reason(error: InputError, after: str) -> str:
-    """The reason alone, without the place, which ends with ``after``, and the list of what there is."""
+    """Return the reason alone, without the place, which ends with ``after``, and without the list of existing names."""
     text = str(error).splitlines()[0]
     return (text.partition(after)[2] or text).partition(";")[0]

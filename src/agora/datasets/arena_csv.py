@@ -1,10 +1,10 @@
 """Folders that Arena 3.0's recorder wrote (``odom.csv``, ``start_goal.csv``, ...), read into recordings.
 
-Arena writes the time as seconds x 10^10 + nanoseconds, so that differences of its times are none; seconds and nanoseconds are taken
-apart again here. Its samples are meant to be 0.4 s apart and are not: time stamps are uneven, and metrics of changes (acceleration,
-jerk) are those of that rate. Numbers were rounded to three digits. Nobody recorded contacts, outcomes and time limits: an episode
-whose last sample is at the goal was reached, others ended by their time limit. Velocities of pedestrians are differences of their
-places; the heading is Arena's, which is that of the force on them.
+Arena writes the time as seconds x 10^10 + nanoseconds, whose differences are meaningless; seconds and nanoseconds are separated
+here. Its samples should be 0.4 s apart but are not: time stamps are uneven, and metrics of changes (acceleration, jerk) depend on
+that rate. Numbers were rounded to three digits. Contacts, outcomes and time limits were not recorded: an episode whose last sample
+is at the goal counts as reached, others as ended by their time limit. Velocities of pedestrians are differences of their positions.
+The heading is Arena's, which is the direction of the force on them.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.tasks.worlds.folder import world_folder
 from agora.yaml_tree import read_text
 
-_SECOND = 10**10  # what Arena multiplies seconds by
-_RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not say
+_SECOND = 10**10  # Arena's factor of seconds
+_RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not write it
 
 
 def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpisode]:
     """Return the episodes of a folder with at least two samples.
 
     Args:
-        folder: with ``odom.csv``, ``episode.csv`` and, where they are, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
+        folder: folder with ``odom.csv``, ``episode.csv`` and, if they exist, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
             ``params.yaml``.
-        robot: model of the robot, instead of the one that ``params.yaml`` names.
+        robot: model of the robot, which overrides ``params.yaml``.
 
     Raises:
         InputError: a file is missing, or a line is wrong.
@@ -78,7 +78,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """The lines of a file, each with where it is; Arena writes lines without data until the first message has come."""
+    """Return the lines of a file with their positions; Arena writes lines without data until the first message arrives."""
     csv.field_size_limit(1 << 27)
     reader = csv.reader(read_text(path).splitlines())
     if tuple(next(reader, [])) != columns:
@@ -95,7 +95,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str
 
 
 def _time(text: str, where: str) -> float:
-    """Seconds of a time as Arena writes it."""
+    """Return the seconds of a time in Arena's format."""
     try:
         value = float(text)
     except ValueError as error:
@@ -116,7 +116,7 @@ def _whole(text: str, where: str) -> int:
 
 
 def _literal(text: str, where: str) -> Any:
-    """A value as Python writes it."""
+    """Return a value in Python's notation."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
@@ -131,7 +131,7 @@ def _floats(value: Any, count: int, where: str, what: str) -> list[float]:
 
 
 def _odometry(text: str, where: str) -> list[float]:
-    """x, y, heading, vx, vy, omega."""
+    """Return x, y, heading, vx, vy, omega."""
     data = _literal(text, where)
     if not isinstance(data, dict) or not {"position", "velocity"} <= set(data):
         raise InputError(f"{where}: data: expected position and velocity, got {text[:60]!r}")
@@ -139,7 +139,7 @@ def _odometry(text: str, where: str) -> list[float]:
 
 
 def _goals(path: Path) -> dict[int, Array]:
-    """The goal of each episode (3,)."""
+    """Return the goal of each episode (3,)."""
     if not path.is_file():
         return {}
     goals = {}
@@ -151,7 +151,7 @@ def _goals(path: Path) -> dict[int, Array]:
 
 
 def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
-    """The pedestrians at each time; None if not recorded."""
+    """Return the pedestrians at each time; None if not recorded."""
     if not path.is_file():
         return None
     people = {}
@@ -167,7 +167,7 @@ def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
 
 
 def _crowd(seen: list[list[dict[str, Any]]], time: Array) -> dict[str, Any]:
-    """The fields of a recording about pedestrians."""
+    """Return the fields of a recording about pedestrians."""
     names = sorted({str(p["id"]) for people in seen for p in people})
     shape = (len(seen), len(names))
     place, heading, present = np.zeros((*shape, 2)), np.zeros(shape), np.zeros(shape, np.bool_)
@@ -199,7 +199,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
-    """Return the map of a world that is known here, and remarks."""
+    """Return the map of a world that is known here, and notes."""
     notes = ["Arena's recorder does not know contacts, outcomes and time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:

@@ -17,7 +17,7 @@ from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
 from agora.yaml_tree import read_text, value_text
 
-_HEIGHT = 1.0  # of what has no height, m
+_HEIGHT = 1.0  # of shapes without a height, m
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class ModelParams:
-    """The used part of ``model_params.yaml``."""
+    """The fields of ``model_params.yaml`` that are used."""
 
     robot_radius: float
     laser: Laser
@@ -51,7 +51,8 @@ class ModelParams:
 
 
 def robot_of(folder: Path) -> RobotModel:
-    """Return the robot of a folder ``entities/robots/<name>``; Arena's file knows no accelerations, so it has no limits of them.
+    """Return the robot of a folder ``entities/robots/<name>``; Arena's file has no accelerations, so the robot has no limits on
+    them.
 
     Raises:
         InputError: the file is missing or wrong.
@@ -96,10 +97,11 @@ def robot_of(folder: Path) -> RobotModel:
 
 
 def obstacle_of(folder: Path) -> ModelFile:
-    """Return the sizes of a folder ``entities/obstacles/static/<name>``: of its SDF, or of its flatland file, 1 m high.
+    """Return the sizes of a folder ``entities/obstacles/static/<name>``: from its SDF, or from its flatland file with a height of 1
+    m.
 
     Raises:
-        InputError: neither has boxes and cylinders alone, or polygons that are turned into the boxes about them.
+        InputError: neither consists of boxes and cylinders, or of polygons that can be replaced by their bounding boxes.
     """
     sdf, flatland = (folder / kind / f"{folder.name}.{kind}" for kind in ("sdf", "yaml"))
     reasons = []
@@ -115,7 +117,7 @@ def obstacle_of(folder: Path) -> ModelFile:
 
 
 def _parts_of_sdf(path: Path) -> list[Box | Cylinder]:
-    """The collision shapes of an SDF file."""
+    """Return the collision shapes of an SDF file."""
     text = read_text(path)
     if "<!ENTITY" in text:
         raise InputError(f"{path}: expected plain XML, got entities")
@@ -169,7 +171,7 @@ class Footprint:
 
 
 def _parts_of_flatland(path: Path) -> list[Box | Cylinder]:
-    """The footprints of a flatland file; polygons as the boxes along the axes that hold them."""
+    """Return the footprints of a flatland file; polygons become their axis-aligned bounding boxes."""
     bodies = load(path, dict[str, Any]).get("bodies")
     parts: list[Box | Cylinder] = []
     for body in bodies if isinstance(bodies, list) else ():

@@ -1,8 +1,8 @@
-"""An episode as messages of ROS 1, as Agora's graph publishes it: for bags that are written without ROS.
+"""An episode as ROS 1 messages, as published by Agora's graph, for bags that are written without ROS.
 
-Of Agora's own messages there are the episode, the robots and pedestrians at each control step, contacts, notes and the end, from
-which `agora.datasets.rosbag` reconstructs the episode. Other tools can use odometry, transforms, commands, scans where they were
-recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+Agora's own messages contain the episode, the robots and pedestrians at each control step, contacts, notes and the end, from which
+`agora.datasets.rosbag` reconstructs the episode. Other tools can use odometry, transforms, commands, scans if recorded, goals,
+paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from agora.wire.message import encode
 from agora.world.start import Start
 
 BEGAN = 1.0
-"""Stamp of an episode's beginning, s: ROS takes 0 for no time."""
+"""Stamp of an episode's beginning, s, because ROS treats 0 as no time."""
 
 _OWN = ("Contact", "Episode", "EpisodeStatus", "Notes", "Pedestrians", "Robot", "RobotStatus", "Robots")
 _OTHERS = {"tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms"}
@@ -40,7 +40,7 @@ _CYLINDER, _HEIGHT = 3, 1.7  # visualization_msgs/Marker, m
 
 
 class Written(NamedTuple):
-    """A message: its topic, whether the topic is latched, its time of record, ns, its type and its bytes."""
+    """A message: its topic, whether the topic is latched, its record time, ns, its type and its bytes."""
 
     topic: str
     latched: bool
@@ -51,7 +51,7 @@ class Written(NamedTuple):
 
 @functools.cache
 def store() -> Any:
-    """The types of the messages, of the package rosbags.
+    """Return the types of the messages, from the package rosbags.
 
     Raises:
         InputError: the package is missing.
@@ -74,11 +74,11 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
 
     Args:
         played: the episode, with a recording of each robot.
-        start: its start.
-        stage: its conditions.
+        start: start of the episode.
+        stage: conditions of the episode.
 
     Raises:
-        InputError: the package rosbags is missing, or the recordings are of other robots than the start.
+        InputError: the package rosbags is missing, or the recordings and the start have different robots.
     """
     if len(played.robots) != len(start.robots):
         raise InputError(f"{played.source}: {played.entry} has {len(played.robots)} recordings of {len(start.robots)} robots")
@@ -93,8 +93,8 @@ class _Said:
 
     Attributes:
         played: the episode.
-        start: its start.
-        stage: its conditions.
+        start: start of the episode.
+        stage: conditions of the episode.
     """
 
     played: PlayedEpisode
@@ -117,11 +117,11 @@ class _Said:
         return max(round(float(one.time[-1]) / self.stage.periods.physics) for one in self.recordings)
 
     def step(self, sample: int) -> int:
-        """The physics step of a sample of the recordings."""
+        """Return the physics step of a sample of the recordings."""
         return min(sample * self.stage.periods.steps("control"), self.final)
 
     def fixed(self) -> Iterator[Written]:
-        """The messages of the beginning: the episode, the map, goals and the frames that stay."""
+        """Yield the messages of the beginning: the episode, the map, goals and the static frames."""
         robots = [
             _new("agora_msgs/Robot", name=name, navigation="agora", planner=robot.planner, interplanner="", model=dump(begun.model),
                  pose=_pose2d(begun.pose), goals=[_pose2d(goal) for goal in begun.goals])
@@ -143,7 +143,7 @@ class _Said:
         yield _written("/tf_static", _new("tf2_msgs/TFMessage", transforms=still), BEGAN, latched=True)
 
     def steps(self) -> Iterator[Written]:
-        """The messages of each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
+        """Yield the messages of each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
         longest = max(self.recordings, key=lambda one: len(one.time))
         for t in range(len(longest.time)):
             step = self.step(t)
@@ -158,7 +158,7 @@ class _Said:
                 yield _written("/navigation/notes", self._notes(notes, t, stamp), stamp)
 
     def paths(self) -> Iterator[Written]:
-        """The global paths that robots were given, each at its moment; an empty one where there was none."""
+        """Yield the global paths of robots, each at its time; an empty path if there was none."""
         for name, one in zip(self.names, self.recordings, strict=True):
             if one.planned_path is None:
                 continue
@@ -217,7 +217,7 @@ class _Said:
         return _new("agora_msgs/Notes", header=_header(stamp), name=[self.names[r] for r in robots], **columns)
 
     def contacts(self) -> Iterator[Written]:
-        """The contacts of the robots, each at its moment."""
+        """Yield the contacts of the robots, each at its time."""
         for name, one in zip(self.names, self.recordings, strict=True):
             for contact in one.contacts:
                 where = {"time": contact.time, "x": contact.x, "y": contact.y}
@@ -227,7 +227,7 @@ class _Said:
                 yield _written("/simulator/contacts", told, stamp)
 
     def end(self) -> Iterator[Written]:
-        """The message of the end."""
+        """Yield the message of the end."""
         stamp = BEGAN + self.final * self.stage.periods.physics
         robots = [
             _new("agora_msgs/RobotStatus", name=name, ended=True, goal=len(begun.goals) - 1, outcome=int(one.outcome),
@@ -242,13 +242,13 @@ class _Said:
 
 
 def _told(recording: Recording, t: int) -> Array:
-    """The twist (3,) of the command in force before a sample; zeros at the first, and if nobody recorded it."""
+    """Return the twist (3,) of the command in force before a sample; zeros at the first sample, and if not recorded."""
     commands = recording.command
     return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 
 
 def _new(kind: str, /, **fields: Any) -> Any:
-    """A message of a type, ``package/Name``."""
+    """Return a message of a type, ``package/Name``."""
     whole = {name: np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value for name, value in fields.items()}
     return store().types[kind.replace("/", "/msg/")](**whole)
 
@@ -276,7 +276,7 @@ def _turn(heading: float) -> Any:
 
 
 def _pose(pose: Array | tuple[float, ...], z: float = 0.0) -> Any:
-    heading = float(pose[2]) if math.isfinite(pose[2]) else 0.0  # of a goal, any
+    heading = float(pose[2]) if math.isfinite(pose[2]) else 0.0  # of a goal, arbitrary
     place = _new("geometry_msgs/Point", x=float(pose[0]), y=float(pose[1]), z=z)
     return _new("geometry_msgs/Pose", position=place, orientation=_turn(heading))
 
@@ -321,7 +321,7 @@ def _pedestrians(recording: Recording, t: int, step: int, stamp: float) -> Any:
 
 
 def _markers(recording: Recording, t: int, stamp: float) -> Any:
-    """Pedestrians as cylinders; those who are absent are deleted."""
+    """Return pedestrians as cylinders; absent ones are deleted."""
     duration, colour = store().types["builtin_interfaces/msg/Duration"](0, 0), (0.84, 0.37, 0.0, 1.0)
     markers = []
     for slot, number in enumerate(recording.pedestrian_id):

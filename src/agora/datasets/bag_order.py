@@ -3,9 +3,8 @@
 A file may hold its messages in another order: scripts merge two bags one after another, or write one topic after the other. `ranks`
 gives each message its place in the order of its record time, so that readers need no payload to sort.
 
-A simulation that is reset, or a wall clock that is set back, repeats record times. Then the order of the file is the order in which
-the messages were published, and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: their
-record times overlap themselves.
+If a simulation is reset, or a wall clock is set back, record times repeat. Then the order of the file is the order of publication,
+and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: their own record times overlap.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from agora.datasets.bagfile import Connection
 from agora.datasets.parts import Source
 
 _JITTER = 50_000_000
-"""Overlap of a topic's record times that is jitter of the recorder, ns."""
+"""Largest overlap of a topic's record times that counts as jitter of the recorder, ns."""
 
 
 def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[str] | None = None) -> Ints:
-    """Return the place of each message of ``bag.messages(topics)`` in the order of time; messages of one time keep their order.
+    """Return the rank of each message of ``bag.messages(topics)`` in the order of time; simultaneous messages keep their order.
 
     Args:
         bag: bag to read.
-        clock: whether a connection is a clock topic, which is published all the time.
+        clock: returns whether a connection is a clock topic, which is published all the time.
         topics: topics to read; all by default.
 
     Raises:
-        InputError: the file cannot be read, or is no bag.
+        InputError: the file cannot be read, or is not a bag.
     """
     times = array("q")
     ticks: dict[str, array[int]] = {}
@@ -47,7 +46,7 @@ def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[s
 
 
 def _repeats(times: Array) -> bool:
-    """Return whether times (N,), ns, go back to an interval that they have covered already."""
+    """Return whether times (N,), ns, go back to an interval that they have already covered."""
     back = np.flatnonzero(np.diff(times) < 0) + 1
     first, last = times[np.append(0, back)], times[np.append(back, len(times)) - 1]
     by_begin = np.argsort(first, kind="stable")

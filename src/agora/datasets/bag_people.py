@@ -1,8 +1,8 @@
-"""People in a bag, as trackers, simulators and Agora publish them, sampled at the times of a robot's recording.
+"""People in a bag, published by trackers, simulators or Agora, sampled at the times of a robot's recording.
 
 The types are ``people_msgs`` (navigation_layers), ``TrackedPersons`` (spencer_people_tracking, pedsim_ros), ``AgentStates``
-(pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Agents that are robots are left
-out. A person moves in a straight line between two messages that name it.
+(pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Robot agents are left out. A
+person moves in a straight line between two messages that name it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from agora.ranges import LARGEST
 
 _COLUMNS = 10
 _LONGEST_GAP = 2.0  # s between two messages that name a person up to which it walked on (as in agora.datasets.scenes)
-_GONE = 1.0  # s after the last message that names a person up to which it is there, if no other message comes
-_WALKS = 0.05  # m/s, from which on a velocity is a heading
-_MOST = 8_000_000  # samples of people in an episode
+_GONE = 1.0  # s of presence after the last message that names a person, without other messages
+_WALKS = 0.05  # m/s, smallest speed whose direction counts as heading
+_MOST = 8_000_000  # largest number of samples of people per episode
 _ROBOT = (2, "2", "robot")  # pedsim_ros's type of a robot
 _LIKELY = re.compile(r"people|person|pedestrian|human|crowd|agents?(?![a-z])|obstacle_?tracks", re.IGNORECASE)
 _OTHERS = re.compile(
@@ -38,7 +38,7 @@ _OTHERS = re.compile(
 
 
 class _Seen(NamedTuple):
-    """A person in a message: its name, place and velocity (nan where the message has none), and radius (0 if unknown), m."""
+    """A person in a message: name, position and velocity (nan if the message has none), and radius (0 if unknown), m."""
 
     name: str
     place: tuple[float, float, float]
@@ -47,7 +47,7 @@ class _Seen(NamedTuple):
 
 
 def _listed(people: str, name: str, place: str, velocity: str = "", radius: str = "") -> Callable[[Any], Iterator[_Seen]]:
-    """Return a reader of messages with a list of people, by the paths of its fields."""
+    """Return a reader of messages with a list of people, given the paths of its fields."""
     named, placed, moving = operator.attrgetter(name), operator.attrgetter(place), operator.attrgetter(velocity or name)
 
     def read(message: Any) -> Iterator[_Seen]:
@@ -75,20 +75,20 @@ _READERS: dict[str, Callable[[Any], Iterator[_Seen]]] = {
     "people_msgs/PositionMeasurementArray": _listed("people", "object_id", "pos"),
     "*/PersonArray": _listed("people", "id", "pose.position"),
 }
-"""Readers by type, the most exact first; ``*`` is any package."""
+"""Readers by type, the most exact first; ``*`` stands for any package."""
 
 
 def people_kind(kind: str) -> str:
-    """Return the key of a type in the table of readers; empty for a type that holds no people."""
+    """Return the key of a type in the table of readers; empty for types without people."""
     return next((known for known in (kind, f"*/{kind.rpartition('/')[2]}") if known in _READERS), "")
 
 
 def unread_people(topics: Mapping[str, str], strange: Collection[str] = ()) -> list[str]:
-    """Return a note about topics that may hold people by their names and cannot be read; none if there are no such topics.
+    """Return a note on topics that, by their names, may have people but cannot be read; empty without such topics.
 
     Args:
         topics: types by topic.
-        strange: topics of a known type that have other fields.
+        strange: topics of a known type with unexpected fields.
     """
     unknown = [(topic, kind) for topic, kind in sorted(topics.items()) if not people_kind(kind) and not _OTHERS.match(kind)]
     likely = {topic for topic, kind in unknown if _LIKELY.search(f"{topic} {kind.rpartition('/')[2]}")} | set(strange)
@@ -117,10 +117,10 @@ class PeopleTopic:
         return len(self._ticks) // 3
 
     def add(self, number: int, recorded: float, message: Any) -> None:
-        """Take a message: its number in the order of time, the time of its record, s, and its contents.
+        """Add a message: its number in the order of time, its record time, s, and its contents.
 
         Raises:
-            AttributeError: it has other fields than a message of this name.
+            AttributeError: it lacks fields of its type.
         """
         stamp = seconds(message.header.stamp)
         frame = self._frames.setdefault(frame_name(message.header.frame_id), len(self._frames))
@@ -134,11 +134,11 @@ class PeopleTopic:
             self._radius[who] = one.radius or People().radius
 
     def placed(self, tree: TransformTree, target: str, stretch: OdometryStretch) -> PlacedPeople:
-        """Return the people of a stretch in a frame.
+        """Return the people of a stretch, transformed to a frame.
 
         Args:
             tree: transforms of the stretch.
-            target: frame to place them in.
+            target: target frame.
             stretch: stretch of the odometry.
         """
         rows, ticks = np.frombuffer(self._rows).reshape(-1, _COLUMNS), np.frombuffer(self._ticks).reshape(-1, 3)
@@ -192,11 +192,11 @@ class PlacedPeople:
     lost: int
 
     def sampled(self, moments: Doubles, robot: Doubles) -> tuple[dict[str, Any], int]:
-        """Return the fields of a recording about pedestrians, and how many persons do not fit into it.
+        """Return the fields of a recording about pedestrians, and the number of people that do not fit.
 
         Args:
             moments: (T,) times of the samples, s.
-            robot: (T, 2) places of the robot, m; if there are too many people, the nearest are kept.
+            robot: (T, 2) positions of the robot, m; if there are too many people, the nearest are kept.
         """
         late, early = moments[0] - _LONGEST_GAP, moments[-1] + _LONGEST_GAP
         near = (self.time >= late) & (self.time <= early)
@@ -225,7 +225,7 @@ class PlacedPeople:
 
 
 def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, moments: Doubles) -> tuple[Doubles, Doubles, Array]:
-    """Place (T, 2), velocity (T, 2) and presence (T,) of one person, seen at ``time``, at other times."""
+    """Return the position (T, 2), velocity (T, 2) and presence (T,) of one person, observed at ``time``, at other times."""
     before = np.searchsorted(time, moments, side="right") - 1
     here, there = np.clip(before, 0, None), np.minimum(before + 1, len(time) - 1)
     gap = time[there] - time[here]
@@ -241,7 +241,7 @@ def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, mom
 
 
 def _headings(velocity: Doubles) -> Doubles:
-    """(T, P) directions of velocities (T, P, 2); a person that stands keeps its last one, or has its first."""
+    """Return (T, P) directions of velocities (T, P, 2); a standing person keeps its last direction, or has its first."""
     heading, walks = np.arctan2(velocity[..., 1], velocity[..., 0]), np.hypot(velocity[..., 0], velocity[..., 1]) > _WALKS
     last = np.maximum.accumulate(np.where(walks, np.arange(len(walks))[:, None], -1), axis=0)
     last = np.where(last < 0, np.argmax(walks, axis=0) if len(walks) else 0, last)
@@ -250,14 +250,14 @@ def _headings(velocity: Doubles) -> Doubles:
 
 
 def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | None, list[str]]:
-    """Return the topic of people that is read, and notes: the one asked for, else the most exact type, then most messages.
+    """Return the topic of people to read, and notes: the requested one, else the most exact type, then the most messages.
 
     Args:
         people: topics with people.
-        asked: topic that is asked for; empty for none.
+        asked: requested topic; empty for none.
 
     Raises:
-        InputError: there is no such topic.
+        InputError: the topic does not exist.
     """
     by_name = {one.topic: one for one in people}
     wanted = next((one for name, one in by_name.items() if name.strip("/") == asked.strip("/")), None) if asked else None

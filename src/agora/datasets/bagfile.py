@@ -1,8 +1,8 @@
-"""Files of ROS 1 (``.bag``, format 2.0) without ROS: every message in the order in which it was written.
+"""Reads ROS 1 files (``.bag``, format 2.0) without ROS: every message in the order of writing.
 
-A bag is read from its beginning, record by record, and not through its index: a bag whose recorder was killed has none. Such a file
-(``.bag.active``) ends somewhere in a record; everything before that is complete. Definitions of messages travel in the bag, so
-messages of packages that nobody has installed are read too.
+A bag is read from its beginning, record by record, and not through its index, because a bag whose recorder was killed has none.
+Such a file (``.bag.active``) ends somewhere in a record; everything before that is complete. The bag contains the definitions of
+its messages, so messages of packages that are not installed are read too.
 
 Format: http://wiki.ros.org/Bags/Format/2.0
 """
@@ -25,17 +25,17 @@ from agora.yaml_tree import require_file
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
-_LARGEST = 1 << 28  # bytes of one record, or of an unpacked chunk, above any that a recorder writes
+_LARGEST = 1 << 28  # bytes, limit of a record or an unpacked chunk; recorders write less
 _PIECE = 1 << 22  # bytes that are read at a time
 
 
 def stem(path: Path) -> str:
-    """The name of a bag, cut off or not, or of an MCAP file, without its ending."""
+    """Return the name of a bag, even if cut off, or of an MCAP file, without suffix."""
     return re.split(r"\.bag|\.mcap", path.name)[0]
 
 
 class Connection(NamedTuple):
-    """The source of messages: their topic, type (``package/Name``) and its definition."""
+    """The source of messages: their topic, their type (``package/Name``) and its definition."""
 
     topic: str
     type: str
@@ -43,17 +43,17 @@ class Connection(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message as it lies in the bag: its time, ns, and its bytes."""
+    """A message as stored in the bag: its time, ns, and its bytes."""
 
     connection: Connection
     nanoseconds: int
     data: bytes
 
     def decode(self) -> Any:
-        """The message, with the attributes of its definition; arrays of numbers are NumPy's.
+        """Return the message, with the attributes of its definition; arrays of numbers are NumPy arrays.
 
         Raises:
-            InputError: the bytes are not those of the definition, or the package rosbags is missing.
+            InputError: the bytes do not match the definition, or the package rosbags is missing.
         """
         store, name = _decoder(self.connection.type, self.connection.definition)
         with reading(self.connection.topic, f"a {self.connection.type}"):
@@ -61,17 +61,17 @@ class Message(NamedTuple):
 
 
 class _Cut(Exception):  # noqa: N818
-    """The file ends, or makes no sense from here on."""
+    """The file ends, or is corrupt from here on."""
 
 
 @dataclass
 class Bag:
-    """A bag, whole or cut off.
+    """A bag, complete or cut off.
 
     Attributes:
         path: path of the file.
         connections: connections by number, as far as the bag was read.
-        cut: problem of the bag, as far as it was read; empty for none.
+        cut: problem of the bag, as far as it was read; empty if there is none.
     """
 
     path: Path
@@ -80,14 +80,14 @@ class Bag:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without suffix."""
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the messages of some topics, or of all, in the order in which they were written; afterwards `cut` names the damage.
+        """Yield the messages of some topics, or of all, in the order of writing; afterwards, `cut` names the damage.
 
         Raises:
-            InputError: the file cannot be read, or is no bag.
+            InputError: the file cannot be read, or is not a bag.
         """
         self.connections, self.cut = {}, ""
         try:
@@ -100,7 +100,7 @@ class Bag:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
     def _records(self, file: BinaryIO, topics: Collection[str] | None) -> Iterator[Message]:
-        """The messages from here on; of a chunk that was never closed, which has no length, the records follow by themselves."""
+        """Yield the messages from here on; a chunk that was never closed has no length, and its records follow individually."""
         while True:
             try:
                 record = _record(file)
@@ -138,7 +138,7 @@ class Bag:
 
 
 def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:
-    """Header and data of the next record, None at the end."""
+    """Return header and data of the next record, None at the end."""
     size = file.read(4)
     if not size:
         return None
@@ -157,7 +157,7 @@ def _length(data: bytes) -> int:
 
 def _exactly(file: BinaryIO, count: int) -> bytes:
     parts, left = [], count
-    while left and (part := file.read(min(left, _PIECE))):  # what a damaged length asks for is not there: no room is made for it
+    while left and (part := file.read(min(left, _PIECE))):  # read in parts: no memory is allocated for a damaged length
         parts.append(part)
         left -= len(part)
     if left:
@@ -166,7 +166,7 @@ def _exactly(file: BinaryIO, count: int) -> bytes:
 
 
 def _fields(data: bytes) -> dict[str, bytes]:
-    """The fields ``name=value`` of a header."""
+    """Return the fields ``name=value`` of a header."""
     fields, place = {}, 0
     while place < len(data):
         (length,) = struct.unpack_from("<I", data, place)
@@ -183,7 +183,7 @@ def _number(header: dict[str, bytes], name: str) -> int:
 
 
 def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
-    """The records of a chunk, which are as many bytes as it says: no more are unpacked."""
+    """Return the records of a chunk; no more bytes than it declares are unpacked."""
     compression, size = header["compression"].decode(), _length(header["size"])
     try:
         if compression == "none":
@@ -211,7 +211,7 @@ def _no_rosbags() -> InputError:
 
 @functools.lru_cache(maxsize=256)
 def _decoder(name: str, definition: str) -> tuple[Any, str]:
-    """Return the decoder of a type of this definition, and the type's name there."""
+    """Return the decoder of a type of this definition, and the type's name in it."""
     try:
         from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
     except ImportError as error:

@@ -1,11 +1,11 @@
 """BARN: static worlds of cylinders between a start and a goal ten metres ahead.
 
 D. Perille, A. Truong, X. Xiao, P. Stone, "Benchmarking metric ground navigation", IEEE SSRR 2020; worlds and paths of
-Daffan/the-barn-challenge (bf5a226f), 270 of 300: those whose number ends in 7 are not in the data.
+Daffan/the-barn-challenge (bf5a226f), 270 of 300: worlds whose number ends in 7 are not in the data.
 
 The map frame is Gazebo's. Row r of a world's grid runs along x, column c along y, the way to drive; a filled cell is a cylinder at
 x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's score places the same cells at x = -4.575 + 0.15 r, y = 5.075 + 0.15 c, an
-error of the original that its published numbers contain: `BarnWorld.scored_path` and `BarnWorld.optimal_time` keep it,
+error of the original that affects its published numbers. `BarnWorld.scored_path` and `BarnWorld.optimal_time` reproduce it,
 `BarnWorld.path` does not.
 """
 
@@ -28,7 +28,7 @@ from agora.maps.grid import Map
 from agora.yaml_tree import read_text
 
 CHALLENGE_WORLDS = tuple(range(0, 300, 6))
-"""The worlds on which entries of the challenge are tried, ten runs each."""
+"""The worlds on which the challenge tests its entries, ten runs each."""
 
 CELL = 0.15
 RADIUS = 0.075
@@ -53,7 +53,7 @@ class BarnWorld:
         start: start of the robot.
         goal: goal of the robot.
         path: (K, 2) reference path from start to goal, to drive or draw, m.
-        scored_path: (K, 2) the reference path as the challenge's score places it, m.
+        scored_path: (K, 2) the reference path at the positions of the challenge's score, m.
     """
 
     number: int
@@ -74,7 +74,7 @@ def world_numbers(folder: Path | None = None) -> list[int]:
     """Return the numbers of the available worlds.
 
     Raises:
-        InputError: the data set is not there, or a file is wrong.
+        InputError: the data set is missing, or a file is wrong.
     """
     return sorted(_grids(_root(folder) / "grids.txt"))
 
@@ -91,14 +91,14 @@ def read_world(
 
     Args:
         number: number of the world, one of `world_numbers`.
-        folder: folder of the data set; None for the one it was imported to.
+        folder: folder of the data set; None for the import folder.
         obstacles: the cylinders as exact discs of radius 0.075 m, or as cells of 0.15 m.
         start_x: x of start and goal, m; -2.25, or -2 as in the challenge of 2022.
         resolution: resolution of the distance field about discs, m.
 
     Raises:
-        UnknownNameError: no such world.
-        InputError: the data set is not there, or a file is wrong.
+        UnknownNameError: the world is unknown.
+        InputError: the data set is missing, or a file is wrong.
     """
     root = _root(folder)
     grids, paths = _grids(root / "grids.txt"), _paths(root / "paths.json")
@@ -119,7 +119,7 @@ def read_world(
 
 
 def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
-    """Field and corridor on one lattice: the corridor's cells continue the field's towards the robot."""
+    """Return field and corridor on one lattice: the corridor's cells continue the field's towards the robot."""
     before = round((_FIRST[1] - _BACK) / CELL)
     whole = np.zeros((before + _CELLS, _CELLS), np.bool_)
     whole[before:] = grid.T
@@ -137,7 +137,7 @@ def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
 
 
 def free_space(grid: Bools) -> Bools:
-    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; cells outside are free."""
+    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits (its C-space); cells outside are free."""
     blocked = np.zeros((_CELLS + 4, _CELLS + 4), np.bool_)
     for row in range(5):
         for column in range(5):
@@ -147,7 +147,7 @@ def free_space(grid: Bools) -> Bools:
 
 @once_per_file
 def _grids(path: Path) -> dict[int, Bools]:
-    """``grids.txt``: per world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
+    """Return the grids of ``grids.txt``: per world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
     lines = [(i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.startswith("#")]
     grids: dict[int, Bools] = {}
     for at in range(0, len(lines), _CELLS + 1):
@@ -169,7 +169,7 @@ def _grids(path: Path) -> dict[int, Bools]:
 
 @once_per_file
 def _paths(path: Path) -> dict[str, tuple[tuple[int, int], ...]]:
-    """``paths.json``: by world a list of [row, column]."""
+    """Return the paths of ``paths.json``: by world a list of [row, column]."""
     paths = load(path, dict[str, tuple[tuple[int, int], ...]])
     for world, cells in paths.items():
         if not cells or any(not 0 <= value < _CELLS for cell in cells for value in cell):

@@ -1,6 +1,6 @@
 """The catalogue of data sets, their folders, and their import.
 
-The folder is the one that the environment variable ``AGORA_DATA`` names, else ``~/.local/share/agora``; each data set is a folder
+The data folder is named by the environment variable ``AGORA_DATA``, else it is ``~/.local/share/agora``; each data set is a folder
 in it.
 """
 
@@ -27,7 +27,7 @@ class DataSet:
         title: description in a line.
         origin: origin and terms.
         files: expected files, relative to its folder.
-        elsewhere: folders of the original distribution by ours, where `import_folder` also looks for files.
+        elsewhere: folders of the original distribution by Agora's folders, where `import_folder` also looks for files.
     """
 
     name: str
@@ -43,7 +43,7 @@ class DataStatus:
 
     Attributes:
         name: name of the data set.
-        folder: folder in which it is looked for.
+        folder: folder where it is expected.
         state: whether all, some or none of the files exist.
         missing: missing files.
     """
@@ -139,7 +139,7 @@ def status(name: str) -> DataStatus:
 
 
 def missing(name: str) -> str:
-    """Say in one line that a data set is not there or not complete, and how to get it; empty if it is complete.
+    """Return one line that a data set is missing or incomplete, and how to get it; empty if it is complete.
 
     Raises:
         UnknownNameError: no data set has this name.
@@ -159,7 +159,7 @@ def data_folder(name: str) -> Path:
 
     Raises:
         UnknownNameError: no data set has this name.
-        InputError: it is not there or not complete; says how to get it.
+        InputError: it is missing or incomplete; the message says how to get it.
     """
     if lacking := missing(name):
         raise InputError(lacking)
@@ -167,17 +167,18 @@ def data_folder(name: str) -> Path:
 
 
 def import_folder(name: str, source: str | Path) -> Path:
-    """Copy a data set to the data folder once it is checked; a copy that was interrupted goes on where it stopped.
+    """Check a data set and copy it to the data folder; an interrupted copy continues where it stopped.
 
     Args:
         name: name of the data set.
         source: folder with its files, laid out as here or as in the original distribution.
 
     Returns:
-        the folder it is in now.
+        The folder of the data set.
 
     Raises:
-        InputError: files are missing or are not this data set (then the data folder stays as it was), or it cannot be written.
+        InputError: files are missing or do not belong to this data set (then the data folder is unchanged), or the folder cannot be
+            written.
     """
     data, source = data_set(name), Path(source)
     if not source.is_dir():
@@ -207,7 +208,7 @@ def import_folder(name: str, source: str | Path) -> Path:
 
 
 def _of_source(message: str, part: Path, found: Mapping[str, Path | None]) -> str:
-    """A message about copies in a folder that is gone, with the paths of the files themselves."""
+    """Return a message about temporary copies, with the paths of the original files."""
     for file, path in found.items():
         message = message.replace(str(part / file), str(path))
     return message
@@ -217,7 +218,7 @@ def check(name: str, folder: Path) -> None:
     """Read everything of a data set once.
 
     Raises:
-        InputError: a file is wrong; names file and line.
+        InputError: a file is wrong; the message has file and line.
     """
     importlib.import_module(f"agora.datasets.{data_set(name).name}").check(folder)
 
@@ -231,7 +232,7 @@ def _find(source: Path, file: str, elsewhere: Mapping[str, str]) -> Path | None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copy a file unless an equal one exists; completely or not at all."""
+    """Copy a file unless an equal one exists, whole or not at all."""
     if target.is_file() and target.stat().st_size == path.stat().st_size and target.read_bytes() == path.read_bytes():
         return
     target.parent.mkdir(parents=True, exist_ok=True)

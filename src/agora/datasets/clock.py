@@ -1,4 +1,4 @@
-"""Stamps of messages as robots and simulators make them: clocks that go back, jump, or stand at 0."""
+"""Time stamps of messages from robots and simulators: clocks that go back, jump, or stay at 0."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from agora.core.state import Array, Bools, Doubles, Ints
 
 GAP = 60.0
-"""Time between two messages above which they are of two drives, s."""
-_LATE = 1.0  # s: a stamp that is farther from the record's time is of another clock
-_FAST, _FAR = 20.0, 1.0  # m/s and m: what is farther away than this after that is not driven
+"""Time between two messages above which they belong to two drives, s."""
+_LATE = 1.0  # s: stamps farther from the record time belong to another clock
+_FAST, _FAR = 20.0, 1.0  # m/s and m: larger jumps are not drives
 
 
 def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> list[Ints]:
-    """Return the numbers of the messages of each stretch in which time goes on and nothing leaps.
+    """Return the numbers of the messages of each stretch in which time increases and nothing jumps.
 
     A stretch ends where the clock goes back (a simulation that was reset, NTP) or jumps ahead by more than ``gap``, or where the
-    place leaps faster than 20 m/s (a robot that was put back). A single message is left out where its neighbours are in line with
-    each other and not with it. So is one with the stamp of the message before.
+    position jumps faster than 20 m/s (a robot that was moved). A single message is left out if its neighbours are consistent with
+    each other but not with it, or if it has the stamp of the message before.
 
     Args:
-        stamps: (N,) s, in the order of their coming.
+        stamps: (N,) s, in the order of arrival.
         places: (N, 2) m.
         gap: longest time between two messages of a stretch, s.
     """
@@ -46,6 +46,6 @@ def moments(stamps: Array, recorded: Array) -> Doubles:
 
     Args:
         stamps: (N,) s.
-        recorded: (N,) times of the record on the clock of the stamps, s.
+        recorded: (N,) record times on the clock of the stamps, s.
     """
     return np.where(np.abs(stamps - recorded) <= _LATE, stamps, recorded)

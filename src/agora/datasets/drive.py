@@ -1,4 +1,4 @@
-"""A recording of a robot's drive that knows nothing of Agora: fields that cannot be computed are missing."""
+"""A recording of a robot's drive without Agora: fields that cannot be computed are missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.robots.model import RobotModel
 from agora.tasks.budget import Way, shortest_way
 
 TOLERANCE = 0.3
-"""How near to the goal counts as reached, m."""
+"""Distance from the goal that counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
 _NOBODY_SAID = frozenset(
     {
@@ -31,16 +31,17 @@ _NOBODY_SAID = frozenset(
     }
     | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
 )
-"""Fields of a recording that odometry says nothing about."""
+"""Fields of a recording that odometry does not provide."""
 
 
 def drive(
     robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
 ) -> PlayedRobot:
-    """Return a drive as a recording, as far as it is known; ``known`` are further fields of the recording that are.
+    """Return a drive as a recording, as far as it is known; ``known`` has further known fields of the recording.
 
-    Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The goal was reached if the
-    robot was within `TOLERANCE` of it at the end. Nobody said a time limit: the end stands for it; what depends on it is empty.
+    Positions are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The goal counts as reached
+    if the robot was within `TOLERANCE` of it at the end. The unknown time limit is replaced by the end; values that depend on it
+    are empty.
     """
     missing = set(_NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()

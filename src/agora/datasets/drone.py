@@ -23,12 +23,12 @@ _COLUMNS = 9
 
 
 def read_annotations(path: Path) -> Rows:
-    """Read the pedestrians, in pixels with y up: the middle of the box of each who is not lost.
+    """Read the pedestrians, in pixels with y up: the middle of the box of each pedestrian that is not lost.
 
-    Bikers, skaters, carts, cars and buses are left out. The place is that of the box: the videos look straight down.
+    Bikers, skaters, carts, cars and buses are left out. The position is that of the box, because the videos look straight down.
 
     Raises:
-        InputError: the file is wrong; names the line.
+        InputError: the file is wrong; the message has the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []

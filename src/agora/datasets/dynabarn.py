@@ -1,4 +1,4 @@
-"""DynaBARN: moving cylinders, unaware of the robot, that cross an arena and start again for ever.
+"""DynaBARN: moving cylinders, unaware of the robot, that cross an arena again and again.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
 environments", SSRR 2022. 90 worlds, easy, medium and hard: ``challenge_NN`` of the BARN challenge and ``demo_NN`` of the paper's
@@ -56,7 +56,7 @@ class _WorldFile:
 
 @dataclass(frozen=True)
 class _File:
-    """``worlds.json``."""
+    """The contents of ``worlds.json``."""
 
     obstacle_radius_m: float
     arena: tuple[float, float, float, float]
@@ -91,10 +91,10 @@ class DynabarnWorld:
 
 
 def world_names(folder: Path | None = None, *, difficulty: Difficulty | None = None) -> list[str]:
-    """Return the names of the worlds, sorted; those of one difficulty where it is given.
+    """Return the names of the worlds, sorted; if given, only those of one difficulty.
 
     Raises:
-        InputError: the data set is not there, or ``worlds.json`` is wrong.
+        InputError: the data set is missing, or ``worlds.json`` is wrong.
     """
     worlds = _file(_root(folder) / "worlds.json").worlds
     return sorted(name for name, world in worlds.items() if difficulty in (None, world.difficulty))
@@ -111,15 +111,15 @@ def read_world(
 
     Args:
         name: one of `world_names`.
-        folder: folder of the data set; None for the one it was imported to.
-        phases: (n,) share in [0, 1) of its period that each obstacle is ahead at time 0; None for all at their first waypoint, as
-            in the data.
-        motion: straight lines at constant speed between waypoints, as the paper says, or a uniform Catmull-Rom spline through them
-            that starts and ends at rest, near to what Gazebo does (drawn as 16 lines a segment).
+        folder: folder of the data set; None for the import folder.
+        phases: (n,) share in [0, 1) of its period by which each obstacle is ahead at time 0; None to start all at their first
+            waypoint, as in the data.
+        motion: straight lines at constant speed between waypoints, as in the paper, or a uniform Catmull-Rom spline through them
+            that starts and ends at rest, similar to Gazebo (drawn as 16 lines per segment).
 
     Raises:
-        UnknownNameError: no such world.
-        InputError: the data set is not there, a file is wrong, or the phases do not fit.
+        UnknownNameError: the world is unknown.
+        InputError: the data set is missing, a file is wrong, or the number of phases is wrong.
     """
     root = _root(folder)
     file = _file(root / "worlds.json")
@@ -158,7 +158,7 @@ def read_world(
 
 
 def _spline(table: Doubles) -> Doubles:
-    """Knots (t, x, y) on the uniform Catmull-Rom spline through waypoints (t, x, y)."""
+    """Return knots (t, x, y) on the uniform Catmull-Rom spline through waypoints (t, x, y)."""
     tangent = np.gradient(table[:, 1:], axis=0)
     tangent[[0, -1]] = 0.0
     u = np.arange(_SAMPLES_PER_SEGMENT)[:, None] / _SAMPLES_PER_SEGMENT
@@ -169,7 +169,7 @@ def _spline(table: Doubles) -> Doubles:
 
 
 def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0, -10.0, 10.0)) -> Map:
-    """Return walls half a metre thick on three sides; room for the start on the fourth.
+    """Return walls half a metre thick on three sides; the fourth has room for the start.
 
     Args:
         name: name of the map.

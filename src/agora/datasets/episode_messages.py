@@ -1,7 +1,7 @@
 """The messages of Agora's ROS graph in a bag, by episode.
 
-Step 0 of the robots is an episode's beginning. Stamps of the graph only grow, so all messages from its stamp on, up to that of the
-next one's step 0, are of this episode. The message that describes an episode comes before its step 1.
+Step 0 of the robots begins an episode. Stamps of the graph only increase, so all messages from its stamp up to the next step 0
+belong to this episode. The message that describes an episode comes before its step 1.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
 _CONTACTS, _NOTES = "simulator/contacts", "navigation/notes"
 _TOPICS = (EPISODE, ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
 SAME = 1e-6
-"""Time between two stamps that are one, s."""
+"""Time between stamps that count as equal, s."""
 
 
 @dataclass
 class EpisodeMessages:
     """The messages of an episode.
 
-    ``robots`` and ``pedestrians`` are by physics step; ``began`` is the record's time, ns; ``set_at`` are the steps at which goals
+    ``robots`` and ``pedestrians`` are by physics step; ``began`` is the record time, ns; ``set_at`` has the steps at which goals
     were set by hand.
     """
 
@@ -45,7 +45,7 @@ class EpisodeMessages:
 
 @dataclass(frozen=True)
 class _Run:
-    """Messages of the robots from a step 0 on: numbers of the first and last one, the first one's time of record, ns, and steps."""
+    """Messages of the robots from a step 0 on: numbers of the first and last one, the first one's record time, ns, and steps."""
 
     first: int
     last: int
@@ -57,7 +57,7 @@ def topics_of(bag: Source) -> dict[str, str]:
     """Return the topics of episodes in a bag, in any namespace, by their kind.
 
     Raises:
-        InputError: the file cannot be read, or is no bag.
+        InputError: the file cannot be read, or is not a bag.
     """
     for _ in bag.messages([]):
         pass
@@ -65,10 +65,10 @@ def topics_of(bag: Source) -> dict[str, str]:
 
 
 def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
-    """Return the messages of each episode, in their order, and remarks on those that are not whole.
+    """Return the messages of each episode, in their order, and notes on incomplete episodes.
 
     Raises:
-        InputError: no episode is in the bag, or none from its beginning.
+        InputError: the bag has no episode, or none from its beginning.
     """
     wanted = topics_of(bag)
     heard: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in _TOPICS}
@@ -95,7 +95,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
 
 
 def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
-    """Yield the runs of messages from a step 0 on; messages of an earlier run are passed over."""
+    """Return the runs of messages from a step 0 on; messages of an earlier run are skipped."""
     starts = [k for k, (_, _, content) in enumerate(robots) if content.step == 0]
     runs = []
     for begin, end in zip(starts, [*starts[1:], len(robots)], strict=True):
@@ -107,7 +107,7 @@ def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
 def _messages_of(
     heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float
 ) -> EpisodeMessages:
-    """Return the messages of one episode, whose stamps are from ``since`` on and before ``until``."""
+    """Return the messages of one episode, with stamps from ``since`` on and before ``until``."""
     within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
     said = EpisodeMessages(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
     for content in within[_PEDESTRIANS]:
@@ -123,17 +123,17 @@ def _messages_of(
 
 
 def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str]:
-    """Lines about episodes whose beginning is not in the bag."""
+    """Return lines about episodes whose beginning is not in the bag."""
     known = {content.number for number, _, content in episodes if number in read}
     lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
     return [f"the beginning of {entry} is not in the bag; it is left out" for entry in lost.values()]
 
 
 def goals_by_hand(robot: Any) -> int:
-    """The number of a robot's goals that were set by hand, by its ``RobotStatus``; bags of earlier versions do not say it."""
+    """Return the number of a robot's goals that were set by hand, by its ``RobotStatus``; bags of earlier versions lack it."""
     return int(getattr(robot, "by_hand", 0))
 
 
 def time_of(message: Any) -> float:
-    """The stamp of a message, s."""
+    """Return the stamp of a message, s."""
     return seconds(message.header.stamp)

@@ -10,10 +10,10 @@ What to know before comparing numbers:
   (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame.
 - obsmat of zara01 is in zara02's frame moved by (1.30, 15.66) m. The building's lines of zara01's ``map.xml`` and its goals are in
   zara02's frame; they are moved here. The lines of the parked car are right as they are.
-- A scene says at how many frames a second it was filmed: its ``scene.yaml``, its name where it is a public one's, or its
-  velocities (`agora.datasets.scenes`).
-- obsmat of students003 was made from other pixels and has other ids: it disagrees with the rest by 0.36 m (median). Its
-  ``groups.txt`` has the ids of obsmat, so groups come with that source only; students001 has no groups and uses students003's
+- The frame rate of a scene follows from its ``scene.yaml``, from its name for public scenes, or from its velocities
+  (`agora.datasets.scenes`).
+- obsmat of students003 was made from different pixels and has different ids: it differs from the other sources by 0.36 m (median).
+  Its ``groups.txt`` has the ids of obsmat, so groups come with that source only; students001 has no groups and uses students003's
   homography. No scene of students has a map.
 """
 
@@ -49,7 +49,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "students001": ("table", "annotation"),
     "students003": ("table", "annotation", "obsmat"),
 }
-"""The scenes of the data set and what their pedestrians can be read from, the default first."""
+"""The scenes of the data set and the sources of their pedestrians, the default first."""
 
 _SAME_CAMERA = {
     **dict.fromkeys(("students001", "students01", "uni_examples"), ("students003", "students03")),
@@ -71,7 +71,7 @@ class RecordedScene:
         source: kind of file that its pedestrians were read from.
         map: walls of the scene; free space as far as people walk if none are known.
         trajectories: pedestrians of the scene; time 0 is frame 0.
-        destinations: (D, 2) goals that the authors assumed, m; D = 0 where they gave none.
+        destinations: (D, 2) goals that the authors assumed, m; D = 0 if they gave none.
     """
 
     name: str
@@ -93,15 +93,15 @@ def read_scene(
 
     Args:
         name: name of a folder of the data set (`scene_sources`).
-        source: kind of file that its pedestrians are read from; None for the usual one.
+        source: kind of file that its pedestrians are read from; None for the default.
         walls: source of eth's and hotel's walls: the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the
             others have lines only.
-        folder: folder of the data set; None for the one it was imported to.
-        said: frame rate and scale, before what the scene says of itself.
+        folder: folder of the data set; None for the import folder.
+        said: frame rate and scale, which override those of the scene.
 
     Raises:
-        UnknownNameError: no such scene, or the scene has no such source.
-        InputError: the data set is not there, or a file is wrong.
+        UnknownNameError: the scene is unknown, or lacks this source.
+        InputError: the data set is missing, or a file is wrong.
     """
     sources = scene_sources(name, folder)
     chosen = source or sources[0]
@@ -132,12 +132,12 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
     A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
     ``<name>.txt``, one file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
-    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same
-    place. A file ``<name>.ndjson`` in the folder of the data set is a scene, too.
+    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or uses that of a scene filmed from the same place. A file
+    ``<name>.ndjson`` in the folder of the data set is a scene, too.
 
     Args:
         name: name of the scene.
-        folder: folder of the data set; None for the usual one.
+        folder: folder of the data set; None for the default.
 
     Raises:
         UnknownNameError: the data set has no such scene.
@@ -153,10 +153,10 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
 
 def scenes_folder(name: str) -> Path:
-    """Return the folder in which a scene is looked for: the data set's, which must be whole for a scene of its own.
+    """Return the folder that contains a scene: the data set's, which must be complete for its own scenes.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     return data_folder("eth_ucy") if name in SOURCES else data_home() / "eth_ucy"
 
@@ -167,7 +167,7 @@ def _sources_in(place: Path) -> tuple[Source, ...]:
 
 
 def _files(place: Path, source: Source) -> list[Path]:
-    """The files of a source; there may be none. A scene that is not a folder is a TrajNet++ file in the folder of the others."""
+    """Return the files of a source, possibly none. A scene that is not a folder is a TrajNet++ file in the folder of the others."""
     if not place.is_dir():
         return [place.with_name(f"{place.name}{_TRAJNET}")] if source == "trajnet" else []
     if source == "trajnet":
@@ -177,7 +177,7 @@ def _files(place: Path, source: Source) -> list[Path]:
 
 
 def _file(place: Path, source: Source) -> Path:
-    """The file of a source.
+    """Return the file of a source.
 
     Raises:
         InputError: the folder has several files of TrajNet++, each of which is a scene.
@@ -202,7 +202,7 @@ def _pedestrians(root: Path, name: str, source: Source, said: SceneFile) -> Traj
 
 
 def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
-    """Return the frame rate that the file of a source says itself; None if it says none.
+    """Return the frame rate that the file of a source states; None if it states none.
 
     Raises:
         InputError: the file is wrong.
@@ -211,21 +211,21 @@ def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
 
 
 def scene_path(name: str, folder: Path | None = None) -> Path:
-    """Return the folder of a scene, or the file of TrajNet++ that is one.
+    """Return the folder of a scene, or its TrajNet++ file.
 
     Args:
         name: name of the scene.
-        folder: folder of the data set; None for the one it was imported to.
+        folder: folder of the data set; None for the import folder.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     place = (scenes_folder(name) if folder is None else folder) / name
     return place if place.is_dir() else place.with_name(f"{name}{_TRAJNET}")
 
 
 def homography_file(place: Path) -> Path:
-    """Return the homography of a scene: its own, or that of a scene that was filmed from the same place.
+    """Return the homography of a scene: its own, or that of a scene filmed from the same place.
 
     That scene is searched for in the neighbouring folders and in the data folder.
 
@@ -233,7 +233,7 @@ def homography_file(place: Path) -> Path:
         place: folder of the scene.
 
     Raises:
-        InputError: there is none.
+        InputError: no homography was found.
     """
     same = _SAME_CAMERA.get(place.name, ())
     beside = [root / other for root in (place.parent, data_home() / "eth_ucy") for other in same]
@@ -245,7 +245,7 @@ def homography_file(place: Path) -> Path:
 
 
 def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
-    """The rows of a source.
+    """Return the rows of a source.
 
     Raises:
         InputError: the file is wrong, or its pixels have no scale.
@@ -262,7 +262,7 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
 def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectories:
     """Read UCY's splines (``.vsp``): control points in pixels from the picture's centre, joined by straight lines.
 
-    Only as many splines are read as the first line says; obstacles may follow. A pedestrian's id is its place in the file, from 1.
+    The first line gives the number of splines; obstacles may follow. A pedestrian's id is its position in the file, from 1.
 
     Args:
         path: the file.
@@ -270,7 +270,7 @@ def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectorie
         rate: frames per second.
 
     Raises:
-        InputError: the file is wrong; names the line.
+        InputError: the file is wrong; the message has the line.
     """
     lines = read_text(path).splitlines()
     count, at = _leading_count(lines, 0, path), 1
@@ -294,7 +294,7 @@ def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectorie
 
 
 def _leading_count(lines: list[str], at: int, path: Path) -> int:
-    """The number at the start of a line like ``9 - Num of control points``."""
+    """Return the number at the start of a line such as ``9 - Num of control points``."""
     words = lines[at].split() if at < len(lines) else []
     if not words or not words[0].isdecimal() or len(words[0]) > 7:
         raise InputError(f"{path}:{at + 1}: expected a number of splines or control points, got {' '.join(words)[:60]!r}")
@@ -314,10 +314,10 @@ def read_homography(path: Path) -> Doubles:
 
 
 def read_groups(path: Path) -> list[tuple[int, ...]]:
-    """Read walking groups, a line of ids each; a line with one number only is a count and is passed over.
+    """Read walking groups, one line of ids each; a line with a single number is a count and is skipped.
 
     Raises:
-        InputError: a line holds something else than whole numbers.
+        InputError: a line contains anything other than integers.
     """
     groups = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -330,10 +330,10 @@ def read_groups(path: Path) -> list[tuple[int, ...]]:
 
 
 def project(homography: Doubles, points: Doubles) -> Doubles:
-    """Return points (N, 2) taken through a homography (3, 3).
+    """Return points (N, 2) transformed by a homography (3, 3).
 
     Raises:
-        InputError: it takes a point to infinity.
+        InputError: it maps a point to infinity.
     """
     taken = np.column_stack((points, np.ones(len(points)))) @ homography.T
     if not np.isfinite(taken).all() or (np.abs(taken[:, 2]) <= 1e-12 * np.abs(taken).max(1)).any():
@@ -344,7 +344,7 @@ def project(homography: Doubles, points: Doubles) -> Doubles:
 def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: float = 0.05) -> Map:
     """Return the map of an image in which obstacles are white.
 
-    A cell takes the pixel at its centre; what the picture does not show is unknown.
+    A cell takes the pixel at its centre; cells outside the picture are unknown.
 
     Args:
         path: path of the image.
@@ -353,7 +353,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
         resolution: length of a cell, m.
 
     Raises:
-        InputError: the image cannot be read, or its homography makes no map of it.
+        InputError: the image cannot be read, or its homography does not yield a map.
     """
     try:
         with image_of(path) as image:
@@ -378,7 +378,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
 
 
 def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: Doubles) -> Map:
-    """Walls as shapes, and free space a margin beyond them and as far as people walk."""
+    """Return walls as shapes, and free space around them with a margin and as far as people walk."""
     ends = segments.reshape(-1, 2)
     centres, reach = pillars[:, :2], pillars[:, 2:]
     walked = np.column_stack((people.knot_x, people.knot_y))
@@ -388,7 +388,7 @@ def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: D
 
 
 def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
-    """The lines (S, 4) and circles (D, 3) of OpenTraj's ``map.xml`` in obsmat's metres."""
+    """Return the lines (S, 4) and circles (D, 3) of OpenTraj's ``map.xml`` in obsmat's metres."""
     try:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
@@ -408,7 +408,9 @@ def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
 
 
 def _obsmat_to_annotation(root: Path, name: str, said: SceneFile) -> tuple[Doubles, Doubles]:
-    """The affine map (2, 2), (2,) from obsmat's metres to the annotation's, fitted to everybody's places in both (0.12 m)."""
+    """Return the affine map (2, 2), (2,) from obsmat's metres to the annotation's, fitted to everybody's positions in both (0.12
+    m).
+    """
     one, other = (_pedestrians(root, name, source, said) for source in ("obsmat", "annotation"))
     here, there = [], []
     for row in range(one.count):

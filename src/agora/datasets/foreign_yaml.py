@@ -16,27 +16,27 @@ MOST = 10_000
 
 @dataclass
 class Notes:
-    """Notes on the keys of a file, each once with the line of its first place.
+    """Notes on the keys of a file, each once with the line of its first occurrence.
 
     Attributes:
         where: path of the file.
-        lines: line and number of places by key and text.
+        lines: line and number of occurrences by key and text.
     """
 
     where: str
     lines: dict[tuple[str, str], tuple[int | None, int]] = field(default_factory=dict)
 
     def add(self, line: int | None, key: str, text: str) -> None:
-        """Note a text about a key."""
+        """Add a note about a key."""
         first, count = self.lines.get((key, text), (line, 0))
         self.lines[key, text] = first, count + 1
 
     def left_out(self, node: Node, known: Collection[str], path: str, why: Mapping[str, str]) -> None:
-        """Note the keys of a mapping that are not known.
+        """Add notes on the unknown keys of a mapping.
 
         Args:
             node: the mapping.
-            known: keys that are taken.
+            known: known keys.
             path: path of the mapping, without names and numbers.
             why: reasons by path of the key.
         """
@@ -46,7 +46,7 @@ class Notes:
                 self.add(node.key_lines.get(key, node.line), name, f"not taken: {why.get(name, 'there is no counterpart')}")
 
     def texts(self) -> list[str]:
-        """The notes, a line each."""
+        """Return the notes, one line each."""
         return [
             f"{self.where}:{line}: {key}: {text}" + (f" ({count} places)" if count > 1 else "")
             for (key, text), (line, count) in self.lines.items()
@@ -54,7 +54,7 @@ class Notes:
 
 
 def wrong(where: str, line: int | None, key: str, expected: str, value: Any) -> InputError:
-    """Return the error of a key that holds something else than expected."""
+    """Return the error for a key with an unexpected value."""
     return InputError(f"{where}:{line}: {key}: expected {expected}, got {value_text(value)}")
 
 
@@ -69,7 +69,7 @@ def numbers_of(node: Node | None, where: str, key: str, least: int, default: tup
     """Return a list of at least ``least`` finite numbers; ``default`` without a node.
 
     Raises:
-        InputError: it is something else.
+        InputError: the value is something else.
     """
     if node is None and default is not None:
         return default
@@ -83,7 +83,7 @@ def number_of(node: Node | None, where: str, key: str, default: float) -> float:
     """Return a finite number; ``default`` without a node.
 
     Raises:
-        InputError: it is something else.
+        InputError: the value is something else.
     """
     if node is None:
         return default

@@ -1,8 +1,8 @@
-"""Goals in a bag, and the episodes that they make of a drive.
+"""Goals in a bag, and the episodes into which they divide a drive.
 
-An episode begins at the stamp of its goal. It ends at the arrival, or when the action of the goal has its result or is cancelled,
-or at the next goal, or where the record ends. The robot arrives when it is within `TOLERANCE` of the goal and comes no nearer than
-by another 2 cm, before it leaves again.
+An episode begins at the stamp of its goal. It ends at the arrival, at the result or the cancellation of the goal's action, at the
+next goal, or at the end of the record. The robot arrives when it is within `TOLERANCE` of the goal and comes at most another 2 cm
+nearer before it leaves again.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from agora.datasets.transforms import Transforms, frame_name
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
-_SAME = 0.1  # m between two goals that are one
-_SOON = 1.0  # s within which an action has a goal that came on a topic
-_ROUNDING = 1e-4  # s of stamps in seconds
+_SAME = 0.1  # m, largest distance between equal goals
+_SOON = 1.0  # s within which a goal on a topic becomes the action's goal
+_ROUNDING = 1e-4  # s, rounding error of stamps in float seconds
 _CANCELLED = "cancelled"
 _STATUS = {2: "preempted", 3: "succeeded", 4: "aborted", 5: "rejected", 8: "recalled", 9: "lost"}  # of actionlib_msgs/GoalStatus
 
 
 class StampedPose(NamedTuple):
-    """A pose as somebody sent it: a goal, or a localisation's estimate.
+    """A published pose: a goal, or an estimate of a localisation.
 
     Attributes:
         number: number of its message in the order of time.
         topic: topic of the message.
-        recorded: time of the record, s.
+        recorded: record time, s.
         stamp: stamp of the message, s.
         frame: frame of the pose, empty if unknown.
         pose: position (1, 3), m, and quaternion (1, 4).
@@ -52,7 +52,7 @@ class StampedPose(NamedTuple):
 
     @staticmethod
     def of(number: int, topic: str, recorded: float, header: Any, pose: Any) -> StampedPose:
-        """Return the pose of a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a rotation of zeros is none."""
+        """Return the pose of a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a zero quaternion counts as no rotation."""
         at, turned = pose.position, pose.orientation
         rotation = np.array([[turned.x, turned.y, turned.z, turned.w]])
         length = float(np.linalg.norm(rotation))
@@ -61,19 +61,17 @@ class StampedPose(NamedTuple):
         return StampedPose(number, topic, recorded, seconds(header.stamp), frame_name(header.frame_id), there)
 
     def time(self, shift: float) -> float:
-        """Return the time of sending, s, on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of
-        this clock.
-        """
+        """Return the sending time, s, on the robot's clock, which is ``shift`` ahead of the record: the stamp if of this clock."""
         return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 class GoalDone(NamedTuple):
-    """A message that a goal of an action is done with: its result, or its cancellation.
+    """A message that ends a goal of an action: its result, or its cancellation.
 
     Attributes:
         number: number of its message in the order of time.
         topic: topic of the message.
-        recorded: time of the record, s.
+        recorded: record time, s.
         stamp: stamp of the message, s.
         says: the end in a word.
         name: name of the goal; empty for all.
@@ -94,26 +92,24 @@ class GoalDone(NamedTuple):
 
 
 def is_goal(topic: str, kind: str) -> bool:
-    """Return whether a topic of a type is one of goals: poses on ``.../goal``, and the actions of move_base and Move Base Flex."""
+    """Return whether a topic, by its type, carries goals: poses on ``.../goal``, or actions of move_base and Move Base Flex."""
     return kind.endswith("/MoveBaseActionGoal") or (kind == "geometry_msgs/PoseStamped" and topic.rpartition("/")[2] in _LEAVES)
 
 
 def goal_of(number: int, topic: str, recorded: float, message: Any) -> StampedPose:
-    """The goal of a message of a topic of goals."""
+    """Return the goal of a message of a goal topic."""
     posed = message.goal.target_pose if hasattr(message, "goal") else message
     name = message.goal_id.id if hasattr(message, "goal_id") else ""
     return StampedPose.of(number, topic, recorded, posed.header, posed.pose)._replace(name=name)
 
 
 def is_word(topic: str, kind: str) -> bool:
-    """Return whether a topic of a type says that goals are done with: results of move_base and Move Base Flex, and cancels of
-    these.
-    """
+    """Return whether a topic, by its type, ends goals: results of move_base and Move Base Flex, and their cancellations."""
     return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
 
 
 def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone | None:
-    """The word of a message of such a topic; None for a status that is no end."""
+    """Return the word of a message of such a topic; None for a status that does not end a goal."""
     if not hasattr(message, "status"):
         return GoalDone(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
     goal, said = message.status.goal_id, _STATUS.get(message.status.status)
@@ -123,7 +119,7 @@ def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone 
 
 
 class Aim(NamedTuple):
-    """A goal (3,) in the frame of a drive, when it was sent, s, and its name."""
+    """A goal (3,) in the frame of a drive, its sending time, s, and its name."""
 
     time: float
     goal: Array
@@ -131,7 +127,7 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a goal: its time, s, the end in a word, the goal's name, and the time at which it was sent (`GoalDone`)."""
+    """The end of a goal: its time, s, the end in a word, the goal's name, and its sending time (`GoalDone`)."""
 
     time: float
     says: str
@@ -150,7 +146,7 @@ class GoalSpan(NamedTuple):
 
 @dataclass
 class _Chosen:
-    """A goal that makes an episode, and the names that it has."""
+    """A goal that defines an episode, and its names."""
 
     time: float
     goal: Array
@@ -158,9 +154,9 @@ class _Chosen:
 
 
 def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[GoalSpan]:
-    """Yield the episodes that goals make of a drive.
+    """Yield the episodes into which goals divide a drive.
 
-    A goal that is sent again, on the same topic or on another, is the same while the robot is on its way to it or stands on it.
+    A goal that is sent again, on any topic, is the same goal while the robot is on its way to it or stands on it.
 
     Args:
         time: (T,) times, s.
@@ -203,9 +199,9 @@ def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], end
 
 
 def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | None:
-    """Return the end of goal number k; None for none.
+    """Return the end of goal number k; None if there is none.
 
-    A result names its goal. Where nobody has told the goal's name, it is the last one that was sent by then, or the one under way.
+    A result names its goal. If the goal's name is unknown, the result belongs to the last goal sent by then, or the current one.
     """
     known = set().union(*(one.names for one in chosen))
     for end in ends:
@@ -227,7 +223,7 @@ def _sent_by(end: End) -> float:
 
 
 def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
-    """Return the results whose goal is not among ``goals``: it was sent before the record began, or on a topic that is not there.
+    """Return the results whose goal is not among ``goals``: it was sent before the record began, or on a missing topic.
 
     Args:
         goals: goals of a drive.
@@ -241,7 +237,7 @@ def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
 def arrival(pose: Array, goal: Array) -> int | None:
     """Return the number of the sample at which a robot arrives; None if it does not.
 
-    A robot that begins within the tolerance and comes back to it later has arrived when it comes back.
+    A robot that begins within the tolerance and returns to it later arrives when it returns.
 
     Args:
         pose: (T, 2 or more) m.

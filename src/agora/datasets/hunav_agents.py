@@ -3,9 +3,9 @@
 The parameters of the loader are the names of the agents, and by name their place, speed, behaviour and goals. Keys and defaults are
 those of hunav_agent_manager/src/hunav_loader.cpp (afa9743) and of later configurations (965619e), in which a behaviour is a
 mapping. HuNavSim's behaviours are Agora's reactions to robots (hunav_msgs/msg/Agent.msg). A goal is reached within ``goal_radius``.
-Cyclic goals are walked in a loop, others once.
+Cyclic goals are visited in a loop, others once.
 
-Places are in the frame of a map, which the file names and which HuNavSim keeps in hunav_rviz2_panel/maps. A file has no robot.
+Positions are in the frame of a map, which the file names and which HuNavSim stores in hunav_rviz2_panel/maps. A file has no robot.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def import_hunav(source: str | Path, output: str | Path, place: Path | None = No
 
     Args:
         source: path of the file.
-        output: folder of the world, which must not be there or be empty.
-        place: map (.yaml) of the file; by default the one of the file's name for it, near the file.
+        output: folder of the world, which must be missing or empty.
+        place: map (.yaml) of the file; by default, the map that the file names, near the file.
 
     Raises:
-        InputError: a file cannot be read or holds something else, or the folder cannot be written.
+        InputError: a file cannot be read or has unexpected contents, or the folder cannot be written.
     """
     return write_imported(read_hunav(source, place), Path(output), Path(source).stem)
 
@@ -63,7 +63,7 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     """Read an ``agents.yaml``; arguments as in `import_hunav`.
 
     Raises:
-        InputError: a file cannot be read or holds something else; names line and key.
+        InputError: a file cannot be read or has unexpected contents; the message has line and key.
     """
     with reading(path, "an agents.yaml of HuNavSim"):
         return _read(path, place)
@@ -95,7 +95,7 @@ def _read(path: str | Path, place: Path | None) -> Imported:
 
 
 def _parameters(node: Node, where: str) -> Node:
-    """The mapping ``ros__parameters`` of the only node of a file."""
+    """Return the mapping ``ros__parameters`` of the only node of a file."""
     for one in node.value.values() if isinstance(node.value, dict) else ():
         found = _of(one, "ros__parameters") or one
         if isinstance(found.value, dict):
@@ -104,7 +104,7 @@ def _parameters(node: Node, where: str) -> Node:
 
 
 def _map(root: Node, where: str, place: Path | None) -> Map:
-    """The map that is given, or that of the file's name for it, near the file."""
+    """Return the given map, or the map that the file names, near the file."""
     if place is not None:
         return read_map(place)
     named = root.value.get("map")
@@ -120,7 +120,7 @@ def _map(root: Node, where: str, place: Path | None) -> Map:
 
 
 def _person(name: str, agent: Node, root: Node, map: Map, notes: Notes) -> Pedestrian:
-    """The pedestrian of an agent."""
+    """Return the pedestrian of an agent."""
     where = notes.where
     if not isinstance(agent.value, dict):
         raise wrong(where, agent.line, name, "a mapping", agent.value)
@@ -151,7 +151,7 @@ def _person(name: str, agent: Node, root: Node, map: Map, notes: Notes) -> Pedes
 
 
 def _reaction(name: str, agent: Node, notes: Notes) -> str:
-    """The reaction of an agent: a number from 1 on, a name, or a mapping with ``type``."""
+    """Return the reaction of an agent: a number from 1 on, a name, or a mapping with ``type``."""
     node = agent.value.get("behavior")
     if node is not None and isinstance(node.value, dict):
         notes.left_out(node, ("type",), "agent.behavior", _WHY)
@@ -166,7 +166,7 @@ def _reaction(name: str, agent: Node, notes: Notes) -> str:
 
 
 def _goal(name: str, goal: Node, agent: Node, root: Node, notes: Notes) -> tuple[float, float]:
-    """Place of a goal, by its name among the agent's, or among those of all agents."""
+    """Return the position of a goal, by its name among the agent's goals, or among those of all agents."""
     key = str(goal.value)
     shared = root.value.get("global_goals", Node({}, None)).value
     node = agent.value.get(key) or (shared.get(key) if isinstance(shared, dict) else None)
@@ -185,6 +185,6 @@ def _list(agent: Node, key: str, where: str, name: str) -> list[Node]:
 
 
 def _of(node: Node, key: str) -> Node | None:
-    """A value of a mapping; None for none."""
+    """Return a value of a mapping; None if it is missing."""
     found = node.value.get(key) if isinstance(node.value, dict) else None
     return found if isinstance(found, Node) else None

@@ -1,4 +1,4 @@
-"""A world that another program's file describes, and its folder."""
+"""A world described by another program's file, and its folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Imported:
     Attributes:
         map: map of its obstacles.
         scenario: robots and people.
-        notes: differences from the other program's reading, a line each.
+        notes: differences from the other program's interpretation, one line each.
     """
 
     map: Map
@@ -27,11 +27,11 @@ class Imported:
 
 
 def write_imported(read: Imported, output: Path, name: str) -> Imported:
-    """Write a world folder with the map, and robots and people as ``scenarios/NAME.json``; return what was read.
+    """Write a world folder with the map, and robots and people as ``scenarios/NAME.json``; return the contents.
 
     Args:
         read: contents of the file.
-        output: folder of the world, which must not be there or be empty.
+        output: folder of the world, which must be missing or empty.
         name: name of the scenario.
 
     Raises:

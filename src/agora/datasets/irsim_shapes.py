@@ -1,4 +1,4 @@
-"""Shapes and obstacle map of an ir-sim world as exact shapes and cells of a map (a76275f, lib/handler/geometry_handler.py)."""
+"""Shapes and obstacle map of an ir-sim world, as exact shapes and map cells (a76275f, lib/handler/geometry_handler.py)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.yaml_tree import Node
 
-_RESOLUTION = 0.05  # m, of a world without an obstacle map
+_RESOLUTION = 0.05  # m, cell of a world without an obstacle map
 _LONGEST = 4000  # cells along a side
 _SHAPES = ("circle", "rectangle", "polygon", "linestring", "compound")
 
 
 class Shapes:
-    """Collects the shapes of objects that stand still.
+    """Collects the shapes of static objects.
 
     Args:
         where: path of the file.
@@ -51,7 +51,7 @@ class Shapes:
         """Add a shape at a state x, y, heading.
 
         Raises:
-            InputError: no such shape, or its numbers are wrong.
+            InputError: the shape is unknown, or its numbers are wrong.
         """
         known = {"name": "circle", "radius": 1.0} if shape is None else shape
         name = known.get("name") if isinstance(known, dict) else known
@@ -75,7 +75,7 @@ class Shapes:
             self._corners(line, name, known, state)
 
     def _corners(self, line: int | None, name: str, shape: dict[str, Any], state: tuple[float, ...]) -> None:
-        """A polygon, or a line through points."""
+        """Return the corners of a polygon, or of a line through points."""
         points = _turned(self._points(line, "shape.vertices", shape.get("vertices")), state)
         if name == "polygon" and len(points) > 2:
             self.polygons += (points,)
@@ -83,7 +83,7 @@ class Shapes:
             self._segments += [np.concatenate(pair) for pair in itertools.pairwise(points) if (pair[0] != pair[1]).any()]
 
     def _random(self, line: int | None, shape: dict[str, Any], state: tuple[float, ...]) -> None:
-        """A random circle or polygon, as a disc of its mean radius; polygons have places of their own."""
+        """Return a random circle or polygon, as a disc of its mean radius; polygons have their own positions."""
         span = shape.get("radius_range") or shape.get("avg_radius_range") or [0.1, 1.0]
         low, high = (self._length(line, "radius_range", value) for value in (span[0], span[-1]))
         x, y = state[:2]
@@ -107,7 +107,7 @@ class Shapes:
 
 
 def _turned(points: Doubles, state: tuple[float, ...]) -> Doubles:
-    """Points (N, 2) of a body at a state x, y, heading."""
+    """Return points (N, 2) of a body at a state x, y, heading."""
     c, s = math.cos(state[2]), math.sin(state[2])
     moved: Doubles = points @ np.array([[c, s], [-s, c]]) + np.array(state[:2])
     return moved
@@ -149,14 +149,14 @@ def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offse
 
 
 def _image(folder: Path, name: str) -> Path:
-    """The path of an image: next to the file, or among those of an installed ir-sim (util/util.py, file_check)."""
+    """Return the path of an image: next to the file, or in an installed ir-sim (util/util.py, file_check)."""
     found = importlib.util.find_spec("irsim")
     package = [Path(place) / "world" / "map" / name for place in (found.submodule_search_locations or ())] if found else []
     return next((path for path in (folder / name, *package) if path.is_file()), folder / name)
 
 
 def _dark(path: Path, where: str) -> Any:
-    """The pixels (rows, columns) of an image that are darker than half."""
+    """Return the pixels (rows, columns) of an image that are darker than half."""
     from PIL import Image, UnidentifiedImageError
 
     try:

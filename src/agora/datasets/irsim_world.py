@@ -1,9 +1,9 @@
 """YAML worlds of ir-sim (hanruihua/ir-sim) as world folders.
 
 The keys and their defaults are those of ir-sim a76275f: ``world`` (world/world.py), lists of ``robot`` and ``obstacle``
-(world/object_factory.py, world/object_base.py) and shapes (`agora.datasets.irsim_shapes`). An object without kinematics, and an
-obstacle without a behaviour, stands still and is part of the map. An obstacle with a behaviour is a pedestrian: with ``loop`` it
-walks between its start and its goal, with ``wander`` to random points, else to its goal. Random places are drawn once.
+(world/object_factory.py, world/object_base.py) and shapes (`agora.datasets.irsim_shapes`). Objects without kinematics, and
+obstacles without a behaviour, are static and part of the map. An obstacle with a behaviour is a pedestrian: with ``loop`` it walks
+between its start and its goal, with ``wander`` to random points, else to its goal. Random positions are drawn once.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 
 _TAKEN = ("number", "distribution", "state", "goal", "shape", "kinematics", "behavior", "vel_max", "static", "name")
 _OF_OBSTACLES = ("goal_threshold",)
-_MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # m from the world's edge, m between objects, and draws for one
+_MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # m from the world's edge, m between objects, and number of draws per object
 _SPEED = 1.0  # m/s, vel_max by default
-_WANDERED = 8  # points of a walk without an end
+_WANDERED = 8  # number of points of an endless walk
 _FASTEST = 15.0  # m/s
 _ROBOT = "the robot model is the stage's: robot: NAME"
 _PICTURES = "pictures are drawn otherwise"
@@ -65,11 +65,11 @@ def import_irsim(source: str | Path, output: str | Path, seed: int = 0) -> Impor
 
     Args:
         source: path of the file.
-        output: folder of the world, which must not be there or be empty.
-        seed: seed of random places.
+        output: folder of the world, which must be missing or empty.
+        seed: seed of random positions.
 
     Raises:
-        InputError: the file cannot be read or holds something else, or the folder cannot be written.
+        InputError: the file cannot be read or has unexpected contents, or the folder cannot be written.
     """
     return write_imported(read_irsim(source, seed), Path(output), Path(source).stem)
 
@@ -78,7 +78,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     """Read a YAML world; arguments as in `import_irsim`.
 
     Raises:
-        InputError: the file cannot be read or holds something else; names line and key.
+        InputError: the file cannot be read or has unexpected contents; the message has line and key.
     """
     where = str(path)
     root = tree_of_text(read_text(path), where, is_json=False)
@@ -90,7 +90,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
 
 @dataclass(frozen=True)
 class _Thing:
-    """One object: a robot or obstacle with its own values of the lists of its entry."""
+    """One object: a robot or obstacle with its own values from the lists of its entry."""
 
     role: str
     node: Node
@@ -100,7 +100,7 @@ class _Thing:
 
     @property
     def moves(self) -> bool:
-        """Motion of the object: true for robots with kinematics and for obstacles with a behaviour."""
+        """Whether the object moves: true for robots with kinematics and for obstacles with a behaviour."""
         kinematics, behavior = self.values.get("kinematics"), self.values.get("behavior")
         name = kinematics.get("name") if isinstance(kinematics, dict) else None
         there = name not in (None, "static") and self.values.get("static") is not True
@@ -108,7 +108,7 @@ class _Thing:
 
 
 class _World:
-    """The objects of a file, with random ones in their places."""
+    """The objects of a file, with random positions drawn."""
 
     def __init__(self, root: Node, where: str, name: str, seed: int) -> None:
         self.root, self.where, self.name = root, where, name
@@ -124,7 +124,7 @@ class _World:
         self.notes.left_out(root, ("world", "robot", "obstacle"), "", {})
 
     def imported(self) -> Imported:
-        """The map and the scenario."""
+        """Return the map and the scenario."""
         shapes = Shapes(self.where, self.notes, self.stream)
         robots: list[Robot] = []
         people: list[Pedestrian] = []
@@ -148,7 +148,7 @@ class _World:
                 yield from self._of_entry(role, node)
 
     def _of_entry(self, role: str, node: Node) -> Iterator[_Thing]:
-        """The objects of one entry: as many as its number says."""
+        """Yield the objects of one entry, whose count is its number."""
         entry = plain_of(node)
         count = entry.get("number", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
@@ -164,7 +164,7 @@ class _World:
             yield thing
 
     def _tell(self, thing: _Thing) -> None:
-        """Note the keys of an entry that are not taken."""
+        """Add notes on the keys of an entry that are ignored."""
         driven = thing.role == "robot" and thing.moves
         known = {"number", "distribution", "state", "goal"} if driven else {*_TAKEN, *_OF_OBSTACLES, "unobstructed"}
         self.notes.left_out(thing.node, known, thing.role, _WHY)
@@ -176,7 +176,7 @@ class _World:
             self.notes.add(thing.node.line, "obstacle.shape", "not taken: people have the radius of the stage, crowd: {radius: R}")
 
     def _places(self, role: str, node: Node, entry: dict[str, Any], count: int) -> Iterator[tuple[Any, Any]]:
-        """State and goals of each object of an entry."""
+        """Yield state and goals of each object of an entry."""
         given = entry.get("distribution", "manual")
         distribution = given if isinstance(given, dict) else {"name": given}
         kind = distribution.get("name")
@@ -209,7 +209,7 @@ class _World:
             )
 
     def _range(self, said: Mapping[str, Any], line: int | None, key: str) -> tuple[Doubles, Doubles]:
-        """Lowest and highest x, y, heading of random places."""
+        """Return the lowest and highest x, y, heading of random positions."""
         (x, y), (width, height) = self.offset, self.size
         low = said.get("range_low", [x + _MARGIN, y + _MARGIN, -math.pi])
         high = said.get("range_high", [x + width - _MARGIN, y + height - _MARGIN, math.pi])
@@ -219,7 +219,7 @@ class _World:
         return np.array([*low[:2], *(low[2:3] or [0.0])], float), np.array([*high[:2], *(high[2:3] or [0.0])], float)
 
     def _drawn(self, low: Doubles, high: Doubles, count: int) -> Doubles:
-        """Random places (count, 3), 1 m from each other if there is room."""
+        """Return random positions (count, 3), 1 m from each other if there is room."""
         found: list[Doubles] = []
         for _ in range(count):
             tried = self.stream.uniform(0.0, 1.0, (_TRIES, 3)) * (high - low) + low
@@ -228,7 +228,7 @@ class _World:
         return np.round(np.array(found).reshape(-1, 3), 3)
 
     def _point(self, node: Node, key: str, value: Any) -> tuple[float, float, float]:
-        """x, y and heading of a state or goal, which may have more numbers or no heading."""
+        """Return x, y and heading of a state or goal, which may have more numbers or no heading."""
         if not isinstance(value, list) or len(value) < 2 or not all(map(is_number, value)):
             raise wrong(self.where, node.key_lines.get(key.partition(".")[2], node.line), key, "[x, y, heading]", value)
         heading = float(value[2]) if len(value) > 2 else 0.0
@@ -270,7 +270,7 @@ def _first(value: Any) -> Any:
 
 
 def _kth(value: Any, k: int) -> Any:
-    """The value of the k-th object of an entry, as ir-sim's convert_list_length: lists of numbers are one value."""
+    """Return the value of the k-th object of an entry, as in ir-sim's convert_list_length: lists of numbers are one value."""
     if not isinstance(value, list) or not value or all(map(is_number, value)):
         return value
     return value[min(k, len(value) - 1)]

@@ -1,4 +1,4 @@
-"""The poses of a robot in the map, sample by sample, from transforms, odometry and estimates of its pose together."""
+"""The poses of a robot in the map, sample by sample, combined from transforms, odometry and pose estimates."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
 MAP = "map"
-"""The map's frame where no map says its own."""
-_HELD = 2.0  # s for which a correction may hold without a word
-_LEAP, _FAST = 1.0, 20.0  # m and m/s: a step between two samples in the map above both is said
+"""The map's frame if no map states its own."""
+_HELD = 2.0  # s for which a correction may hold without a note
+_LEAP, _FAST = 1.0, 20.0  # m and m/s: steps between samples in the map that exceed both are noted
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,10 @@ class Frames:
     """The frames of a robot over a stretch.
 
     Attributes:
-        tree: transforms, and odometry and estimates where there are no transforms.
+        tree: transforms, supplemented by odometry and estimates if there are no transforms.
         target: frame of the map.
         body: frame of the robot.
-        notes: assumptions that were made.
+        notes: assumptions.
     """
 
     tree: TransformTree
@@ -47,11 +47,11 @@ class Frames:
         """Join the frames of transforms, odometry and estimates.
 
         Args:
-            odometry: odometry of the robot, of which ``stretch`` is a part.
+            odometry: odometry of the robot, which contains ``stretch``.
             logs: logs of transforms.
             estimates: estimates of its pose in the map, of all stretches.
             target: frame of the map.
-            name: name of the robot, which may stand before its frames.
+            name: name of the robot, which may prefix its frames.
         """
         tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name
@@ -72,9 +72,9 @@ class Frames:
         return Frames(tree, target, body, notes)
 
     def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
-        """A pose (3,) in the map by the transforms of its stamp, else of the first moment after it; and how much later that is, s.
+        """Return a pose (3,) in the map by the transforms of its stamp, else of the first time after it; and its delay, s.
 
-        None if no transforms lead to the map, or it holds no numbers.
+        None if no transforms lead to the map, or the pose has no numbers.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))
@@ -87,7 +87,7 @@ class Frames:
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: OdometryStretch) -> None:
-    """Add the estimates of a robot's pose: the place of its frames' root in the map; the first counts also before its time."""
+    """Add the estimates of a robot's pose, that is of its frames' root in the map; the first also applies to earlier times."""
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
     place = np.concatenate([one.pose.place for one in sent])
@@ -101,7 +101,7 @@ def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[S
 
 
 def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
-    """Times (T,), poses (T, 3) in the map and twists (T, 3) of a stretch, as far as they are known; and notes."""
+    """Return times (T,), poses (T, 3) in the map and twists (T, 3) of a stretch, as far as they are known; and notes."""
     target, body = frames.target, frames.body
     there, notes = frames.tree.lookup(target, body, stretch.time, ends=True), []
     assert there is not None

@@ -1,9 +1,8 @@
-"""Recordings as messages of MCAP: one message of an episode's constants, and a sample of each robot at each control step.
+"""Recordings as MCAP messages: one message with an episode's constants, and a sample of each robot at each control step.
 
-The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON's doubles, so
-every float comes back exactly. JSON has no word for an infinite number: arrays then hold the text ``Infinity``, and a
-``shortest_path`` that there is not is left out. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are
-discarded.
+The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON doubles, so
+every float is restored exactly. JSON cannot express infinite numbers: arrays contain the text ``Infinity`` instead, and a missing
+``shortest_path`` is left out. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are discarded.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def _schema(title: str, properties: dict[str, Any], required: list[str]) -> dict
 
 
 def _type(one: Axes, axes: int) -> dict[str, Any]:
-    """The schema of an array that has so many axes."""
+    """Return the schema of an array with this number of axes."""
     word = {"b": "boolean", "i": "integer", "f": "number"}[np.dtype(one.kind).kind]
     schema: dict[str, Any] = {"type": word}
     for _ in range(axes):
@@ -72,7 +71,7 @@ def _episode_schema() -> dict[str, Any]:
 
 
 def _robot_schema() -> dict[str, Any]:
-    """Return the schema of the message that is written once for a robot."""
+    """Return the schema of the message that is written once per robot."""
     number, text, whole = {"type": "number"}, {"type": "string"}, {"type": "integer"}
     closing = _schema(
         "agora.Closing", {"robot": number, "party": number, "standing": {"type": "boolean"}}, ["robot", "party", "standing"]
@@ -90,10 +89,10 @@ def _robot_schema() -> dict[str, Any]:
 
 
 def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
-    """The messages of an episode, those of a robot in the order of time.
+    """Yield the messages of an episode, those of a robot in the order of time.
 
     Raises:
-        InputError: something in it is no number.
+        InputError: a value is not a number.
     """
     said = {name: getattr(played, name) for name in _SAID} | {"robots": [_robot(robot) for robot in played.robots]}
     if played.conditions is not None:
@@ -109,13 +108,13 @@ def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
 
 
 def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
-    """The map of an episode as an attachment; none if it has none."""
+    """Return the map of an episode as an attachment; empty if it has none."""
     known = next((robot.recording.map for robot in played.robots if robot.recording.map is not None), None)
     return {} if known is None else {MAP: ("application/x-npz", encode_exact(known))}
 
 
 def _robot(robot: PlayedRobot) -> dict[str, Any]:
-    """Return the message that is written once for a robot."""
+    """Return the message that is written once per robot."""
     recording = robot.recording
     said = {"planner": robot.planner, "model": robot.model, "missing": sorted(robot.missing), "samples": len(recording.time)}
     said |= {name: getattr(recording, name) for name in _SCALARS} | {"outcome": int(recording.outcome)}
@@ -155,7 +154,7 @@ def _sample(recording: Recording, t: int) -> dict[str, Any]:
 
 
 def _plain(values: Array) -> Any:
-    """An array as lists; numbers that are not finite as texts."""
+    """Return an array as lists, with numbers that are not finite as texts."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values.tolist()
     return _in_words(values.tolist())
@@ -170,10 +169,10 @@ def _in_words(value: Any) -> Any:
 
 
 def read_recording(file: McapFile) -> PlayedEpisode | None:
-    """Return the episode that `entries_of` said; None of a file that holds none.
+    """Return the episode written by `entries_of`; None for a file without one.
 
     Raises:
-        InputError: the file cannot be read, or lacks a part of its episode; says which.
+        InputError: the file cannot be read, or lacks a part of its episode; the message names it.
     """
     said: dict[str, Any] | None = None
     samples: dict[int, list[dict[str, Any]]] = {}
@@ -198,10 +197,10 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
 
 
 def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Make sure that a message has the fields of its schema, each of its type.
+    """Make sure that a message has the fields of its schema, with the right types.
 
     Raises:
-        InputError: something is missing, or of another type.
+        InputError: a field is missing, or has the wrong type.
     """
     missing = [name for name in schema["required"] if name not in said]
     if missing:
@@ -268,7 +267,7 @@ def _traits(said: dict[str, Any]) -> RobotTraits:
 
 
 def _sensors(samples: list[dict[str, Any]], kinds: dict[str, dict[str, str]]) -> dict[str, dict[str, Array]]:
-    """Readings by channel and field, at each call of the planner; of files that say no type they are float32."""
+    """Return readings by channel and field, at each call of the planner; without a type in the file, they are float32."""
     first = samples[0].get("sensors", {})
     return {
         channel: {

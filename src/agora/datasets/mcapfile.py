@@ -1,6 +1,6 @@
-"""Files of MCAP: messages of ROS 1 as bags have them, messages of JSON, and attachments, read in the order of writing.
+"""MCAP files: ROS 1 messages as in bags, JSON messages, and attachments, read in the order of writing.
 
-A file is read whole: one that was cut off is refused. Definitions of messages travel in it, as in a bag.
+A file is read completely; truncated files are refused. As in a bag, the file contains the definitions of its messages.
 
 Format: https://mcap.dev/spec
 """
@@ -24,11 +24,11 @@ MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
 """Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""
 _DEFINED_IN = {ROS1: "ros1msg", JSON: "jsonschema"}
-_LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writes
+_LARGEST = 1 << 28  # bytes, limit of an unpacked chunk; recorders write less
 
 
 class McapChannel(NamedTuple):
-    """The source of messages: their topic, type, its definition and their encoding."""
+    """The source of messages: their topic, their type, its definition and their encoding."""
 
     topic: str
     type: str
@@ -37,12 +37,12 @@ class McapChannel(NamedTuple):
 
     @staticmethod
     def json(topic: str, schema: Mapping[str, Any]) -> McapChannel:
-        """A channel of JSON; the schema's title is its type."""
+        """Return a JSON channel; the schema's title is its type."""
         return McapChannel(topic, str(schema["title"]), json.dumps(schema), JSON)
 
 
 class McapMessage(NamedTuple):
-    """A message as it lies in the file: its channel, time, ns, and its bytes."""
+    """A message as stored in the file: its channel, time, ns, and its bytes."""
 
     channel: McapChannel
     nanoseconds: int
@@ -50,24 +50,24 @@ class McapMessage(NamedTuple):
 
     @staticmethod
     def json(channel: McapChannel, nanoseconds: int, content: Mapping[str, Any]) -> McapMessage:
-        """An entry of JSON.
+        """Return a JSON entry.
 
         Raises:
-            ValueError: the content holds a number that is not finite.
+            ValueError: the content has a number that is not finite.
         """
         return McapMessage(channel, nanoseconds, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
 
 
 @dataclass
 class McapFile:
-    """A file of MCAP.
+    """An MCAP file.
 
     Attributes:
         path: path of the file.
-        connections: connections of ROS 1 by number, as far as the file was read.
+        connections: ROS 1 connections by number, as far as the file was read.
         channels: all channels by number.
         attachments: attachments by name.
-        cut: always empty: a file that is cut off is refused.
+        cut: always empty, because truncated files are refused.
     """
 
     path: Path
@@ -78,14 +78,14 @@ class McapFile:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without suffix."""
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of ROS 1 of some topics, or of all, in the order in which they were written.
+        """Yield the ROS 1 messages of some topics, or of all, in the order of writing.
 
         Raises:
-            InputError: the file cannot be read, is no MCAP file, was cut off or is damaged.
+            InputError: the file cannot be read, is not an MCAP file, was cut off or is damaged.
         """
         for number, nanoseconds, data in self._entries():
             connection = self.connections.get(number)
@@ -93,10 +93,10 @@ class McapFile:
                 yield Message(connection, nanoseconds, data)
 
     def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[McapChannel, int, dict[str, Any]]]:
-        """The messages of JSON on topics of a pattern that are objects, with their channels and times, ns, in the order of writing.
+        """Yield the JSON objects on topics that match a pattern, with their channels and times, ns, in the order of writing.
 
         Raises:
-            InputError: as `messages`, or one is no JSON.
+            InputError: as `messages`, or a message is not JSON.
         """
         for number, nanoseconds, data in self._entries():
             channel = self.channels[number]
@@ -107,7 +107,7 @@ class McapFile:
                     yield channel, nanoseconds, content
 
     def _entries(self) -> Iterator[tuple[int, int, bytes]]:
-        """Number of the channel, time, ns, and bytes of each message."""
+        """Yield number of the channel, time, ns, and bytes of each message."""
         self._check_ends()
         stream, chunk_of = _reader()
         self.connections, self.channels, self.attachments = {}, {}, {}
@@ -135,10 +135,10 @@ class McapFile:
             self.connections[record.id] = Connection(record.topic, name, definition)
 
     def _check_ends(self) -> None:
-        """Make sure that the file begins and ends as one of MCAP.
+        """Make sure that the file begins and ends like an MCAP file.
 
         Raises:
-            InputError: it does not; says what is missing.
+            InputError: it does not; the message says what is missing.
         """
         require_file(self.path)
         try:
@@ -158,7 +158,7 @@ class McapFile:
 
 
 def opened(path: Path) -> Bag | McapFile:
-    """The messages of a file: one of MCAP by its first bytes or its name, else a bag.
+    """Return the reader of a file: an MCAP file by its first bytes or its name, else a bag.
 
     Raises:
         InputError: the file cannot be read.
@@ -167,7 +167,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Return whether a file is one of MCAP, by its first bytes or its name.
+    """Return whether a file is an MCAP file, by its first bytes or its name.
 
     Raises:
         InputError: the file cannot be read.
@@ -223,7 +223,7 @@ def _reader() -> tuple[Any, Any]:
 
 
 def _checked(chunk: Any) -> Any:
-    """A chunk that unpacks to no more than it says, and that is not more than a recorder writes."""
+    """Return a chunk, after checking that it unpacks to its declared size, and not to more than a recorder writes."""
     import zstandard
 
     size = zstandard.frame_content_size(chunk.data) if chunk.compression == "zstd" else -1

@@ -1,7 +1,7 @@
-"""Messages of the ROS graph, read into the library's objects. Rospy decodes them, or a bag reader without ROS.
+"""Converts messages of the ROS graph to the library's objects. Rospy decodes them, or a bag reader without ROS.
 
-Functions read attributes of the names in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 comes
-back exactly: headings cross as quaternions in float64, which give every float32 heading in (-pi, pi] back.
+Functions read attributes with the names in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 is
+restored exactly: headings are sent as float64 quaternions, which preserve every float32 heading in (-pi, pi].
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from agora.world.start import Start
 
 __all__ = ["from_episode", "from_pose", "from_pose2d", "from_twist", "heading_of"]
 
-_HALF_TURN = float(np.float32(math.pi))  # which is a little more than pi
+_HALF_TURN = float(np.float32(math.pi))  # a little more than pi
 
 
 def seconds(stamp: Any) -> float:
-    """A stamp as a bag reader without ROS has it, s."""
+    """Return a stamp from a bag reader without ROS, s."""
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def heading_of(rotation: Any) -> float:
-    """The heading of a quaternion, rad in (-pi, pi].
+    """Return the heading of a quaternion, rad in (-pi, pi].
 
-    Of a pure rotation about z every float32 heading comes back exactly, once rounded to float32.
+    For a pure rotation about z, rounding to float32 restores every float32 heading exactly.
     """
     if rotation.x == 0.0 and rotation.y == 0.0:
         heading = 2.0 * math.atan2(rotation.z, rotation.w)
@@ -42,25 +42,25 @@ def heading_of(rotation: Any) -> float:
 
 
 def from_pose(message: Any) -> Array:
-    """x, y, heading (3,) of a ``geometry_msgs/Pose``."""
+    """Return x, y, heading (3,) of a ``geometry_msgs/Pose``."""
     return np.array([message.position.x, message.position.y, heading_of(message.orientation)])
 
 
 def from_pose2d(message: Any) -> Array:
-    """x, y, heading (3,) of a ``geometry_msgs/Pose2D``."""
+    """Return x, y, heading (3,) of a ``geometry_msgs/Pose2D``."""
     return np.array([message.x, message.y, message.theta])
 
 
 def from_twist(message: Any) -> Floats:
-    """vx, vy, omega (3,) of a ``geometry_msgs/Twist``."""
+    """Return vx, vy, omega (3,) of a ``geometry_msgs/Twist``."""
     return np.array([message.linear.x, message.linear.y, message.angular.z], np.float32)
 
 
 def from_episode(message: Any) -> tuple[Start, Stage]:
-    """The episode of an ``agora_msgs/Episode``, and its conditions.
+    """Return the episode of an ``agora_msgs/Episode``, and its conditions.
 
     Raises:
-        InputError: it holds no message of the format ``agora.episode``, as those of bags that an older Agora recorded.
+        InputError: it is not in the format ``agora.episode``, such as in bags recorded by an older Agora.
     """
     if not hasattr(message, "resolved"):
         raise InputError(f"{message.entry}: recorded by an older Agora, whose messages have no field resolved; record it again")

@@ -1,4 +1,4 @@
-"""Odometry in a bag: which topics are of which robot, which of them is read, and the stretches over which its clock goes on."""
+"""Odometry in a bag: the topics of each robot, the topic that is read, and the stretches over which its clock advances."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from agora.ranges import LARGEST
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
-"""Types of topics that make a namespace that of a robot of its own."""
+"""Types of topics that make a namespace that of a separate robot."""
 
 
 @dataclass(frozen=True, eq=False)
 class OdometryStretch:
-    """Odometry over which the clock goes on, T samples.
+    """Odometry over a stretch in which the clock advances, T samples.
 
     Attributes:
-        begin: number of the message after the stretch before; infinite for none.
+        begin: number of the message after the previous stretch; infinite for none.
         end: number of the message after this stretch; infinite for none.
         time: (T,) stamps, s.
         shift: time by which the stamps are ahead of the record's, s.
@@ -60,20 +60,20 @@ class Odometry:
 
     @staticmethod
     def of(topic: str, message: Any) -> Odometry:
-        """Return the empty odometry of a topic, from its first message, which `add` takes, too."""
+        """Return the empty odometry of a topic, from its first message, which must also be passed to `add`."""
         return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
 
     def __len__(self) -> int:
         return len(self._rows) // _COLUMNS
 
     def add(self, place: int, recorded: float, message: Any) -> None:
-        """Take a message: its number in the order of time, the time of its record, s, and its contents."""
+        """Add a message: its number in the order of time, its record time, s, and its contents."""
         at, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
         self._rows.extend((place, recorded, seconds(message.header.stamp), at.x, at.y, at.z))
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
     def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
-        """Return the stretches of two samples or more, and remarks on the messages."""
+        """Return the stretches of two samples or more, and notes on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
@@ -106,10 +106,10 @@ class Odometry:
 
 
 def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the odometry topics of each robot by its name; the only robot of a bag has none.
+    """Return the odometry topics of each robot by its name, which is empty for the only robot of a bag.
 
-    Robots have frames ``name/base_link``, or topics of the same name in namespaces of their own. Such namespaces hold commands,
-    scans, goals or transforms, too, or are numbered. All other odometry is one robot's.
+    Robots have frames ``name/base_link``, or topics of the same name in namespaces of their own. Such namespaces also have
+    commands, scans, goals or transforms, or are numbered. All other odometry belongs to one robot.
 
     Args:
         odometry: odometry by topic.
@@ -135,9 +135,9 @@ def _is_robots(space: str, topics: Mapping[str, str]) -> bool:
 
 
 def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple[Odometry, str]:
-    """Return the odometry of a robot that is read, and why, for people.
+    """Return the odometry of a robot that is read, and the reason, in words.
 
-    It is one whose frame transforms connect to the map, if there is one; then a filter's; then the one of the shortest name.
+    The order of preference is: a frame that transforms connect to the map; the output of a filter; the shortest name.
 
     Args:
         odometry: odometry of one robot.
@@ -155,7 +155,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
 
 
 def derived(time: Array, pose: Array) -> Doubles:
-    """(T, 3) vx, vy, omega in the robot's frame from its poses (T, 3)."""
+    """Return (T, 3) vx, vy, omega in the robot's frame from its poses (T, 3)."""
     x, y, turn = (np.gradient(column, time) for column in (pose[:, 0], pose[:, 1], np.unwrap(pose[:, 2])))
     cosine, sine = np.cos(pose[:, 2]), np.sin(pose[:, 2])
     return np.column_stack((cosine * x + sine * y, cosine * y - sine * x, turn))

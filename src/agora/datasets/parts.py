@@ -1,4 +1,4 @@
-"""Files of one recording, one after another, as ``rosbag record --split`` writes them: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
+"""Files that together form one recording, from ``rosbag record --split``: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from agora.datasets.mcapfile import McapFile, opened
 from agora.errors import InputError
 
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
-_PAUSE = 5.0  # s between the last message of a part and the first of the next, at most
-_FIRST = 3  # messages among which the recorder's own is
+_PAUSE = 5.0  # s, longest time between the last message of a part and the first of the next
+_FIRST = 3  # number of first messages that include the recorder's own
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class Parts:
 
     @property
     def cut(self) -> str:
-        """The problems of the files, as far as they were read; empty for none."""
+        """The problems of the files, as far as they were read; empty if there are none."""
         return "; ".join(f"{file.path.name} {file.cut}" for file in self.files if file.cut)
 
     @property
     def connections(self) -> dict[tuple[int, int], Connection]:
-        """The connections of all files, by the number of the file and their own."""
+        """The connections of all files, by the number of the file and the connection's number."""
         return {(n, number): one for n, file in enumerate(self.files) for number, one in file.connections.items()}
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of some topics, or of all, in the order of the files, each in the order in which it was written.
+        """Yield the messages of some topics, or of all, in the order of the files, and of writing within a file.
 
         Raises:
             InputError: a file cannot be read.
@@ -62,13 +62,13 @@ Source = Bag | McapFile | Parts
 
 
 def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:
-    """Return the recordings in files: those whose names count on and whose messages follow each other are one.
+    """Return the recordings in files: files with consecutive numbers and consecutive messages form one recording.
 
-    Bags of Agora's recorder, which numbers its episodes, are one each.
+    Each bag of Agora's recorder, which numbers its episodes, is a separate recording.
 
     Args:
         paths: paths of the files.
-        left_out: takes the reason for each file that cannot be opened. None for an error at the first.
+        left_out: called with the reason for each file that cannot be opened. If None, the first such file raises an error.
 
     Raises:
         InputError: a file cannot be opened.
@@ -96,13 +96,13 @@ def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Sou
 
 
 def _order(path: Path) -> tuple[str, int]:
-    """Date and number of a part, as its name says them."""
+    """Return date and number of a part, from its name."""
     found = _NAME.fullmatch(path.name)
     return (found["date"] or "", int(found["number"])) if found else ("", 0)
 
 
 def _goes_on(path: Path, after: Path) -> bool:
-    """Return whether one bag is the next part of another one's recording; a file that cannot be read is not."""
+    """Return whether one bag is the next part of another one's recording; False for a file that cannot be read."""
     first = Bag(path)
     try:
         if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):

@@ -1,15 +1,15 @@
 """Scenario files of pedsim_ros (XML) as world folders.
 
-The elements are those of its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master):
-``obstacle`` (x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent``
-(x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people come again and again. Agents walk
-round their waypoints for ever. Types are 0 adult, 1 child, 2 robot, 3 elder, who walks at 0.9 m/s at most.
+The elements are those of its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master): ``obstacle``
+(x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent`` (x, y, n,
+dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people appear repeatedly. Agents visit their
+waypoints in an endless loop. Types are 0 adult, 1 child, 2 robot, 3 elder, which walks at most at 0.9 m/s.
 
 A waypoint is an area: people turn to the next waypoint as soon as they are within ``r`` of its centre (areawaypoint.cpp,
-isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` makes points and one radius of these areas.
+isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` converts these areas to points and one radius.
 
-pedsim_ros draws the places of an agent's people in a box about x and y at each start, even inside walls. Here they are drawn once,
-clear of walls and of each other; a box in which they find no room grows, and the import says so.
+pedsim_ros draws the positions of an agent's people in a box about x and y at each start, even inside walls. Here they are drawn
+once, clear of walls and of each other; a box without enough room grows, and the import reports it.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _KNOWN = {
 }
 _IN_AGENT = {"addwaypoint": ("id",), "addqueue": ("id",)}
 _MARGIN = 2.0  # m of open ground around everything
-_RESOLUTION, _LONGEST = 0.05, 4000  # m a cell, and cells along a side; of a larger place, cells are larger
+_RESOLUTION, _LONGEST = 0.05, 4000  # m per cell, and cells along a side; larger places have larger cells
 _POINT = 0.1  # m, radius of an obstacle without length
 _PERSON = 0.3  # m, radius of a pedestrian
 _CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two
-_TRIES, _GROWTH = 200, 0.5  # draws for one person before the box grows by so many metres
+_TRIES, _GROWTH = 200, 0.5  # draws per person before the box grows, and growth, m
 _MOST = 1000
 
 
@@ -58,11 +58,11 @@ def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Impo
 
     Args:
         source: path of the XML file.
-        output: folder of the world, which must not be there or be empty.
-        seed: seed of the people's places.
+        output: folder of the world, which must be missing or empty.
+        seed: seed of the people's positions.
 
     Raises:
-        InputError: the file cannot be read or holds something else, or the folder cannot be written.
+        InputError: the file cannot be read or has unexpected contents, or the folder cannot be written.
     """
     return write_imported(read_pedsim(source, seed), Path(output), Path(source).stem)
 
@@ -71,7 +71,7 @@ def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
     """Read a scenario file of pedsim_ros.
 
     Raises:
-        InputError: the file cannot be read or holds something else; every problem with file, line and element.
+        InputError: the file cannot be read or has unexpected contents; each problem is listed with file, line and element.
     """
     reader = _Reader(str(path))
     root = tree_of_xml(read_text(path), str(path))
@@ -97,7 +97,7 @@ class _Group:
 
 
 class _Reader:
-    """Makes numbers of elements and collects every problem on the way."""
+    """Reads numbers from elements and collects every problem."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -162,7 +162,7 @@ class _Reader:
         return True
 
     def number(self, element: Element, key: str, default: float | None = None) -> float:
-        """A number of metres; ``default`` where it is not there."""
+        """Return a number of metres; ``default`` if it is missing."""
         text = element.attributes.get(key)
         if text is None and default is not None:
             return default
@@ -176,7 +176,7 @@ class _Reader:
         return value
 
     def whole(self, element: Element, key: str, default: int, most: int) -> int:
-        """A whole number in 0..``most``; ``default`` where it is not there."""
+        """Return an integer in 0..``most``; ``default`` if it is missing."""
         text = element.attributes.get(key, str(default))
         if not text.isascii() or not text.isdigit() or int(text) > most:
             self.wrong(element, f"{key} must be a whole number in [0, {most}], got {value_text(text)}")
@@ -185,7 +185,7 @@ class _Reader:
 
 
 class _Drawn:
-    """Map and scenario of the file, with everybody's place."""
+    """Map and scenario of the file, with everybody's position."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)
@@ -194,7 +194,7 @@ class _Drawn:
         self.places: list[Doubles] = []
 
     def _map(self) -> Map:
-        """The obstacles, on ground that everything is on."""
+        """Return the obstacles, on ground that covers everything."""
         walls = np.array(self.read.walls).reshape(-1, 2, 2)
         spots = [(x, y) for x, y, _ in self.read.points.values()] + [group.centre for group in self.read.groups]
         everything = np.vstack([walls.reshape(-1, 2), np.array(spots).reshape(-1, 2)])
@@ -236,7 +236,7 @@ class _Drawn:
         return Imported(self.map, scenario, self.notes)
 
     def _goal(self, group: _Group, start: tuple[float, float, float]) -> tuple[float, float]:
-        """The goal of a group of robots: in its last waypoint, where they can get; the centre if they cannot."""
+        """Return the goal of a group of robots: a reachable point in its last waypoint, or the centre if there is none."""
         way = way_through(self.map, start, [Area(*group.waypoints[-1])], _PERSON)
         self._note_lost(group, way.lost)
         return (way.points[0] if way.points else group.waypoints[-1])[:2]
@@ -248,7 +248,7 @@ class _Drawn:
             self.notes.append(f"{where}: there is no way from here into the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
-        """The poses of a group's people, drawn in its box; they look to their first waypoint."""
+        """Yield the poses of a group's people, drawn in its box; they face their first waypoint."""
         size = np.abs(group.box)
         grown = 0.0
         for _ in range(group.count):
@@ -268,7 +268,7 @@ class _Drawn:
             self.notes.append(f"{self.read.where}:{group.line}: {group.count} people find no room in their box; it is {room} m now")
 
     def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:
-        """A place in a box, clear of walls and people; None if draws find none."""
+        """Return a position in a box, clear of walls and people; None if the draws find none."""
         tried = centre + size * (self.stream.uniform(-0.5, 0.5, (_TRIES, 2)))
         clear = self.map.gap(tried, limit=2 * _CLEAR) >= _CLEAR
         clear &= (np.abs(tried - self.map.origin - np.array(self.map.size) / 2) < np.array(self.map.size) / 2 - _CLEAR).all(axis=1)

@@ -1,4 +1,4 @@
-"""Episodes that were played elsewhere: in a ROS graph, by Arena, by a real robot; and the fields that are missing."""
+"""Externally played episodes: in a ROS graph, by Arena, by a real robot; and the fields that are missing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from agora.interfaces import Metric
 
 @dataclass(frozen=True, eq=False)
 class PlayedRobot:
-    """A robot of an episode that was played elsewhere.
+    """A robot of an externally played episode.
 
     Attributes:
         planner: label of its planner, for tables.
         model: name of its model.
-        recording: recording of the robot; fields named in ``missing`` hold what means nothing.
-        missing: names of the recording's fields that nobody recorded.
+        recording: recording of the robot; fields named in ``missing`` have no meaning.
+        missing: names of the fields that were not recorded.
     """
 
     planner: str
@@ -27,7 +27,7 @@ class PlayedRobot:
     missing: frozenset[str] = frozenset()
 
     def measure(self, metric: Metric) -> float | None:
-        """Return a metric of it; None if it is undefined or reads a missing field.
+        """Return a metric of the robot; None if it is undefined or reads a missing field.
 
         Raises:
             ComponentError: the metric's code is wrong (`agora.interfaces.Metric`).
@@ -37,7 +37,7 @@ class PlayedRobot:
 
 @dataclass(frozen=True, eq=False)
 class PlayedEpisode:
-    """An episode that was played elsewhere.
+    """An externally played episode.
 
     Attributes:
         source: file or folder that it was read from.
@@ -48,9 +48,9 @@ class PlayedEpisode:
         robots: robots of the episode.
         interrupted: reason why it has no end; empty if it has one.
         conditions: conditions of the episode; None if not recorded.
-        notes: missing and made-up values, in words for people.
-        began: time of the source's record at the beginning, ns.
-        by_hand: names of the robots with a goal that somebody set by hand; their drives are not episodes of the suite.
+        notes: missing and assumed values, in words.
+        began: record time of the beginning, ns.
+        by_hand: names of the robots with a goal that was set by hand; their drives are not episodes of the suite.
     """
 
     source: Path

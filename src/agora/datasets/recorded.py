@@ -1,4 +1,4 @@
-"""Episodes from recordings: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
+"""Reads episodes from recordings: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ENDINGS = (".bag", ".bag.active", ".mcap")
 
 @dataclass(frozen=True, eq=False)
 class Unsaid:
-    """The facts that a recording may leave unsaid.
+    """The facts that a recording may lack.
 
     Attributes:
         robot: model of the robot.
         goal: (2,) goal, m.
         planner: label of its planner.
-        odometry: the topic that is read, where a bag has several.
-        people: the topic of people that is read, where a bag has several.
+        odometry: odometry topic to read, if a bag has several.
+        people: topic of people to read, if a bag has several.
     """
 
     robot: RobotModel | None = None
@@ -42,10 +42,10 @@ class Unsaid:
 
     @staticmethod
     def of(robot: str, goal: str, planner: str, odometry: str = "", people: str = "") -> Unsaid:
-        """Return the facts from the words of a command line; empty words say nothing.
+        """Return the facts from texts of a command line; empty texts are ignored.
 
         Raises:
-            InputError: no such robot, or a goal that is no x,y.
+            InputError: the robot is unknown, or the goal is not of the form x,y.
         """
         if "/" in planner:
             raise InputError(f"--planner {planner!r}: expected a name without '/'")
@@ -60,8 +60,8 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
 
     Args:
         paths: bags, MCAP files, folders of them, or folders of Arena's recorder.
-        unsaid: facts that the recordings may leave unsaid.
-        left_out: takes the reason for each recording that cannot be read. None for an error at the first.
+        unsaid: facts that the recordings may lack.
+        left_out: called with the reason for each recording that cannot be read. If None, the first such recording raises an error.
 
     Raises:
         InputError: there is nothing to read, or something cannot be read; with ``left_out``, nothing can be read.
@@ -85,14 +85,14 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
 
 
 def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list[Source | Path]:
-    """The recordings that paths mean: bags and MCAP files, alone or in parts, and folders of Arena's recorder.
+    """Return the recordings at some paths: bags and MCAP files, single or in parts, and folders of Arena's recorder.
 
     Args:
         paths: as in `read_all`.
-        left_out: takes the reason for each file that cannot be opened. None for an error at the first.
+        left_out: called with the reason for each file that cannot be opened. If None, the first such file raises an error.
 
     Raises:
-        InputError: a folder holds none, or a file cannot be opened.
+        InputError: a folder has no recording, or a file cannot be opened.
     """
     found = [file for path in paths for file in files_of(path)]
     folders = [path for path in found if path.is_dir()]
@@ -100,10 +100,10 @@ def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list
 
 
 def files_of(path: Path) -> list[Path]:
-    """The bags, MCAP files and folders of Arena's recorder that a path means: itself, or those in the folder.
+    """Return the bags, MCAP files and folders of Arena's recorder at a path: the path itself, or those in the folder.
 
     Raises:
-        InputError: there are none in the folder.
+        InputError: the folder has none.
     """
     if not path.is_dir() or (path / "odom.csv").is_file():
         return [path]
@@ -117,7 +117,7 @@ def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[PlayedEpisode
     """Yield the episodes of a recording.
 
     Raises:
-        InputError: it cannot be read, or holds numbers that make no sense.
+        InputError: it cannot be read, or has invalid numbers.
     """
     if isinstance(source, Path):
         with reading(source, "a folder of Arena's recorder"):
@@ -129,7 +129,7 @@ def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[PlayedEpisode
 
 
 def _sound(played: PlayedEpisode) -> PlayedEpisode:
-    """An episode, once it is clear that its numbers are some.
+    """Return an episode after checking its numbers.
 
     Raises:
         InputError: a pose, a velocity, a time or a goal is not finite, or beyond `agora.ranges.LARGEST`.
@@ -157,10 +157,10 @@ def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
 
 
 def _refuse_strange(file: McapFile) -> None:
-    """Make sure that an MCAP file that was read holds messages of ROS 1.
+    """Make sure that an MCAP file has ROS 1 messages.
 
     Raises:
-        InputError: it holds none; says what it holds.
+        InputError: it has none; the message says what it has.
     """
     if not file.connections:
         topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})

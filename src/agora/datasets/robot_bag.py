@@ -1,9 +1,9 @@
-"""Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
+"""Bags of real or simulated robots without Agora: odometry, and transforms, goals and a map if available.
 
-Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. Values that nobody recorded (contacts; people,
-unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms of
-the robot in the map, so that the corrections of a localisation are followed; without these, from the odometry, moved into the
-map; otherwise from the odometry alone.
+Each goal is an episode (`agora.datasets.goals`); a bag without goals is one episode. Values that were not recorded (contacts;
+people, unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms
+of the robot in the map, which include the corrections of a localisation; without transforms, from the odometry, moved into the map;
+otherwise, from the odometry alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OCCUPIED = 65  # per cent, as map_server draws the line
 
 @dataclass
 class _Messages:
-    """The contents of a bag, each with its place in the order of time; of maps, that place and the place in the file."""
+    """The contents of a bag, each with its rank in the order of time; maps also have their position in the file."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
@@ -68,9 +68,9 @@ class _Robot:
         goals: goals sent to it.
         estimates: estimates of its pose.
         words: messages about the ends of its goals.
-        maps: places of the messages with maps, in the order of time and in the file.
-        people: people about it; None if nobody published any.
-        notes: remarks for the user.
+        maps: ranks in time and positions in the file of the messages with maps.
+        people: people around the robot; None if none were published.
+        notes: notes for the user.
     """
 
     name: str
@@ -91,13 +91,13 @@ def read_drives(
 
     Args:
         bag: bag to read.
-        robot: model of its robots, where it is known.
-        goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
-        odometry: topic that is read, where the bag has several.
-        people: topic of people that is read, where the bag has several.
+        robot: model of its robots, if known.
+        goal: (2,) goal, m, which replaces the goals in the bag: the whole bag is one drive to it.
+        odometry: odometry topic to read, if the bag has several.
+        people: topic of people to read, if the bag has several.
 
     Raises:
-        InputError: the file cannot be read, or has no odometry, or none of this topic.
+        InputError: the file cannot be read, or lacks odometry, or this topic.
     """
     read = _read_messages(bag)
     if not read.odometry:
@@ -138,7 +138,7 @@ def _read_messages(bag: Source) -> _Messages:
         elif people_kind(kind) and topic not in read.strange:
             try:
                 read.people.setdefault(topic, PeopleTopic(topic, kind)).add(number, recorded, message.decode())
-            except AttributeError:  # the type has the name of one that is read, and other fields
+            except AttributeError:  # the type has a known name, but other fields
                 del read.people[topic]
                 read.strange.add(topic)
         elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
@@ -147,7 +147,7 @@ def _read_messages(bag: Source) -> _Messages:
 
 
 def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_Robot]:
-    """The robots of a bag; the one whose odometry is asked for, where a topic is."""
+    """Yield the robots of a bag; if an odometry topic is requested, only its robot."""
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
@@ -177,7 +177,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
 
 
 def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[PlayedEpisode]:
-    """The episodes of a robot; notes have no name of the file yet."""
+    """Yield the episodes of a robot; notes lack the name of the file."""
     drives, notes = robot.odometry.stretches()
     if not drives:
         raise InputError(f"{bag.path}: expected at least two messages of {_ODOMETRY} on {robot.odometry.topic} whose clock goes on")
@@ -221,7 +221,7 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
 def _people(
     crowd: PlacedPeople, robot: _Robot, cut: tuple[Doubles, Doubles, Doubles], begin: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """The fields of an episode about people, and notes; its samples begin at ``begin``, s."""
+    """Return the fields of an episode about people, and notes; its samples begin at ``begin``, s."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
     notes = [f"people are those of {topic}; a radius of {People().radius:g} m is taken where it says none"]
@@ -231,7 +231,7 @@ def _people(
 
 
 def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames) -> tuple[list[Aim], list[str]]:
-    """The goals of a stretch in the map, in the order of time; and notes."""
+    """Return the goals of a stretch in the map, in the order of time; and notes."""
     found: list[Aim] = []
     notes = set()
     for goal in sent:
@@ -249,7 +249,7 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
 
 
 def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """The samples of an episode, from time 0 on; the first is interpolated if there is none at the beginning."""
+    """Return the samples of an episode, from time 0 on; the first is interpolated if no sample is at the beginning."""
     within = (time > span.begin) & (time <= span.end)
     known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))
     first = np.array([[np.interp(span.begin, time, column) for column in known.T]])
@@ -259,7 +259,7 @@ def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[
 
 
 def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tuple[Map | None, str]:
-    """The last map before a message, else the first; and the name of its frame."""
+    """Return the last map before a message, else the first; and the name of its frame."""
     if not maps:
         return None, MAP
     _, place = max((one for one in maps if one[0] < end), default=maps[0])
@@ -268,10 +268,10 @@ def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tup
 
 
 def _map_of(message: Any, name: str) -> Map:
-    """The map of a ``nav_msgs/OccupancyGrid``, whose origin must not be turned.
+    """Return the map of a ``nav_msgs/OccupancyGrid``, whose origin must not be rotated.
 
     Raises:
-        InputError: numbers that make no map.
+        InputError: the numbers do not form a map.
     """
     info = message.info
     if abs(heading_of(info.origin.orientation)) > 1e-6:

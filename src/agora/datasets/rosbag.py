@@ -1,9 +1,9 @@
-"""Episodes out of bags of Agora's graph: its recorder writes one a bag, ``rosbag record -a`` many; and out of MCAP files of them.
+"""Reads episodes from bags of Agora's graph, and from MCAP files of them: its recorder writes one episode per bag, ``rosbag record
+-a`` many.
 
-An episode is built from the messages of the graph's parts, as `agora.episode.Episodes` builds it from its engine: a sample at every
-control step and one at the end, each from the message of that very step. So the bag of an episode that ran in lock step gives the
-recording of the same episode in this process, bit for bit; of one that ran freely, the pedestrians of a sample are the last
-published ones.
+An episode is built from the messages of the graph's nodes, as `agora.episode.Episodes` builds it from its engine: a sample at every
+control step and one at the end, each from the message of that step. So the bag of an episode in lock step gives the same recording
+as the episode in this process, bit for bit. For an episode in real time, the pedestrians of a sample are the last published ones.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _LATE = 60.0  # s after the time limit, of which samples may be
 
 
 def is_episode(bag: Source) -> bool:
-    """Return whether a bag holds episodes as Agora's graph publishes them.
+    """Return whether a bag has episodes published by Agora's graph.
 
     Raises:
-        InputError: the file cannot be read, or is no bag.
+        InputError: the file cannot be read, or is not a bag.
     """
     return EPISODE in topics_of(bag).values()
 
 
 def read_episode(path: Path) -> PlayedEpisode:
-    """Return the episode of a bag of Agora's recorder, which holds one.
+    """Return the episode of a bag of Agora's recorder, which has exactly one.
 
     Raises:
-        InputError: the file cannot be read, or holds no episode, or several.
+        InputError: the file cannot be read, or has no episode, or several.
     """
     first, *others = read_episodes(opened(path))
     if others:
@@ -67,10 +67,10 @@ def read_episode(path: Path) -> PlayedEpisode:
 
 
 def read_episodes(bag: Source) -> list[PlayedEpisode]:
-    """Return the episodes of a bag; of a bag that was cut off, the part of the last one, as interrupted.
+    """Return the episodes of a bag; if the bag was cut off, the last one is incomplete and marked as interrupted.
 
     Raises:
-        InputError: the file cannot be read, or holds no episode.
+        InputError: the file cannot be read, or has no episode.
     """
     told, notes = collect_episodes(bag)
     return [_played(bag, said, notes) for said in told]
@@ -111,12 +111,12 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
 
 
 def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
-    """The last step that an episode can have: that of its time limit, and a little for a graph that stops late.
+    """Return the last possible step of an episode: that of its time limit, plus a margin for a graph that stops late.
 
-    The time limit restarts with each goal that is set by hand, ``set_at`` a step.
+    The time limit restarts with each goal that is set by hand, at the steps ``set_at``.
 
     Raises:
-        InputError: it has none.
+        InputError: the episode has no time limit.
     """
     if not 0.0 < start.timeout <= LONGEST:
         raise InputError(f"{path}: expected a time limit of its episode in (0, {LONGEST:g}] s, got {start.timeout:g}")
@@ -137,10 +137,9 @@ def _interrupted(said: EpisodeMessages, bag: Source) -> str:
 
 
 def planner_label(robot: Any) -> str:
-    """Return the label of a robot's driver, for tables: the local planner, with the interplanner and the navigation where they
-    matter.
+    """Return the label of a robot's driver, for tables: the local planner, plus the interplanner and the navigation if relevant.
 
-    Of a robot that somebody outside drove the planners are not known; those of its setup drove nobody.
+    If the robot was driven from outside, the planners are unknown; those of its setup were not used.
     """
     if robot.navigation == "external":
         return "external"
@@ -193,18 +192,18 @@ def _robot(
 
 
 def _samples(steps: list[int], control: int, end: int, final: int) -> list[int]:
-    """The steps of the samples of a robot that ended at a step: all control steps, the last of the episode, and none beyond."""
+    """Return the steps of the samples of a robot that ended at a step: all control steps up to it, and the last of the episode."""
     taken = [k for k in steps if k % control == 0 or k == final]
     return taken[: bisect.bisect_left(taken, end) + 1]
 
 
 def _row(robots: Any, r: int) -> list[float]:
-    """x, y, heading, vx, vy, omega of one robot."""
+    """Return x, y, heading, vx, vy, omega of one robot."""
     return [float(getattr(robots, name)[r]) for name in ("x", "y", "heading", "vx", "vy", "omega")]
 
 
 def _goal(robot: RobotStart, status: Any) -> Array:
-    """The goal that a robot was on its way to, as the engine has it; one that was set in mid-episode is in its status alone."""
+    """Return the robot's goal as in the engine; a goal that was set during the episode is only in its status."""
     goal: Array = robot.goals[0] if status is None else from_pose2d(status.target)
     return goal.astype(np.float32).astype(np.float64)
 
@@ -235,7 +234,7 @@ def _closing(
         traits: traits of the robot.
         r: number of the robot.
         kind: kind of the party that the robot touched.
-        party: number or id of that party.
+        party: number or id of the party.
         moment: time of the contact, in steps.
         dt: physics step, s.
     """
@@ -253,21 +252,21 @@ def _closing(
     own = [_row(said.robots[k], r)[:3] for k in steps]
     length = steps[1] - steps[0]
     fraction = max(moment - steps[0], 0.0) / length
-    if appeared and fraction == 0.0:  # who appears at the robot is not run into
+    if appeared and fraction == 0.0:  # a pedestrian that appears at the robot was not hit by it
         own[1] = own[0]
     here, there = (np.array([*pose, *place], np.float32) for pose, place in zip(own, places, strict=True))
     return closing(traits, 0, 0, kind, here, there, fraction, dt * length)
 
 
 def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
-    """The last step up to a moment, in steps, and the first after it at which something is known."""
+    """Return the last step up to a time, in steps, and the first after it with known data."""
     steps = sorted(known)
     after = bisect.bisect_right(steps, moment + SAME)
     return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
 
 
 def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
-    """x, y, 0 of a pedestrian at two steps about a moment, and whether it appeared in between; then it stood there."""
+    """Return x, y, 0 of a pedestrian at two steps around a time, and whether it appeared in between; then it stood there."""
     around = _around(said.pedestrians, moment)
     if around is None:
         return None
@@ -281,14 +280,14 @@ def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, 
 
 
 def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
-    """Return the place of the pedestrian of an id; None if it is absent."""
+    """Return the position of the pedestrian with an id; None if it is absent."""
     slots = np.flatnonzero((np.asarray(pedestrians.id) == party) & np.asarray(pedestrians.present, bool))
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
 def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
     """Return the notes on one robot at these steps, by name: the last note up to each step; empty if there are none."""
-    began = time_of(said.robots[0]) - SAME  # what an earlier episode left behind is older
+    began = time_of(said.robots[0]) - SAME  # messages of an earlier episode are older
     own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
     if not own or not kept:
         return {}
@@ -296,16 +295,16 @@ def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
     chosen = [(own[max(i, 0)], list(own[max(i, 0)].name).index(name)) for i in last]
     columns = {field: np.array([getattr(m, field)[r] for m, r in chosen]) for field in NOTES}
     kinds: dict[str, type] = {name: np.float64 if issubclass(NOTES[name], np.floating) else np.int32 for name in NOTES}
-    if all(hasattr(m, "planning_time") for m, _ in chosen):  # which bags of earlier versions do not have
+    if all(hasattr(m, "planning_time") for m, _ in chosen):  # bags of earlier versions lack it
         columns["planning_time"] = np.array([m.planning_time[r] for m, r in chosen], np.float64)
         kinds["planning_time"] = np.float64
     return {name: np.asarray(column, kinds[name]) for name, column in columns.items() if np.isfinite(column).all()}
 
 
 def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
-    """Return the twists (T - 1, 3) of a robot's commands at its samples: the message of the next step has them.
+    """Return the twists (T - 1, 3) of a robot's commands at its samples: each is in the message of the next step.
 
-    None if one was not recorded, or the bag is of an earlier version.
+    None if a command was not recorded, or the bag is of an earlier version.
     """
     known = sorted(said.robots)
     after = [bisect.bisect_right(known, k) for k in kept[:-1]]
@@ -317,9 +316,9 @@ def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
 
 
 def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving: bool) -> dict[str, Any]:
-    """The fields of a recording about pedestrians; those of a step are the last that were published up to it.
+    """Return the fields of a recording about pedestrians; those of a step are the latest published up to it.
 
-    Messages end with the last pedestrian that has arrived so far. The slots of later pedestrians are absent.
+    Messages end with the last pedestrian that has appeared so far. The slots of later pedestrians are absent.
     """
     known, count = sorted(said.pedestrians), start.crowd_size
     if not known:
@@ -355,6 +354,6 @@ def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving:
 
 
 def nobody(samples: int) -> dict[str, Any]:
-    """The pedestrian fields of a recording without pedestrians."""
+    """Return the pedestrian fields of a recording without pedestrians."""
     about = [name for name, one in declared(Recording).items() if "P" in one.names and not one.optional]
     return {**empty(Recording, about, T=samples, P=0)}

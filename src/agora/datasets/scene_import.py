@@ -15,18 +15,18 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy one scene to the folder of those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
+    """Copy one scene to the folder of the ETH and UCY scenes, with a ``scene.yaml`` that has the given frame rate and scale.
 
     Args:
-        source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows, or a file of TrajNet++.
-        name: under which it is found.
+        source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows, or a TrajNet++ file.
+        name: name of the scene in the data set.
         said: frame rate, scale and columns of the scene; other keys of the user's ``scene.yaml`` are kept.
 
     Returns:
-        the folder it is in now.
+        The folder of the scene.
 
     Raises:
-        InputError: its files are missing, one is wrong, or the folder cannot be written.
+        InputError: files are missing or wrong, or the folder cannot be written.
     """
     alone = source.suffix == ".ndjson" and source.is_file()
     if not source.is_dir() and not alone:
@@ -39,7 +39,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     place = source.with_suffix("") if alone else source
     scene = read_scene(place.name, folder=place.parent, said=said)
     known = said.over(said_of(place))
-    if stated_rate(place, scene.source, said) is None:  # then the name, which may change here, is all that tells it
+    if stated_rate(place, scene.source, said) is None:  # then only the name determines it, and the name may change here
         known = known.over(SceneFile(FRAME_RATE.get(place.name.lower())))
     target = data_home() / "eth_ucy" / name
     part = target.parent / f".{name}.part"
@@ -62,5 +62,5 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
 
 
 def _files(source: Path) -> list[Path]:
-    """The files of a scene in a folder."""
+    """Return the files of a scene in a folder."""
     return [path for path in sorted(source.iterdir()) if path.name in (*_PARTS, f"{source.name}.txt") or path.suffix == ".ndjson"]

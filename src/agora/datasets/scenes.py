@@ -1,4 +1,4 @@
-"""Scenes of recorded pedestrians: a scene's own file, and the step from rows of frame, pedestrian and place to people."""
+"""Scenes of recorded pedestrians: ``scene.yaml``, and the conversion of rows of frame, pedestrian and position to people."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from agora.ranges import Within
 from agora.world.trajectories import Trajectories
 
 LONGEST_GAP = 2.0
-"""s between two rows of one id up to which somebody walked on; an id that comes back later is another person."""
+"""s, longest gap between rows of one id that a person walked through; an id that reappears later belongs to another person."""
 
 PLAUSIBLE = 0.3, 2.5
-"""m/s, mean speeds of people; a scene outside is read, and said to be odd."""
+"""m/s, plausible mean speeds of people; other scenes are read with a warning."""
 
 FrameRate = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """Frames per second."""
 Scale = Annotated[float, Within(0.0, 10_000.0, above=True)]
-"""m of a unit of the file, of a pixel for instance."""
+"""m per unit of the file, for instance per pixel."""
 Columns = Literal["frame pedestrian x y", "pedestrian frame x y"]
 """Order of the columns of a table."""
 
@@ -59,7 +59,7 @@ class SceneFile:
 
     Attributes:
         frame_rate: frames per second in the numbering of its files.
-        scale: length of a unit of its places, m, for those in pixels.
+        scale: length of a unit of its positions, m, for positions in pixels.
         columns: order of the columns of its table of four.
     """
 
@@ -68,12 +68,12 @@ class SceneFile:
     columns: Columns | None = None
 
     def over(self, other: SceneFile) -> SceneFile:
-        """Return these values, and those of the other file where this one says nothing."""
+        """Return these values, supplemented by those of the other file."""
         return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale, self.columns or other.columns)
 
 
 def said_of(place: Path) -> SceneFile:
-    """Return the contents of a scene's file; nothing if it has none.
+    """Return the contents of a scene's file; empty if it has none.
 
     Raises:
         InputError: the file is wrong.
@@ -88,16 +88,16 @@ def scene_file(place: Path) -> Path:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Annotated places of pedestrians.
+    """Annotated positions of pedestrians.
 
     Attributes:
         path: path of the file they were read from.
         line: (N,) line of each row in the file.
         frame: (N,) number of the frame.
         id: (N,) number of the pedestrian.
-        x: (N,) place, x, in units of the file.
-        y: (N,) place, y, in units of the file.
-        rate: frames per second as the file itself says; None if it does not.
+        x: (N,) position, x, in units of the file.
+        y: (N,) position, y, in units of the file.
+        rate: frames per second stated by the file; None if it states none.
     """
 
     path: Path
@@ -112,7 +112,7 @@ class Rows:
 def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Rows:
     """Read a table: frame, pedestrian, x, y (4 columns); or frame, pedestrian, x, z, y, vx, vz, vy (8 columns, OpenTraj's obsmat).
 
-    The velocities of the latter say the frame rate: it is what makes ways as long as they say.
+    In the latter case, the frame rate follows from the velocities: it makes the lengths of paths match them.
 
     Args:
         path: path of the file.
@@ -120,7 +120,7 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
         order: order of four columns. None for the documented order, unless the numbers show that pedestrians come first.
 
     Raises:
-        InputError: the file is wrong; names the line.
+        InputError: the file is wrong; the message has the line.
     """
     line, table = read_numbered(path, columns)
     if columns == 4 and (order == "pedestrian frame x y" or (order is None and _pedestrians_first(path, table))):
@@ -132,11 +132,11 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
 
 
 def _pedestrians_first(path: Path, table: Doubles) -> bool:
-    """Return whether the first column holds pedestrians and the second frames; say so, or that the numbers do not tell.
+    """Return whether the first column has pedestrians and the second frames; log this, or that the numbers are ambiguous.
 
-    The order of the columns with the smoother ways is right: the places of one pedestrian in one frame after the other lie on a
-    line, those of one pedestrian after the other in one frame do not. If the difference is small, numbers that are all several
-    apart (0, 10, 20) tell frames.
+    The correct order of the columns has the smoother paths: the successive positions of one pedestrian lie on a line, but the
+    positions of successive pedestrians in one frame do not. If the difference is small, numbers with constant gaps (0, 10, 20)
+    indicate frames.
     """
     apart = [int(np.gcd.reduce(np.diff(np.unique(table[:, k])).astype(np.int64), initial=0)) for k in (0, 1)]
     usual, other = (_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1))  # with frames in column k
@@ -156,7 +156,7 @@ def _pedestrians_first(path: Path, table: Doubles) -> bool:
 
 
 def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
-    """Return the typical step of a way and its typical bend, added, in units of the file; infinite if there are no steps."""
+    """Return the typical step of a path plus its typical bend, in units of the file; infinite if there are no steps."""
     order = np.lexsort((frame, who))
     who, places = who[order], places[order]
     same = who[1:] == who[:-1]
@@ -169,7 +169,7 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """Return the frame rate at which most steps of walking people are as long as their speed says; None if nobody walks."""
+    """Return the frame rate at which most steps of walking people match their speed; None if nobody walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)
@@ -181,15 +181,15 @@ def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, sp
 def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
     """Return the pedestrians of rows, in seconds and metres; time 0 is frame 0.
 
-    An id that comes back after more than `LONGEST_GAP` is another person, whose id is the next that is free.
+    An id that reappears after more than `LONGEST_GAP` belongs to another person, who gets the next free id.
 
     Args:
         rows: rows of the scene.
         place: folder of the scene.
-        said: the caller's facts; they come before those of the scene's file, of the rows, and of its name.
+        said: the caller's facts; they override those of the scene's file, of the rows, and of its name.
 
     Raises:
-        InputError: an id is twice in a frame (names the line), or is none; or ``scene.yaml`` is wrong.
+        InputError: an id occurs twice in a frame (the message has the line), or is invalid; or ``scene.yaml`` is wrong.
     """
     known = said.over(said_of(place))
     rate = rate_of(place, known, rows.rate)
@@ -203,7 +203,7 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """The frame rate of a scene: as given, from its files, or by its name; otherwise 25, with a note."""
+    """Return the frame rate of a scene: as given, from its files, or by its name; otherwise 25, with a note."""
     rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(
@@ -214,7 +214,7 @@ def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
 
 
 def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
-    """Return the same people; report where they are slower or faster on average than people are."""
+    """Return the same people; log if they are implausibly slow or fast on average."""
     speed = people.mean_speed()
     if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
         _tell(
@@ -226,7 +226,7 @@ def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
 
 @functools.cache
 def _tell(text: str) -> None:
-    """Say something, once."""
+    """Log a message once."""
     _LOG.warning("%s", text)
 
 

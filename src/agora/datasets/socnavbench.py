@@ -5,8 +5,8 @@ navigation", ACM THRI 11(3), 2022; facts of CMU-TBD/SocNavBench (2724ea85), load
 
 What to know before comparing numbers: the shipped frame rates replay hotel and univ at 0.6 times the real speed; hotel is mirrored,
 so metrics of left and right change sign; the maps are digitised from figures (5 to 10 cm at walls), HotelSmall is an assumption;
-``t_hotel_cross`` is the same as ``t_hotel_follow_diag``. The peak of 24 pedestrians that ``episodes.json`` gives for the three
-episodes in DoubleHotel is the sum of the peaks of their two recordings (9 and 15); at one time there are 23.
+``t_hotel_cross`` equals ``t_hotel_follow_diag``. The peak of 24 pedestrians in ``episodes.json`` for the three episodes in
+DoubleHotel is the sum of the peaks of their two recordings (9 and 15); the largest simultaneous number is 23.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from agora.maps.io import read_map
 from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
-"""Frames per second at which the pedestrians were really filmed; SocNavBench plays hotel and univ at 15."""
+"""Frames per second at which the pedestrians were actually filmed; SocNavBench plays hotel and univ at 15."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class _MapFile:
 
 @dataclass(frozen=True)
 class _File:
-    """``episodes.json``."""
+    """The contents of ``episodes.json``."""
 
     simulator: dict[str, float]
     datasets: dict[str, _Recording]
@@ -139,7 +139,7 @@ def episode_names(folder: Path | None = None) -> list[str]:
     """Return the names of the 33 episodes in the order of the benchmark.
 
     Raises:
-        InputError: the data set is not there, or ``episodes.json`` is wrong.
+        InputError: the data set is missing, or ``episodes.json`` is wrong.
     """
     return [episode.name for episode in _file(_root(folder) / "episodes.json").episodes]
 
@@ -149,13 +149,13 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Args:
         name: one of `episode_names`.
-        folder: folder of the data set; None for the one it was imported to.
-        real_speed: whether pedestrians walk as fast as they were filmed, not as the benchmark has it (`REAL_FRAME_RATE`); who is
-            loaded then differs too, because a recording is loaded up to the budget.
+        folder: folder of the data set; None for the import folder.
+        real_speed: whether pedestrians walk at the filmed speed instead of the benchmark's (`REAL_FRAME_RATE`); this also changes
+            the loaded pedestrians, because a recording is loaded up to the budget.
 
     Raises:
-        UnknownNameError: no such episode.
-        InputError: the data set is not there, or a file is wrong.
+        UnknownNameError: the episode is unknown.
+        InputError: the data set is missing, or a file is wrong.
     """
     root = _root(folder)
     file = _file(root / "episodes.json")
@@ -189,7 +189,8 @@ def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple
     """Return SocNavBench's names of pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from the
     first.
 
-    There a second recording counts from 0 again, and who has a name that was given loses against the later one; here it counts on.
+    In the original, a second recording counts from 0 again, and later pedestrians replace earlier ones of the same name; here it
+    continues counting.
     """
     names: list[str] = []
     begin = 0
@@ -200,15 +201,15 @@ def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple
 
 
 def _pose(given: tuple[float, float, float]) -> tuple[float, float, float]:
-    """The pose with its heading in (-pi, pi]."""
+    """Return the pose with its heading in (-pi, pi]."""
     x, y, heading = given
     return (x, y, heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau)
 
 
 def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate: float, budget: float) -> Trajectories:
-    """The pedestrians of a segment by SocNavBench's rule.
+    """Return the pedestrians of a segment by SocNavBench's rule.
 
-    Ids upwards from the first, whose first frame is time 0, up to and without the first one that appears after the budget.
+    These are ids upwards from the first, whose first frame is time 0, up to but excluding the first that appears after the budget.
     """
     rows = np.flatnonzero(knots.id >= segment.first_ped_id)
     if not len(rows):
@@ -228,7 +229,7 @@ def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate:
 
 @once_per_file
 def _knots(path: Path) -> Trajectories:
-    """The knots of a recording, times in frames, places in the recording's metres."""
+    """Return the knots of a recording, with times in frames and positions in the recording's metres."""
     rows = read_table(path, 4, separator=",", header="frame,ped,x,y")
     try:
         return Trajectories.of_rows(*rows.T)

@@ -1,4 +1,4 @@
-"""Tables of numbers in text files, with errors that name the line; and reading a file once."""
+"""Tables of numbers in text files, with errors that name the line; and caching of read files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def once_per_file(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Decorate a function that reads a file: it keeps its last results, and reads a file again when that has changed."""
+    """Decorate a function that reads a file: it caches its last results, and reads a file again if it has changed."""
 
     @lru_cache(maxsize=8)
     def keep(path: Path, stamp: tuple[int, int, int]) -> T:
@@ -35,7 +35,7 @@ def once_per_file(read: Callable[[Path], T]) -> Callable[[Path], T]:
 
 
 def read_table(path: Path, columns: int, *, separator: str | None = None, header: str | None = None) -> Doubles:
-    """Read rows of ``columns`` finite numbers; empty lines are passed over.
+    """Read rows of ``columns`` finite numbers; empty lines are skipped.
 
     Args:
         path: path of the file.
@@ -52,7 +52,7 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
 def read_numbered(
     path: Path, columns: int, *, separator: str | None = None, header: str | None = None
 ) -> tuple[list[int], Doubles]:
-    """Read rows as `read_table` does; returns the number of each row's line, too.
+    """Read rows as `read_table` does; also return the line number of each row.
 
     Raises:
         InputError: the file cannot be read, or a row is wrong.
@@ -77,7 +77,7 @@ def numbers(line: str, columns: int, where: str, separator: str | None = None) -
     """Return the ``columns`` finite numbers of a line; ``where`` names it in messages.
 
     Raises:
-        InputError: other than so many numbers.
+        InputError: the line does not have this many numbers.
     """
     try:
         values = [float(word) for word in line.split(separator)]

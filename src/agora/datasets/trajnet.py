@@ -1,8 +1,8 @@
-"""TrajNet++: recordings as lines of JSON.
+"""TrajNet++: recordings as JSON lines.
 
 P. Kothari, S. Kreiss, A. Alahi, "Human trajectory forecasting in crowds: a deep learning perspective", IEEE T-ITS 23(7), 2022.
-Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are places, lines ``{"scene": {..., "fps": 2.5}}`` say how
-many annotated frames a second has; frames are numbered as in the video, so that two of them are several numbers apart.
+Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are positions, lines ``{"scene": {..., "fps": 2.5}}`` state the
+number of annotated frames per second. Frames are numbered as in the video, so that successive ones are several numbers apart.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _KEYS = ("f", "p", "x", "y")
 
 
 def read_tracks(path: Path) -> Rows:
-    """Read the tracks of a file; those that somebody predicted are left out.
+    """Read the tracks of a file; predicted tracks are left out.
 
     Raises:
-        InputError: the file is wrong; names the line.
+        InputError: the file is wrong; the message has the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []
@@ -51,7 +51,7 @@ def read_tracks(path: Path) -> Rows:
 
 
 def _entry(text: str, where: str) -> dict[str, Any]:
-    """The object of a line: a scene or a track."""
+    """Return the object of a line: a scene or a track."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError) as error:

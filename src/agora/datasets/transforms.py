@@ -1,10 +1,10 @@
-"""Frames and their places in each other over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
+"""Frames and their relative poses over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
 
-Between two stamps a transform is interpolated, a correction such as AMCL's map -> odom too: its place on a straight line, its
-rotation by slerp. Only a correction that leaps (a pose estimate) is not: it holds until the leap. A static transform holds for all
-time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
+Between two stamps a transform is interpolated, including a correction such as AMCL's map -> odom: its position linearly, its
+rotation by slerp. The exception is a correction that jumps (a pose estimate): it holds until the jump. A static transform holds for
+all time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
 unknown. After its last stamp a correction holds, because AMCL dates it into the future and repeats it only when it changes; tf2
-forgets it there, and `ends` asks for the same of the robot's own motion.
+forgets it there, and `ends` selects the same for the robot's own motion.
 
 Source: https://wiki.ros.org/tf2, T. Foote, "tf: The Transform Library", TePRA 2013
 """
@@ -22,8 +22,8 @@ from agora.core.state import Array, Bools, Doubles
 from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
-_LEAST = 1e-6  # length of a quaternion below which it is no rotation
-_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: between two stamps, a correction of more is a leap
+_LEAST = 1e-6  # length below which a quaternion is not a rotation
+_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: larger corrections between two stamps are jumps
 _PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
 
 
@@ -33,7 +33,7 @@ class Transforms(NamedTuple):
     Attributes:
         place: (T, 3) m.
         rotation: (T, 4) unit quaternions x, y, z, w.
-        known: (T,) whether there is one.
+        known: (T,) whether the transform exists.
     """
 
     place: Doubles
@@ -46,36 +46,36 @@ class Transforms(NamedTuple):
         return Transforms(np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones(count, np.bool_))
 
     def after(self, first: Transforms) -> Transforms:
-        """The transforms that do ``first``, then these."""
+        """Return the transforms that apply ``first``, then these."""
         place = self.place + _turned(self.rotation, first.place)
         return Transforms(place, _product(self.rotation, first.rotation), self.known & first.known)
 
     def inverse(self) -> Transforms:
-        """The transforms that undo these."""
+        """Return the inverse transforms."""
         back = self.rotation * (-1.0, -1.0, -1.0, 1.0)
         return Transforms(-_turned(back, self.place), back, self.known)
 
     def flat(self) -> Doubles:
-        """(T, 3) x, y and heading in (-pi, pi]: the direction of the x axis, seen from above."""
+        """Return (T, 3) x, y and heading in (-pi, pi]: the direction of the x axis, seen from above."""
         x, y, z, w = self.rotation.T
         heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         return np.column_stack((self.place[:, :2], np.where(heading == -np.pi, np.pi, heading)))
 
 
 class TransformLog:
-    """The transforms that the topics ``tf`` and ``tf_static`` of one namespace say, in the order of their coming."""
+    """The transforms published on the topics ``tf`` and ``tf_static`` of one namespace, in the order of arrival."""
 
     def __init__(self) -> None:
         self.moving: dict[str, dict[str, array[float]]] = {}
         self.static: dict[str, list[tuple[int, str, list[float]]]] = {}
 
     def add(self, place: int, recorded: float, transform: Any, *, static: bool) -> None:
-        """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
+        """Add a ``geometry_msgs/TransformStamped``; transforms that are not rigid motions are ignored, as in tf2.
 
         Args:
-            place: number of its message in the order of time.
-            recorded: time of the record, s.
-            static: whether it holds for all time.
+            place: number of the message in the order of time.
+            recorded: record time, s.
+            static: whether the transform holds for all time.
         """
         parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
         move, turn = transform.transform.translation, transform.transform.rotation
@@ -92,13 +92,14 @@ class TransformLog:
 
 
 class TransformTree:
-    """A tree of frames over the time in which a clock goes on.
+    """A tree of frames over a time in which the clock advances.
 
     Args:
-        logs: transforms as published; of a frame in several logs the first counts.
-        begin: number of the first message of which moving transforms are taken.
-        end: number of the message after the last one. Of static transforms the last before ``end`` counts.
-        shift: time by which the clock is ahead of the record's, s; frames whose stamps are all 0 take the record's time with it.
+        logs: transforms as published; for a frame in several logs, the first counts.
+        begin: number of the first message whose moving transforms are used.
+        end: number of the message after the last one. For static transforms, the last before ``end`` counts.
+        shift: time by which the clock is ahead of the record's, s; frames whose stamps are all 0 use the record time plus this
+            shift.
     """
 
     def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf, shift: float = 0.0) -> None:
@@ -120,7 +121,7 @@ class TransformTree:
         return {name for known in (self._moving, self._static) for child, (parent, _) in known.items() for name in (child, parent)}
 
     def fix(self, parent: str, child: str, row: Array) -> None:
-        """Add a static transform; it holds before the first moving one of the same frames, too.
+        """Add a static transform; it also holds before the first moving transform of the same frames.
 
         Args:
             parent: parent frame.
@@ -134,13 +135,14 @@ class TransformTree:
         self._moving[child] = (parent, rows)
 
     def lookup(self, target: str, source: str, times: Array, *, ends: bool = False) -> Transforms | None:
-        """Return the transforms that place ``source`` in ``target``; None if no chain leads from one to the other.
+        """Return the transforms from ``source`` to ``target``; None if no chain connects them.
 
         Args:
-            target: frame to place in.
-            source: frame to place.
+            target: target frame.
+            source: source frame.
             times: (T,) s.
-            ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; others hold.
+            ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; the other
+                transforms hold.
         """
         above, below = self._line(target), self._line(source)
         common = next((frame for frame in below if frame in above), None)
@@ -150,34 +152,32 @@ class TransformTree:
         return self._up(above[: above.index(common)], times, False).inverse().after(down)
 
     def connects(self, target: str, source: str) -> bool:
-        """Return whether a chain leads from one frame to the other."""
+        """Return whether a chain connects the frames."""
         return self.root(target) == self.root(source)
 
     def moves(self, target: str, source: str) -> bool:
-        """Return whether a moving transform is on the way from one frame to the other."""
+        """Return whether the chain between the frames has a moving transform."""
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
     def held(self, target: str, source: str, until: float) -> float:
-        """Return the time for which transforms hold after their last stamps to reach ``until``, s; the robot's own motion
-        does not.
-        """
+        """Return how long transforms, except the robot's own motion, must hold after their last stamps to reach ``until``, s."""
         line = set(self._line(target)) ^ set(self._line(source))
         moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]
         return max((until - float(self._moving[frame][1][-1, 0]) for frame in moving[1:]), default=0.0)
 
     def root(self, frame: str) -> str:
-        """The frame above all others of a frame."""
+        """Return the root of a frame's tree."""
         return self._line(frame)[-1]
 
     def _line(self, frame: str) -> list[str]:
-        """A frame, its parent, the parent's parent ..."""
+        """Return a frame, its parent, the parent's parent ..."""
         line = [frame]
         while (known := self._moving.get(line[-1]) or self._static.get(line[-1])) is not None and known[0] not in line:
             line.append(known[0])
         return line
 
     def _up(self, line: list[str], times: Array, ends: bool) -> Transforms:
-        """The way from the first frame of a line to the last one's parent."""
+        """Return the transforms from the first frame of a line to the last one's parent."""
         way = Transforms.same(len(times))
         for frame in line:
             moving = frame in self._moving
@@ -190,7 +190,7 @@ class TransformTree:
         return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
 
     def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
-        """A moving frame in its parent; with ``hold``, as a correction: without a ramp at a leap, and beyond its last stamp."""
+        """Return a moving frame in its parent; with ``hold``, as a correction: without ramps at jumps, and after its last stamp."""
         parent, rows = self._moving[frame]
         stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
         before = np.clip(np.searchsorted(stamps, times, side="right") - 1, 0, max(len(stamps) - 2, 0))
@@ -210,7 +210,7 @@ class TransformTree:
 
 
 def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
-    """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock between two messages."""
+    """Return rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock between two messages."""
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
     chosen = chosen[np.argsort(chosen[:, 0], kind="stable")]
@@ -220,12 +220,12 @@ def _between(rows: array[float], begin: float, end: float, shift: float) -> Arra
 
 
 def frame_name(name: str) -> str:
-    """The name of a frame without leading slash, as tf2 has it."""
+    """Return the name of a frame without leading slash, as in tf2."""
     return name.strip("/")
 
 
 def _turned(rotation: Array, points: Array) -> Doubles:
-    """Points (T, 3), each turned by a unit quaternion."""
+    """Return points (T, 3), each rotated by a unit quaternion."""
     axis, w = rotation[:, :3], rotation[:, 3:]
     twice = 2.0 * np.cross(axis, points)
     turned: Doubles = points + w * twice + np.cross(axis, twice)
@@ -233,7 +233,7 @@ def _turned(rotation: Array, points: Array) -> Doubles:
 
 
 def _product(a: Array, b: Array) -> Doubles:
-    """Quaternions (T, 4) that turn by ``b``, then by ``a``."""
+    """Return quaternions (T, 4) that rotate by ``b``, then by ``a``."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a.T, b.T
     return np.column_stack((
         aw * bx + ax * bw + ay * bz - az * by,
@@ -244,7 +244,7 @@ def _product(a: Array, b: Array) -> Doubles:
 
 
 def _slerp(a: Array, b: Array, share: Array) -> Doubles:
-    """Rotations (T, 4) at a share (T, 1) of the shorter way from ``a`` to ``b``."""
+    """Return rotations (T, 4) at a fraction (T, 1) of the shorter rotation from ``a`` to ``b``."""
     cosine = np.sum(a * b, 1, keepdims=True)
     b, cosine = np.where(cosine < 0.0, -b, b), np.abs(cosine)
     angle = np.arccos(np.minimum(cosine, 1.0))

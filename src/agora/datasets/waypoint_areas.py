@@ -1,9 +1,9 @@
-"""Waypoints that are areas, as pedsim_ros and HuNavSim have them, for pedestrians with points and one radius.
+"""Converts waypoints that are areas, as in pedsim_ros and HuNavSim, for pedestrians with points and one radius.
 
 A pedestrian heads for the centre of an area and turns to the next area at the edge of this one. Agora's pedestrians have one radius
-for all their waypoints: here, that of the smallest area. In a larger area the point lies towards the area before, so that the
-pedestrian turns at the edge too. If the centre of an area is in a wall, a free point of the area takes its place, and the radius
-shrinks by its distance from the centre.
+for all their waypoints: here, that of the smallest area. In a larger area, the point is shifted towards the previous area, so that
+the pedestrian also turns at the edge. If the centre of an area is in a wall, a free point of the area replaces it, and the radius
+shrinks by the distance of the point from the centre.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAST = 0.2  # m, smallest radius of a waypoint that people reach
 
 
 class Area(NamedTuple):
-    """A waypoint: centre and radius, m; a radius of 0 is that of the crowd."""
+    """A waypoint: centre and radius, m; a radius of 0 means the crowd's radius."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Area(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """The distance from the centre at which it counts as reached, m."""
+        """The distance from the centre at which the area counts as reached, m."""
         return self.radius if self.radius > 0.0 else People().tolerance
 
 
@@ -41,7 +41,7 @@ class Way(NamedTuple):
     Attributes:
         points: x, y and radius of each area that can be reached, m.
         radius: radius of all points, m; None if there are no points.
-        lost: areas in which the pedestrian finds no place.
+        lost: areas without a free place for the pedestrian.
     """
 
     points: tuple[tuple[float, float, float], ...]
@@ -50,11 +50,11 @@ class Way(NamedTuple):
 
 
 def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) -> Way:
-    """Return the waypoints of a pedestrian that walks round areas.
+    """Return the waypoints of a pedestrian that visits areas in a loop.
 
     Args:
         map: map of the walls.
-        start: (2 or more,) place of the pedestrian, m.
+        start: (2 or more,) position of the pedestrian, m.
         areas: areas in their order.
         body: radius of the pedestrian, m.
     """
@@ -76,7 +76,7 @@ def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) 
 
 
 class _Part(NamedTuple):
-    """A part of a map in which a pedestrian gets about.
+    """A connected part of a map, reachable for a pedestrian.
 
     Attributes:
         map: map of the walls.
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
     @staticmethod
     def about(map: Map, place: Doubles, body: float) -> _Part:
-        """Return the part with the free cell nearest to a place."""
+        """Return the part with the free cell nearest to a position."""
         labels = component_of(map, body)
         row, column = (int(v) for v in map.cell_of(place))
         if not labels[row, column] and labels.any():
@@ -100,14 +100,14 @@ class _Part(NamedTuple):
         return _Part(map, labels, int(labels[row, column]))
 
     def has(self, point: Doubles) -> bool:
-        """Return whether a point (2,) is in it."""
+        """Return whether the part contains a point (2,)."""
         if not bool(self.map.contains(point)):
             return False
         row, column = (int(v) for v in self.map.cell_of(point))
         return bool(self.labels[row, column] == self.number != 0)
 
     def cells(self, area: Area) -> Doubles:
-        """Return the centres (N, 2) of its cells whose centres are in an area, m."""
+        """Return the centres (N, 2) of the part's cells whose centres are in an area, m."""
         low, high = (self.map.cell_of(np.array([area.x + s * area.reach, area.y + s * area.reach])) for s in (-1.0, 1.0))
         row, column = (max(int(v), 0) for v in low)
         window = self.labels[row : max(int(high[0]) + 1, 0), column : max(int(high[1]) + 1, 0)]
@@ -117,13 +117,13 @@ class _Part(NamedTuple):
         return near
 
     def nearest(self, area: Area) -> float:
-        """Return the distance from the centre of an area to its nearest place here, m: 0 at the centre, infinite for none."""
+        """Return the distance from an area's centre to its nearest point in this part, m: 0 at the centre, infinite for none."""
         if self.has(np.array(area[:2])):
             return 0.0
         return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))
 
     def point(self, area: Area, room: float, came: Array) -> tuple[float, float]:
-        """Return the place within ``room`` of the centre of an area, m, that is nearest to where a pedestrian comes from."""
+        """Return the position within ``room`` of an area's centre, m, that is nearest to where the pedestrian comes from."""
         centre = np.array(area[:2])
         ahead = came - centre
         far = float(np.hypot(*ahead))

@@ -1,7 +1,8 @@
-"""The program in which a planner of another package is run: it is confined, says a hello and what it is, and answers questions.
+"""The program that runs a planner of another package: it confines itself, sends a hello and the planner's claims, and answers
+requests.
 
-It is called with the socket's number, the planner's configuration as JSON, the deadline of an answer, the most memory, and Python's
-path.
+Its arguments are the socket's number, the planner's configuration as JSON, the deadline of an answer, the memory limit, and
+Python's path.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agora.registry import Named
 
 
 def _claims(planner: Named) -> bytes:
-    """The claims of a planner as a message."""
+    """Return the claims of a planner as a message."""
     data = json.dumps(plain(Claims.of(planner))).encode()
     return len(data).to_bytes(4, "little") + data
 
@@ -40,4 +41,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # whatever threads the planner has
+    os._exit(0)  # even if the planner has running threads

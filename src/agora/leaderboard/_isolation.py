@@ -1,7 +1,8 @@
-"""Planners of other packages in a process of their own, so that their code has nothing of the world.
+"""Runs planners of other packages in separate processes, so that their code has no access to the world.
 
-A planner in the process of the world can change it, through the frames above its own call or by replacing a function. A check of
-an entry does not even import another package: its planner is made in a confined process, and gets observations over a socket.
+A planner in the process of the world can change the world, through the frames above its own call or by replacing a function. The
+check of an entry does not even import other packages: the planner is created in a confined process, and gets observations over a
+socket.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from agora.registry import KINDS, Named, available, is_own
 from agora.wire.question import Hello
 
 DEADLINE, FIRST, MEMORY = 30.0, 600.0, 16.0
-"""Longest time of an answer, s, and of the first one, which compiles; most memory, GiB."""
+"""Longest time of an answer, s, and of the first one, which compiles; memory limit, GiB."""
 
 _IMPORTED = 120.0  # s
 _MOST = 1 << 20  # bytes of claims
@@ -39,9 +40,9 @@ class Claims:
     """The claims of a planner's code about itself.
 
     Attributes:
-        label: kind that it claims to be.
-        packages: versions of the packages that it is made of (`agora.benchmark.provenance.packages.packages`).
-        files: digests of the files that it reads (`agora.benchmark.provenance.inputs.inputs`).
+        label: kind that the planner claims to be.
+        packages: versions of the packages of its components (`agora.benchmark.provenance.packages.packages`).
+        files: digests of the files that the planner reads (`agora.benchmark.provenance.inputs.inputs`).
     """
 
     label: Label
@@ -50,7 +51,7 @@ class Claims:
 
     @staticmethod
     def of(planner: Named) -> Claims:
-        """Return the claims of a planner; a planner in a process of its own makes them there."""
+        """Return the claims of a planner; a planner in a separate process makes them there."""
         if isinstance(planner.part, IsolatedPlanner):
             return planner.part.claims
         return Claims(planner.part.declares.label, packages(planner), inputs(planner))
@@ -58,12 +59,12 @@ class Claims:
 
 @dataclass(frozen=True)
 class IsolatedPlanner(Confined):
-    """A planner of an installed package, which runs in a process of its own with limits (`agora.planners.contained.confine`).
+    """A planner of an installed package, which runs in a separate process with limits (`agora.planners.contained.confine`).
 
     Attributes:
-        configuration: its name and parameters, plain data.
-        deadline: longest time of an answer, s; a call that takes longer has failed.
-        memory: most memory of the process, GiB.
+        configuration: name and parameters of the planner, plain data.
+        deadline: longest time of an answer, s; a call that takes longer fails.
+        memory: memory limit of the process, GiB.
     """
 
     configuration: dict[str, Any]
@@ -79,9 +80,9 @@ class IsolatedPlanner(Confined):
         """The claims of the planner's code about itself.
 
         Raises:
-            InputError: it cannot be imported, or does not take its parameters.
+            InputError: the planner cannot be imported, or does not accept its parameters.
         """
-        assert self.hello  # the claims come behind it
+        assert self.hello  # the claims follow the hello
         return self._child.claims
 
     @cached_property
@@ -91,7 +92,7 @@ class IsolatedPlanner(Confined):
 
 
 class _Child(Child):
-    """Asks a planner whose process says its claims behind the hello."""
+    """A connection to a planner whose process sends its claims after the hello."""
 
     claims: Claims
 
@@ -112,14 +113,15 @@ class _Child(Child):
 
 
 def runnable_planner(configuration: Mapping[str, Any], where: str) -> Named:
-    """Return the planner of a configuration: in a process of its own if it has a part of another package, which is not imported.
+    """Return the planner of a configuration: in a separate process if it has components of another package, which this process does
+    not import.
 
     Args:
         configuration: name and parameters, plain data.
         where: names the data in messages.
 
     Raises:
-        InputError: it is not installed, does not have such parameters, or cannot be confined here.
+        InputError: the planner is not installed, does not have these parameters, or cannot be confined here.
     """
     if any(_foreign(configuration)):
         return Named(str(configuration["name"]), IsolatedPlanner(dict(configuration)))
@@ -137,7 +139,7 @@ def addresses(configuration: Any) -> list[str]:
 
 
 def readable(configuration: Any) -> set[Path]:
-    """Return the files and folders that the planner of a configuration reads besides Python's path: weights, and its packages."""
+    """Return the files and folders that the planner of a configuration reads besides Python's path: weights and its packages."""
     found = {file for text in _texts(configuration) if (file := named_file(text)) is not None}
     for top in {point for point in _foreign(configuration)}:
         spec = find_spec(top)
@@ -147,7 +149,7 @@ def readable(configuration: Any) -> set[Path]:
 
 
 def _foreign(configuration: Any) -> Iterator[str]:
-    """The top modules of the packages besides Agora of which a configuration may name a component, in a mapping or in a text."""
+    """Yield the top modules of other packages whose components a configuration may name, in a mapping or in a text."""
     named = {text.partition(end)[0] for text in _texts(configuration) for end in (":", "(", "+")}
     for kind in KINDS:
         for name, point in available(kind).items():
@@ -156,7 +158,7 @@ def _foreign(configuration: Any) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in plain data, but the names of parameters."""
+    """Yield all texts in plain data, except the names of parameters."""
     if isinstance(value, str):
         yield value
     for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():

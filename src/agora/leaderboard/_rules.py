@@ -1,6 +1,6 @@
-"""The rules that the rows of an entry must keep: rows of the plan, all columns, and values that fit each other.
+"""The rules that the rows of an entry must satisfy: the rows of the plan, all columns, and consistent values.
 
-Nothing is run for it. Rows that keep these rules may still be invented; `agora.leaderboard.verification` runs some of them again.
+The rules run no episodes. Rows that satisfy them may still be invented; `agora.leaderboard.verification` runs some episodes again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agora.leaderboard.entry import EntrySuite
     from agora.world.start import RobotStart, Start
 
-_ROUNDING = 1e-6  # relative, of numbers that are computed in two ways, of which one may be in single precision
+_ROUNDING = 1e-6  # relative, for numbers computed in two ways, one possibly in single precision
 _OUTCOMES = [outcome.label for outcome in Outcome]
 _REASONS = {reason.label for reason in Reason}
 _PARTIES = {f"{party}_collision": f"collisions_{party}" for party in ("pedestrian", "wall", "robot")}
@@ -42,7 +42,7 @@ _REACHED = 1e-4  # m, by which a place in single precision may be off
 
 
 def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
-    """Yield the problems of the set of rows: one is missing, of something else, there twice, or of a robot too many."""
+    """Yield the problems of the set of rows: missing, foreign and repeated rows, and rows of too many robots."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
         yield f"{len(lost)} episodes of the suite have no row"
@@ -65,7 +65,7 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
 
 
 def of_columns(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield which columns there should not be, or should be and are not: Agora's own metrics, which everybody has."""
+    """Yield missing and unexpected columns; expected are Agora's own metrics, which are always available."""
     there = {column for row in rows for column in row}
     wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
     if lost := sorted(wanted - there - {*OPTIONAL}):
@@ -75,7 +75,7 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the problems of the planning times of rows: other rows, other columns, or values that cannot be."""
+    """Yield the problems of the planning times of rows: other rows, other columns, or impossible values."""
     if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
         yield "its rows are not those of the entry"
     if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
@@ -89,7 +89,7 @@ def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_values(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield which values cannot be, alone or beside others of their row."""
+    """Yield values that are impossible, alone or given other values of their row."""
     measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
     texts = [
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
@@ -117,7 +117,7 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
     """Yield the contradictions between rows and the starts of their episodes: number of robots, model, distance of the goal.
 
     Args:
-        rows: rows whose stages and episodes are those of the suite.
+        rows: rows whose stages and episodes belong to the suite.
         start: the start of an episode, by stage and number.
     """
     episodes: dict[tuple[str, int], list[Row]] = {}
@@ -134,7 +134,7 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
 
 
 def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
-    """Return the contradiction between a row and the start of its episode; empty for none."""
+    """Return the contradiction between a row and the start of its episode; empty if they agree."""
     if row["model"] != robot.model.name:
         return f"model is {row['model']!r}, the robot is a {robot.model.name}"
     if row["duration"] > begun.timeout + _ROUNDING:
@@ -162,9 +162,9 @@ class _Rule:
     """A rule for a row.
 
     Attributes:
-        words: message where the rule is broken.
-        columns: columns that the rule reads; the rule says nothing where one is missing or empty.
-        holds: returns whether a row keeps the rule.
+        words: message if the rule is broken.
+        columns: columns that the rule reads; if one is missing or empty, the rule does not apply.
+        holds: returns whether a row satisfies the rule.
     """
 
     words: str
@@ -172,32 +172,32 @@ class _Rule:
     holds: Callable[[Row], bool]
 
     def keeps(self, row: Row) -> bool:
-        """Return whether a row keeps the rule."""
+        """Return whether a row satisfies the rule."""
         return any(row.get(column) is None for column in self.columns) or self.holds(row)
 
 
 def _is(name: str, expected: Callable[[Row], bool | float], words: str, *columns: str) -> _Rule:
-    """The rule that a column has the value that follows from others."""
+    """Return the rule that a column has the value that follows from other columns."""
     return _Rule(f"{name} is not {words}", (name, *columns), lambda row: _equal(row[name], float(expected(row))))
 
 
 def _ends(name: str, outcome: str) -> _Rule:
-    """The rule that a column says whether the episode ended in one way."""
+    """Return the rule that a column tells whether the episode ended in a certain way."""
     return _is(name, lambda row: row["outcome"] == outcome, f"outcome {outcome}")
 
 
 def _touches(outcome: str, party: str) -> _Rule:
-    """The rule that an episode that ended by a contact has one."""
+    """Return the rule that an episode that ended with a contact has one."""
     return _Rule(f"outcome is {outcome}, but {party} is 0", (party,), lambda row: row["outcome"] != outcome or row[party] > 0.0)
 
 
 def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
-    """The rule that a column is empty everywhere but where something is so."""
+    """Return the rule that a column is empty unless a condition holds."""
     return _Rule(f"{name} is there only where {words}", (name,), given)
 
 
 def _less(less: str, more: str) -> _Rule:
-    """The rule that a column is at most another."""
+    """Return the rule that a column is at most as large as another."""
     return _Rule(f"{less} is above {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
 
 
@@ -221,7 +221,7 @@ _IDENTITIES = (
     _Rule("clipped is no number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
     _Rule("failure is no text", (), lambda row: isinstance(row.get("failure"), str)),
 )
-"""Of the columns that are no metrics. The others are asked only where all rows keep these."""
+"""Rules for the columns that are not metrics. The other rules apply only if all rows satisfy these."""
 
 _AMONG = (
     _Rule(
@@ -271,7 +271,7 @@ _AMONG = (
     _less("pedestrian_force_q90", "pedestrian_force_q95"),
     *(_less(part, "duration") for part in _PARTS_OF_THE_TIME),
 )
-"""Of metrics that follow from the outcome, the duration or from each other."""
+"""Rules for metrics that follow from the outcome, from the duration, or from each other."""
 
 
 def _spl(row: Row) -> float | None:
@@ -279,7 +279,7 @@ def _spl(row: Row) -> float | None:
 
 
 def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
-    """The rules that ``..._min`` is at most ``..._average``, and that at most ``..._max``."""
+    """Yield the rules that ``..._min`` is at most ``..._average``, and ``..._average`` at most ``..._max``."""
     names = {metric.name for metric in measured}
     for name in sorted(names):
         stem, _, end = name.rpartition("_")
@@ -289,7 +289,7 @@ def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
 
 
 def _fits(row: Row, suite: EntrySuite, label: str) -> bool:
-    """Return whether a row is of an episode of a suite, under a planner."""
+    """Return whether a row belongs to an episode of a suite, under a planner."""
     stage = suite.stages.get(row["stage"])
     mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
     return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed and row["robot"] >= 0
@@ -315,6 +315,6 @@ def _equal(one: float, other: float, tolerance: float = _ROUNDING) -> bool:
 
 
 def _numbers(some: Iterable[int]) -> str:
-    """Numbers in words: ``0 to 300`` where there are many."""
+    """Return numbers in words: ``0 to 300`` if there are many."""
     ordered = sorted(some)
     return ", ".join(map(str, ordered)) if len(ordered) < 5 else f"{ordered[0]} to {ordered[-1]} ({len(ordered)})"

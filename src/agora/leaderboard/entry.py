@@ -1,9 +1,9 @@
-"""An entry of the leaderboard: a folder with one planner's rows of one suite, and all that somebody else needs to make them again.
+"""An entry of the leaderboard: a folder with one planner's rows of one suite, and everything that others need to reproduce them.
 
-``entry.yaml`` says whose rows they are and pins what decides them. ``rows.parquet`` holds them, and ``commands.parquet`` the
-commands that gave them (`agora.benchmark.redrive`). ``timing.parquet`` holds the planning times, which are measured and not
+``entry.yaml`` names the author and pins everything that decides the rows. ``rows.parquet`` holds the rows, and ``commands.parquet``
+the commands that gave them (`agora.benchmark.redrive`). ``timing.parquet`` holds the planning times, which are measured but not
 compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's configuration names by a path.
-``check.yaml`` says what came out when somebody checked it (`agora.leaderboard.verification`).
+``check.yaml`` holds the result of the latest check (`agora.leaderboard.verification`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ ENTRY, CHECK, ROWS, DRIVES, TIMING, REPLAYS, WEIGHTS = (
 )
 
 LARGEST_FILE = 64 * 2**20
-"""Most bytes of a file of an entry."""
+"""Largest size of a file of an entry, bytes."""
 MOST_REPLAYS = 8
-"""Most recordings of an entry."""
+"""Largest number of recordings per entry."""
 
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
@@ -58,7 +58,7 @@ class EntryStage:
 
 @dataclass(frozen=True)
 class EntrySuite:
-    """The suite that was run, as it comes with Agora but for the seed; stages by name."""
+    """The suite that was run, as it comes with Agora except for the seed; stages by name."""
 
     name: str
     version: Number
@@ -67,7 +67,7 @@ class EntrySuite:
 
     @staticmethod
     def of(suite: Suite) -> EntrySuite:
-        """Return the part of a suite that an entry states."""
+        """Return the part of a suite that an entry describes."""
         stages = {stage.name: EntryStage(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
         return EntrySuite(suite.name, suite.version, suite.seed, stages)
 
@@ -84,7 +84,7 @@ class EntryPlanner:
     Attributes:
         label: label in the keys of the planner's rows.
         configuration: name and parameters; a file in the entry is named ``weights/FILE``.
-        pedestrians: level of perception in all stages; each stage's own where None.
+        pedestrians: level of perception in all stages; if None, each stage's own level.
     """
 
     label: str
@@ -102,7 +102,7 @@ class Pins:
             (`agora.benchmark.provenance.packages.packages`).
         label: kind that the planner claims to be.
         knows: knowledge of the robot.
-        metrics: versions of the rows' metrics, where they are not 1.
+        metrics: versions of the rows' metrics, if they are not 1.
         inputs: digests of the suite's files.
         weights: digests of the planner's files.
     """
@@ -142,7 +142,7 @@ class EntryResults:
     Attributes:
         rows: number of rows.
         outcomes: number of rows with each outcome.
-        means: means of the report's first metrics that some row has.
+        means: means of the report's first metrics, if some row has them.
     """
 
     rows: Number
@@ -166,7 +166,7 @@ class Entry:
         name: name on the page.
         author: author on the page.
         description: description on the page.
-        after_draw: mark of a planner that was changed after the draw of the suite's edition
+        after_draw: mark of a planner that was changed after the suite's edition was drawn
             (`agora.benchmark.provenance.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.
@@ -209,13 +209,13 @@ class Check:
     Attributes:
         entry: digest of the ``entry.yaml`` that was checked.
         when: date and time of the check, UTC.
-        agora: version of Agora that checked.
-        machine: machine that checked.
+        agora: version of Agora that made the check.
+        machine: machine that made the check.
         seed: seed of the draw of episodes.
-        driven: number of rows whose recorded commands were driven again; 0 where there is a problem.
-        episodes: number of episodes that the planner drove again; 0 where there was a problem or a difference before.
+        driven: number of rows whose recorded commands were replayed; 0 if there is a problem.
+        episodes: number of episodes that the planner drove again; 0 if an earlier step found a problem or a difference.
         of: number of episodes in the entry.
-        problems: rules that the entry breaks, so that nothing was driven.
+        problems: rules that the entry breaks; if there are any, nothing was replayed.
         differences: values that differed.
     """
 
@@ -232,17 +232,17 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """True where all values came out the same."""
+        """True if all values were reproduced."""
         return not self.problems and not self.differences
 
 
 def digest_of(path: Path) -> str:
-    """The digest of a file."""
+    """Return the digest of a file."""
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def locate_weights(values: Any, folder: Path) -> Any:
-    """A configuration whose ``weights/FILE`` are those of an entry's folder."""
+    """Return a configuration whose ``weights/FILE`` point to the files in an entry's folder."""
     if isinstance(values, Mapping):
         return {key: locate_weights(value, folder) for key, value in values.items()}
     if isinstance(values, list):
@@ -252,7 +252,7 @@ def locate_weights(values: Any, folder: Path) -> Any:
 
 
 def _portable(name: str, folder: Path) -> str:
-    """The name of a file as other machines know it: in the entry, with Agora, in the data folder, or else its last part."""
+    """Return the portable name of a file: relative to the entry, to Agora or to the data folder, or else its last part."""
     path = Path(name)
     if not path.is_absolute():
         return name

@@ -1,4 +1,4 @@
-"""Entries of the leaderboard as they lie in their folders: ``entry.yaml`` with the rows, and readers of the other files."""
+"""Folders of leaderboard entries: ``entry.yaml`` with the rows, and readers of the other files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from agora.leaderboard.entry import (
 from agora.perception.perception import LEVELS
 from agora.registry import Named
 
-_MOST_ROWS, _MOST_ROBOTS, _MOST_COLUMNS = 50_000, 100, 1000  # rows of an entry, of an episode; columns of a file
+_MOST_ROWS, _MOST_ROBOTS, _MOST_COLUMNS = 50_000, 100, 1000  # rows per entry, rows per episode, columns per file
 _MOST_VALUES, _MOST_BYTES = 20_000_000, 2**29  # of a file, decoded
 
 
@@ -49,10 +49,10 @@ class PostedEntry:
 
     @cached_property
     def planner(self) -> Named:
-        """The planner, built; in a process of its own if it is of another package.
+        """The planner, which runs in a separate process if it belongs to another package.
 
         Raises:
-            InputError: it is not installed here, does not have such parameters, or cannot be confined here.
+            InputError: the planner is not installed here, does not have these parameters, or cannot be confined here.
         """
         place = f"{self.folder / ENTRY}: planner.configuration"
         try:
@@ -75,7 +75,7 @@ class PostedEntry:
         """The recorded commands by the keys of the rows.
 
         Raises:
-            InputError: the file is damaged, or there are not those of the rows.
+            InputError: the file is damaged, or does not have the commands of exactly these rows.
         """
         path, keys = self.folder / DRIVES, {row["key"] for row in self.rows}
         found = read_drives(path)
@@ -111,7 +111,7 @@ def read_entry(folder: Path) -> PostedEntry:
     """Read an entry.
 
     Raises:
-        InputError: a file is missing, damaged, or not the one that ``entry.yaml`` names.
+        InputError: a file is missing, damaged, or not the file that ``entry.yaml`` names.
     """
     entry = read_claims(folder)
     for name, digest in entry.files.items():
@@ -140,10 +140,10 @@ def read_entry(folder: Path) -> PostedEntry:
 
 
 def _refuse_large(path: Path, rows: int, values: int) -> None:
-    """Make sure, before it is read, that a shard holds as much as it may at most.
+    """Make sure, before reading it, that a shard does not exceed the size limits.
 
     Raises:
-        InputError: it holds more.
+        InputError: the shard is too large.
     """
     with reading(path, "rows of an entry"):
         found = shard.extent(path)
@@ -158,7 +158,7 @@ def _refuse_large(path: Path, rows: int, values: int) -> None:
 
 
 def read_check(posted: PostedEntry) -> Check | None:
-    """Return the result of the check of the entry as it is now; None where it was not checked.
+    """Return the result of the check of the entry's present version; None if it was not checked.
 
     Raises:
         InputError: ``check.yaml`` is wrong.
@@ -172,7 +172,7 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
     """Return the rows of one file of an entry.
 
     Raises:
-        InputError: it is damaged, or holds other things than rows.
+        InputError: the file is damaged, or contains anything other than rows.
     """
     with reading(path, "rows of an entry"):
         read = next(iter(store.shards(path)))
@@ -186,7 +186,7 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
 
 
 def read_replays(posted: PostedEntry) -> dict[str, Recording]:
-    """The recordings of an entry by the keys of its rows, without maps.
+    """Return the recordings of an entry by the keys of its rows, without maps.
 
     Raises:
         InputError: the file is damaged, or has a recording without a row.

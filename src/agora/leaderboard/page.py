@@ -1,8 +1,8 @@
-"""The leaderboard: all entries of some folders as one page that needs no network.
+"""The leaderboard: all entries of some folders on one page that works without a network.
 
 Only entries of the same suite, version and seed, run by the same version of Agora, are in one table and ranked with each other. The
-numbers are computed from the entries' rows. An entry whose rows are not those that it says, or that did not come out again when it
-was checked, is listed with the reason and not ranked.
+numbers are computed from the entries' rows. An entry with inconsistent rows, or rows that a check did not reproduce, is listed with
+the reason and not ranked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PEOPLE = {
     "camera": "tracks of its camera",
     "none": "nothing",
 }
-"""What a robot may know of pedestrians, in words."""
+"""Possible perception of pedestrians, in words."""
 
 MAPS = {"map": "has it", "none": "has none"}
 
@@ -58,11 +58,11 @@ class _Shown:
     """An entry on the page.
 
     Attributes:
-        name: name of the entry, with a number where several of a table have it.
+        name: name of the entry, with a number if several entries of a table share the name.
         posted: the entry.
-        check: its check, where there is one.
+        check: its check, if any.
         number: number on the page.
-        wrong: reason why the entry is not ranked; empty where it is.
+        wrong: reason why the entry is not ranked; empty if it is ranked.
     """
 
     name: str
@@ -73,11 +73,11 @@ class _Shown:
 
     @property
     def rows(self) -> list[Row]:
-        """Its rows under its name, with keys of their own."""
+        """The entry's rows under its name, with distinct keys."""
         return [{**row, "planner": self.name, "key": self.key(row)} for row in self.posted.rows]
 
     def key(self, row: Row) -> str:
-        """The key of a row on the page, where two entries may have one label."""
+        """Return the key of a row on the page, where two entries may share a label."""
         return f"{self.number}/{row['key']}"
 
     @property
@@ -93,10 +93,10 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     Args:
         folders: folders to look in.
         path: path of the page.
-        with_own: whether the entries that come with Agora's source are on it, too.
+        with_own: whether to include the entries that come with Agora's source.
 
     Raises:
-        InputError: a folder is not there or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
+        InputError: a folder does not exist or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
     """
     own = own_entries() if with_own else None
     if not (own or folders):
@@ -111,7 +111,7 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
 
 
 def own_entries() -> Path | None:
-    """Return the folder of the entries of Agora's own planners, which come with its source; None where Agora was installed."""
+    """Return the folder with entries of Agora's own planners, which come with its source; None in installations without source."""
     root = checkout()
     return None if root is None else root / "docs" / "leaderboard"
 
@@ -120,7 +120,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
     """Return the page of some entries.
 
     Raises:
-        InputError: there are none, or a file of one is damaged.
+        InputError: there are no entries, or a file of one is damaged.
     """
     if not posted:
         raise InputError("no entries; agora submit makes them")
@@ -161,7 +161,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
 
 
 def _entry_folders(folder: Path) -> list[Path]:
-    """The folders of entries in a folder."""
+    """Return the folders of entries in a folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder")
     found = sorted(path.parent for path in folder.rglob(ENTRY))
@@ -171,7 +171,7 @@ def _entry_folders(folder: Path) -> list[Path]:
 
 
 def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> list[_Shown]:
-    """Return the entries of one table with names of their own, and their problems."""
+    """Return the entries of one table with distinct names, and their problems."""
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
@@ -188,12 +188,12 @@ def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> lis
 
 
 def _names(name: str) -> Iterable[str]:
-    """The name, then the name with a number."""
+    """Return the name, then the name with a number."""
     return itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
 
 
 def _current(posted: PostedEntry) -> Suite | None:
-    """The entry's suite, where it and Agora are of the versions that are here."""
+    """Return the entry's suite, if the entry has the installed versions of the suite and of Agora."""
     drawn = posted.entry.suite
     if posted.entry.pins.agora != __version__ or drawn.name not in suite_names():
         return None
@@ -202,12 +202,12 @@ def _current(posted: PostedEntry) -> Suite | None:
         return None
     try:
         return with_seed(suite, drawn.seed)
-    except InputError:  # a seed that the suite does not take any more
+    except InputError:  # the suite no longer accepts this seed
         return None
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
-    """One table, sorted by decreasing share of goals reached; its replays are added to ``replays``.
+    """Return one table, sorted by decreasing share of goals reached; its replays are added to ``replays``.
 
     The page can also sort and rank the entries by clean arrivals.
     """
@@ -241,8 +241,8 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
 
 
 def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
-    """Ranks by a metric of the entries that each choice of the filters leaves, by the entry's number: words, rank, best in %, and
-    better than.
+    """Return ranks by a metric among the entries that each choice of filters leaves, by the entry's number: words, rank, best in %,
+    and the entries that are worse.
 
     A choice is left out if it leaves fewer than two entries with the metric.
     """
@@ -265,13 +265,13 @@ def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict
 
 
 def _calls(one: _Shown) -> Mapping[str, Array]:
-    """Mean planning times, s, by the keys of rows on the page."""
+    """Return mean planning times, s, by the keys of rows on the page."""
     times = {one.key(row): row.get("planning_time") for row in one.posted.timing}
     return {key: np.array([value]) for key, value in times.items() if value is not None}
 
 
 def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
-    """Return the entry's recordings by their names on the page, with their maps where the suite is here."""
+    """Return the entry's recordings by their names on the page, with their maps if the suite is installed."""
     found, rows, drawn = {}, {row["key"]: row for row in one.posted.rows}, one.posted.entry.suite
     then = "" if suite is not None else f", version {drawn.version}, Agora {one.posted.entry.pins.agora}"
     for key, recording in read_replays(one.posted).items():
@@ -286,7 +286,7 @@ def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
 
 
 def _details(one: _Shown) -> dict[str, Any]:
-    """Return the details of an entry on the page besides its numbers."""
+    """Return the details of an entry on the page other than its numbers."""
     entry, check = one.posted.entry, one.check
     pins, label = entry.pins, entry.planner.label
     facts = {
@@ -316,7 +316,7 @@ def _details(one: _Shown) -> dict[str, Any]:
 
 
 def _check_in_words(check: Check | None) -> str:
-    """A check in words."""
+    """Return a check in words."""
     if check is None:
         return "none of this entry as it is"
     return (

@@ -57,7 +57,7 @@ class Words:
     """The name, author and description of an entry on the page.
 
     Attributes:
-        name: name of the entry; the planner's label where empty.
+        name: name of the entry; if empty, the planner's label.
         author: author, any text.
         description: description, any text.
     """
@@ -70,21 +70,21 @@ class Words:
 def submit(
     results: Path, folder: Path, planners: Sequence[str] = (), words: Words | None = None, *, replays: int = 2
 ) -> list[Path]:
-    """Make an entry of each planner of a run, ``folder/SUITE/NAME``, and return their folders.
+    """Make an entry for each planner of a run, ``folder/SUITE/NAME``, and return the folders.
 
-    Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people. Metrics of other
-    packages are left out, too.
+    Entries from a run with ``--counterfactual`` leave out the effects of robots on people, as a run without this option does.
+    Metrics of other packages are left out, too.
 
     Args:
         results: folder of the run.
         folder: folder of the leaderboard.
-        planners: labels of planners; all where empty.
+        planners: labels of planners; all if empty.
         words: name, author and description on the page.
-        replays: recordings of each that are kept, at most; first one of every outcome.
+        replays: largest number of recordings per entry; one of every outcome comes first.
 
     Raises:
-        ResultsError: the folder holds no run, the run is not whole, or an entry is there already or cannot be written.
-        InputError: the run is not of a suite as it comes with this version of Agora, or no planner has such a label.
+        ResultsError: the folder holds no run, the run is not complete, or an entry exists or cannot be written.
+        InputError: the run is not of a suite as it comes with this version of Agora, or no planner has a given label.
     """
     words, run = words or Words(), RunFolder.read(results)
     suite, configurations = _suite_of(run), _configurations(run)
@@ -129,7 +129,7 @@ class _Made:
 
 
 def _suite_of(run: RunFolder) -> Suite:
-    """The suite of a run, which must be as it comes with this version of Agora, but for the seed."""
+    """Return the suite of a run, which must be as it comes with this version of Agora except for the seed."""
     results, record, name = run.path, run.record, run.record.outline.name
     if not record.planned or record.version is None or record.made_on is None:
         raise InputError(f"{results}: {_ELSEWHERE}")
@@ -142,7 +142,7 @@ def _suite_of(run: RunFolder) -> Suite:
         raise InputError(
             f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
         )
-    if all(stage.counterfactual for stage in suite.stages):  # a run with --counterfactual drives as one without
+    if all(stage.counterfactual for stage in suite.stages):  # --counterfactual does not change how planners drive
         asked = {stage.name: stage.counterfactual for stage in here.stages}
         suite = replace(suite, stages=tuple(replace(stage, counterfactual=asked.get(stage.name, True)) for stage in suite.stages))
     if (now := plain(with_seed(here, suite.seed))) != plain(suite):
@@ -151,14 +151,14 @@ def _suite_of(run: RunFolder) -> Suite:
 
 
 def _configurations(run: RunFolder) -> Mapping[str, Any]:
-    """The planners of a run with their parameters, by label."""
+    """Return the planners of a run with their parameters, by label."""
     if not isinstance(run.record.planners, dict):
         raise InputError(f"{run.path}: {_ELSEWHERE}")
     return run.record.planners
 
 
 def _chosen(configurations: Mapping[str, Any], planners: Sequence[str]) -> list[str]:
-    """The labels that are asked for."""
+    """Return the requested labels."""
     for label in planners:
         if label not in configurations:
             raise UnknownNameError("planner of the run", label, configurations)
@@ -166,12 +166,12 @@ def _chosen(configurations: Mapping[str, Any], planners: Sequence[str]) -> list[
 
 
 def _slug(name: str) -> str:
-    """A folder's name for an entry's name."""
+    """Return a folder name for an entry's name."""
     return re.sub(r"[^\w.+-]+", "_", name).strip("._")[:80] or "entry"
 
 
 def _write(made: _Made, place: Path, words: Words, replays: int) -> None:
-    """Write an entry under another name, and give it its own when it is whole."""
+    """Write an entry under a temporary name, and rename it when it is complete."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as scratch:
@@ -184,7 +184,7 @@ def _write(made: _Made, place: Path, words: Words, replays: int) -> None:
 
 
 def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
-    """Put the files of an entry into its folder, ``entry.yaml`` last."""
+    """Write the files of an entry into its folder, ``entry.yaml`` last."""
     store.write_rows(folder / ROWS, made.rows)
     store.write_rows(folder / TIMING, _timing(made))
     recorded = recordings(made.run.path, [row["key"] for row in made.rows])
@@ -220,7 +220,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
 
 
 def _timing(made: _Made) -> list[dict[str, Any]]:
-    """The planning times of an entry's rows, without those of every call."""
+    """Return the planning times of an entry's rows, without the times of single calls."""
     keys = {row["key"] for row in made.rows}
     every = [row for read in made.run.shards("timing") for row in read.rows if row["key"] in keys]
     return sorted(
@@ -229,7 +229,7 @@ def _timing(made: _Made) -> list[dict[str, Any]]:
 
 
 def carry(values: Any, folder: Path) -> Any:
-    """Return a configuration that others can use: a file that it names (`named_file`) is copied to the entry's ``weights/``.
+    """Return a configuration that others can use: files that it names (`named_file`) are copied to the entry's ``weights/``.
 
     Raises:
         InputError: a file is too large.

@@ -1,8 +1,8 @@
-"""Checks entries of the leaderboard: drives all recorded commands again, and has the planner drive some episodes again, here.
+"""Checks entries of the leaderboard: replays all recorded commands, and has the planner drive some episodes again.
 
-Every value is compared exactly. The commands are driven by the engine alone, so they show a row that was edited, and a planner that
-changed the world while it drove. The planner shows commands that it never gave. No package but Agora is imported in the process of
-the world: a planner of another one is asked in a process of its own (`agora.leaderboard._isolation`).
+Every value is compared exactly. The engine alone replays the commands, which reveals rows that were edited, and planners that
+changed the world while they drove. Driving again reveals commands that the planner never gave. No package except Agora is imported
+in the process of the world: planners of other packages run in separate processes (`agora.leaderboard._isolation`).
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _MOST_DIFFERENCES, _MOST_OF_A_ROW = 100, 10
 
 @dataclass(frozen=True)
 class Sample:
-    """The draw of the episodes that are run again.
+    """The random sample of episodes that are run again.
 
     Attributes:
-        episodes: number of episodes; all where there are no more.
-        seed: seed of the draw; None for one that nobody can foresee.
+        episodes: number of episodes; all if the entry has no more.
+        seed: seed of the draw; None for an unpredictable one.
     """
 
     episodes: int = 10
@@ -68,13 +68,13 @@ def check(
 ) -> Check:
     """Check an entry: its rows by rules, then its recorded commands, then the planner on a sample of the episodes.
 
-    What fails ends the check: the planner drives only if all commands give their rows.
+    The first failure ends the check: the planner drives only if all commands reproduce their rows.
 
     Args:
         folder: folder of the entry; ``check.yaml`` is written there.
         sample: draw of the episodes.
         options: options of the run.
-        progress: called with the number of finished episodes and of all.
+        progress: called with the number of finished episodes, and the total.
         connect: whether a planner may connect to an address that the entry names.
 
     Raises:
@@ -131,14 +131,14 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
 
 
 def chance_to_miss(altered: int, episodes: int, of: int) -> float:
-    """The chance that none of the altered among ``of`` episodes is in a sample of so many: hypergeometric."""
+    """Return the chance that a sample of this size contains none of the altered among ``of`` episodes: hypergeometric."""
     return math.comb(of - altered, episodes) / math.comb(of, episodes)
 
 
 def one_cpu_only(entry: Entry, cpu: str) -> bool:
-    """Return whether the results are promised only on the CPUs that the rows were made on, and this CPU is none of these.
+    """Return whether results are guaranteed only on the CPUs that made the rows, and this CPU is a different one.
 
-    Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
+    Agora's own planners give the same results on every x86-64-v3 CPU; for other planners, this is unknown.
     """
     return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
 
@@ -148,7 +148,7 @@ def _other_mark(claimed: str, mark: str) -> str:
 
 
 def _suite_of(entry: Entry, place: Path) -> Suite:
-    """The suite of an entry, after it is sure that its episodes are those of the suite here."""
+    """Return the suite of an entry, after checking that its episodes equal those of the installed suite."""
     if entry.pins.agora != __version__:
         raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
@@ -158,13 +158,13 @@ def _suite_of(entry: Entry, place: Path) -> Suite:
 
 
 def without_effects(suite: Suite) -> Suite:
-    """A suite whose episodes are not run once more without robots: an entry does not say what robots did to people."""
+    """Return a suite without the runs without robots, because entries leave out the effects of robots on people."""
     return replace(suite, stages=tuple(replace(stage, counterfactual=False) for stage in suite.stages))
 
 
 def _check_pins(posted: PostedEntry, suite: Suite) -> None:
-    """Make sure that an entry's episodes can be run here as they were; whether other code of one version of Agora gives the same is
-    what running them again shows.
+    """Make sure that an entry's episodes can be run here under the original conditions; running them shows whether a different code
+    of the same version of Agora gives the same results.
     """
     entry, place = posted.entry, posted.folder / ENTRY
     told = [row["pedestrians"] for row in posted.rows]
@@ -179,19 +179,21 @@ def _check_pins(posted: PostedEntry, suite: Suite) -> None:
 
 
 def _of_others(pins: Pins) -> Pins:
-    """Pins without the digest of Agora's own code; its version stands beside it."""
+    """Return pins without the digest of Agora's own code; its version is a separate pin."""
     return replace(pins, packages={name: one for name, one in pins.packages.items() if name != OWN})
 
 
 def _name_of(name: str, place: Path) -> str:
-    """The name of a suite, which is no path."""
+    """Return the name of a suite, which must not be a path."""
     if "/" in name or Path(name).suffix in (".yaml", ".yml", ".json"):
         raise InputError(f"{place}: suite.name: expected a suite that comes with Agora, got {name!r}")
     return name
 
 
 def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
-    """Drive the recorded commands of all episodes, and yield how many are done, and the differences of the last ones."""
+    """Replay the recorded commands of all episodes, and yield the number of finished episodes, and the differences of the last
+    ones.
+    """
     rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
     plan, label = _plan_of(posted, suite, options), posted.entry.planner.label
     for stage, planned in posted.entry.suite.stages.items():
@@ -211,7 +213,7 @@ def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tup
 
 
 def _plan_of(posted: PostedEntry, suite: Suite, options: Options) -> RunPlan:
-    """The plan of an entry's run, whose rows have Agora's own metrics."""
+    """Return the plan of an entry's run, whose rows have only Agora's own metrics."""
     label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
     sizes = (options.worlds, options.threads, options.slots)
     return RunPlan(suite, {label: posted.planner}, *sizes, "all", {label: level} if level else {}, own=True)
@@ -235,7 +237,8 @@ def _drive_by_planner(
     for row in (row for row in posted.rows if (row["stage"], row["episode"]) in set(episodes)):
         key = row["key"]
         ours = rows[key]
-        words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}  # a process has other words
+        # a separate process words failures differently
+        words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
         found += _first(row, {**ours, **words})
         if part := posted.drives[key].differs(told[key]):
             found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))
@@ -250,7 +253,7 @@ def _run(
     progress: Callable[[int, int], None],
     place: Path,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Drive]]:
-    """Rows and commands by key of episodes that the planner drives again.
+    """Return rows and commands, by key, of episodes that the planner drives again.
 
     Raises:
         ResultsError: an episode could not be run.
@@ -274,5 +277,5 @@ def _run(
 
 
 def _first(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
-    """The first differences between a row of an entry and the same row here."""
+    """Return the first differences between a row of an entry and the same row computed here."""
     return islice(differences(ROWS, theirs, ours), _MOST_OF_A_ROW)

@@ -5,7 +5,7 @@ A module is named for what its metrics measure. Put a new metric into the first 
 1. `published`: the metric repeats the code of one publication, so that its table can be reproduced.
 2. `composite`: it combines several metrics into one score; `clean`: it judges whether an arrival had a cost to people.
 3. `outcome`: the end of the episode, contacts, failures and progress; `blame`: the party that caused a contact.
-4. `planning_time`: the time for which the planner computes; `planner_notes`: what the planner noted (`agora.interfaces.NOTES`).
+4. `planning_time`: the time for which the planner computes; `planner_notes`: the planner's notes (`agora.interfaces.NOTES`).
 5. `groups`: groups of people and the robot; `forces`: forces of the social force model.
 6. `gaussian_spaces`: Gaussian spaces around people or groups; `attention`: gazes and lines of sight.
 7. `conflict`: times to a collision; `encounters`: single encounters with one person; `following`: finding and following people.
@@ -15,7 +15,7 @@ A module is named for what its metrics measure. Put a new metric into the first 
 10. `efficiency`: path length and time compared with the shortest; `twists`: twists in the robot's own frame and commands;
     `motion`: speed, acceleration, jerk and curvature of the robot's path.
 
-If none fits, add a module, named for the quantity, and an entry here. Tables and reports list a metric under the
-name of its module, or under the `GROUP` that the module sets. `quantities` holds what several metrics compute; `registered` lists
-and computes the metrics of the registry.
+If none fits, add a module, named for the quantity, and an entry here. Tables and reports list a metric under the name of its
+module, or under the `GROUP` that the module sets. `quantities` holds quantities that several metrics share; `registered` lists and
+computes the metrics of the registry.
 """

@@ -1,8 +1,8 @@
-"""Gazes between robot and pedestrians: a cone about the heading, and a free line of sight where there is a map.
+"""Gazes between robot and pedestrians: a cone about the heading, and a free line of sight if there is a map.
 
 Arena 3.0's cone is 5 degrees to either side, without limit of distance; its code mirrors the bearing of pedestrians and looks
-through walls, which is corrected here. A person sees more than that: the ``.field_of_view`` variant takes the 190 degrees of SRPB,
-to 10 m.
+through walls, which is corrected here. A person sees more than that: the ``.field_of_view`` variant uses SRPB's 190 degrees, up to
+10 m.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
 
 @once
 def _in_sight(recording: Recording) -> Bools:
-    """(T, P) whether there is a free line of sight to the pedestrians whom the robot faces, or who face it."""
+    """(T, P) whether there is a free line of sight to each pedestrian that the robot faces, or that faces it."""
     seen = _faced(recording) | _facing(recording)
     sample, pedestrian = np.nonzero(seen)
     seen[sample, pedestrian] = _march(recording, sample, pedestrian)
@@ -88,7 +88,7 @@ def _beheld(recording: Recording) -> Bools:
     walls="respected",
 )
 def time_facing_pedestrians(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians."""
+    """Simultaneous pedestrians count once; 0 without pedestrians."""
     return duration(recording, np.any(_faced(recording) & _in_sight(recording), axis=1))
 
 
@@ -101,7 +101,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
     walls="respected",
 )
 def time_seen_by_pedestrians(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians."""
+    """Simultaneous pedestrians count once; 0 without pedestrians."""
     return duration(recording, np.any(_facing(recording) & _in_sight(recording), axis=1))
 
 
@@ -114,11 +114,11 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
     walls="respected",
 )
 def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians."""
+    """Simultaneous pedestrians count once; 0 without pedestrians."""
     candidates = _beheld(recording)
     nearest = lowest(np.where(candidates, offsets(recording)[2], np.inf))
     seen = np.zeros(len(candidates), np.bool_)
-    for tried in (nearest, candidates & ~nearest):  # the nearest is seen almost always, and the others are not asked for then
+    for tried in (nearest, candidates & ~nearest):  # the nearest is nearly always visible, which spares the others
         sample, pedestrian = np.nonzero(tried & ~seen[:, None])
         seen[sample[_march(recording, sample, pedestrian)]] = True
     return duration(recording, seen)
@@ -126,7 +126,7 @@ def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
 
 @once
 def _sighted_gaps(recording: Recording) -> Doubles:
-    """(T,) gap to the nearest pedestrian within 10 m to whose centre there is a free line of sight, m; 10 without one."""
+    """(T,) gap to the nearest pedestrian within 10 m whose centre is in free line of sight, m; 10 without one."""
     gap = surface_distances(recording)
     sample, pedestrian = np.nonzero(gap < _FAR)
     seen = _march(recording, sample, pedestrian)
@@ -144,7 +144,7 @@ def _sighted_gaps(recording: Recording) -> Doubles:
     walls="respected",
 )
 def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | None:
-    """The line between the centres must be free. Undefined where there never was a pedestrian."""
+    """The line between the centres must be free. Undefined if no pedestrian was ever present."""
     return float(_sighted_gaps(recording).min()) if anyone(recording) else None
 
 

@@ -1,15 +1,16 @@
 """The blame for a contact with a pedestrian: the party that closed the gap, and whether the robot could have kept clear.
 
-Who closed the gap is on the contact (`agora.core.recording.Closing`).
+The contact records the party that closed the gap (`agora.core.recording.Closing`).
 
 Whether the robot could have kept clear is computed. A moment counts if it is a sample of the last `REACTION` seconds before the
-contact at which the contact could be foreseen: the person, walking straight on, would have met the robot on the way that it took.
-From each such moment, or the command delay later, a fan of constant twists is driven with the robot's kinematics and its limits of
-twist and acceleration, while pedestrians walk as they were recorded, whatever the robot does. A twist that touches no wall and no
-pedestrian until `AFTER` seconds after the contact would have avoided it. Other robots are left out; a car-like robot that stands
-has its wheels straight.
+contact at which the contact was predictable: the person, walking straight on, would have met the robot on its recorded path. From
+each such moment, or the command delay later, a fan of constant twists is simulated with the robot's kinematics and its limits of
+twist and acceleration, while pedestrians walk as recorded, regardless of the robot. A twist that touches no wall and no pedestrian
+until `AFTER` seconds after the contact would have avoided it. Other robots are left out; the wheels of a stationary car-like robot
+are taken as straight.
 
-The fan knows how people go on, which no planner does; and it changes its twist once, while people give no way.
+The fan knows the future motion of people, which no planner does. On the other hand, it changes its twist only once, and people do
+not give way.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.samples import facing, offsets, pedestrians_facing, velocities
 
 REACTION = 1.0
-"""How long before a contact the robot could still have done something else, s."""
+"""Time before a contact in which the robot could still have acted differently, s."""
 
 AFTER = 1.0
-"""How long after a contact the robot must have kept clear, s. Where the recording ends before, people keep their last velocity."""
+"""Time after a contact for which the robot must have kept clear, s. If the recording ends before, people keep their last velocity.
+"""
 
-_STEP = 0.02  # s, of what is driven
+_STEP = 0.02  # s, step of the simulated drives
 _SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan
 _HUNAVSIM_GAP = 0.02
 _HUNAVSIM = "HuNavSim's code"
@@ -46,7 +48,7 @@ _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's 
 
 @hidden
 def _keeps_clear(traits, maps, state, people, present, radius, steps, command, dt):
-    """Return whether robot 0 touches nobody and no wall for some steps under a command; see `_escapes`."""
+    """Return whether robot 0 touches neither a person nor a wall for some steps under a command; see `_escapes`."""
     x, y, heading, twist = state[0], state[1], state[2], (state[3], state[4], state[5])
     steering = ZERO
     if traits.kinematics[0, 0] == ACKERMANN:
@@ -86,9 +88,9 @@ def _escapes(traits, maps, states, people, present, radius, steps, commands, dt,
 
 
 def avoidable(recording: Recording, contact: Contact) -> bool | None:
-    """Return whether the robot could have kept clear of a pedestrian whom it touched; never where it stood.
+    """Return whether the robot could have kept clear of a pedestrian that it touched; False if the robot was standing.
 
-    None where nobody recorded who closed the gap or how the robot can move, and of other contacts.
+    None for other contacts, and if the recording lacks the party that closed the gap or the robot's limits of motion.
     """
     if contact.kind != ContactKind.PEDESTRIAN or contact.closing is None:
         return None
@@ -112,7 +114,9 @@ def avoidable(recording: Recording, contact: Contact) -> bool | None:
 
 
 def _moments(recording: Recording, contact: Contact) -> Array:
-    """Samples at which a command took effect that was given in the last `REACTION` seconds, when the contact could be foreseen."""
+    """Return samples within `REACTION` before a contact at which a command took effect, if the contact was predictable when it was
+    given.
+    """
     time, slots = recording.time, recording.pedestrian_id == contact.party
     delay = recording.command_delay
     given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which that command was given
@@ -131,7 +135,7 @@ def _moments(recording: Recording, contact: Contact) -> Array:
 
 
 def _robot(recording: Recording, times: Doubles) -> Doubles:
-    """(K, 2) where the robot was, and after the recording's end, had it kept its last velocity."""
+    """Return (K, 2) positions of the robot; after the recording's end, extrapolated with its last velocity."""
     time, place = recording.time, recording.pose[:, :2]
     way: Doubles = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
     way += np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
@@ -140,12 +144,12 @@ def _robot(recording: Recording, times: Doubles) -> Doubles:
 
 @functools.lru_cache(maxsize=4)
 def _store(place: Map | None) -> Maps:
-    """A map as kernels read it; the empty plane where there is none."""
+    """Return a map in the format of kernels; the empty plane without a map."""
     return build_store([Map.open((0.0, 0.0), (1.0, 1.0)) if place is None else place], [0])
 
 
 def _fan(traits: RobotTraits) -> Floats:
-    """(C, 3) twists within the robot's limits, evenly spread; a stop is among them."""
+    """(C, 3) twists within the robot's limits, evenly spread, including a stop."""
     vx = np.union1d(np.linspace(traits.min_vx[0, 0], traits.max_vx[0, 0], _SPEEDS), 0.0)
     sideways = 0.0 if traits.kinematics[0, 0] in (DIFFERENTIAL, ACKERMANN) else traits.max_vy[0, 0]
     vy = np.unique(np.linspace(-sideways, sideways, _SIDEWAYS))
@@ -154,9 +158,7 @@ def _fan(traits: RobotTraits) -> Floats:
 
 
 def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
-    """Return the positions of pedestrians (..., P, 2), and which were there, (..., P), at times of any shape: straight on between
-    samples.
-    """
+    """Return positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape, by interpolation."""
     time, position = recording.time, recording.pedestrian_position
     before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
     after = np.minimum(before + 1, len(time) - 1)
@@ -167,7 +169,7 @@ def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
 
 
 def _closers(recording: Recording) -> list[Closer] | None:
-    """Return who closed the gap before each contact with a pedestrian; None where nobody recorded it of one."""
+    """Return who closed the gap before each contact with a pedestrian; None if it was not recorded for a contact."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [closing.closer for closing in closings if closing is not None]
     return known if len(known) == len(closings) else None
@@ -188,7 +190,7 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     compared="all",
 )
 def collisions_by_robot(recording: Recording) -> float | None:
-    """With ``collisions_by_person`` and ``collisions_by_both`` these make ``collisions_pedestrian``."""
+    """The sum with ``collisions_by_person`` and ``collisions_by_both`` is ``collisions_pedestrian``."""
     return _count(recording, Closer.ROBOT)
 
 
@@ -202,7 +204,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_person(recording: Recording) -> float | None:
-    """The robot's share of the closing speed is 0 where it moved away."""
+    """The robot's share of the closing speed is 0 if it moved away."""
     return _count(recording, Closer.PERSON)
 
 
@@ -216,7 +218,7 @@ def collisions_by_person(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_both(recording: Recording) -> float | None:
-    """Neither closed the gap alone."""
+    """Both parties closed the gap."""
     return _count(recording, Closer.BOTH)
 
 
@@ -231,8 +233,8 @@ def collisions_by_both(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
-    """The contacts that the robot could have avoided, whoever closed the gap; undefined where nobody recorded how the robot can
-    move.
+    """The contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's limits of motion
+    were not recorded.
     """
     found = [avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
@@ -248,7 +250,7 @@ def collisions_avoidable(recording: Recording) -> float | None:
     compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
-    """The blame from 0 to 1; undefined without such contacts, and where nobody recorded who closed the gap."""
+    """The blame from 0 to 1; undefined without such contacts, and if the party that closed the gap was not recorded."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     shares = [0.0 if closing.standing else closing.share for closing in closings if closing is not None]
     return sum(shares) / len(shares) if shares and len(shares) == len(closings) else None
@@ -256,10 +258,11 @@ def collision_blame(recording: Recording) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _hunavsim(recording: Recording) -> tuple[int, int]:
-    """Samples of contact that HuNavSim's code charges to the robot, and to pedestrians; one for each pedestrian touched.
+    """Return the samples of contact that HuNavSim's code attributes to the robot, and to pedestrians, per touched pedestrian.
 
-    Of the two bearings it compares the sizes. The robot's is the arc tangent of exchanged arguments, a right angle for whoever is
-    straight ahead; sizes of angles compare as their cosines do, the other way round. Equal bearings decide with equal speeds alone.
+    It compares the absolute values of two bearings. The robot's bearing is the arc tangent of exchanged arguments, so it is a right
+    angle for a pedestrian straight ahead. Absolute angles compare in the opposite order of their cosines. Equal bearings decide
+    only with equal speeds.
     """
     distance = offsets(recording)[2]
     sample, column = np.nonzero(distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP)
@@ -267,7 +270,7 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     cosine, sine = (part[sample] for part in facing(recording))
     across = cosine * y - sine * x  # D times the cosine of the robot's exchanged bearing
     cosine, sine = (part[sample, column] for part in pedestrians_facing(recording))
-    ahead = -(cosine * x + sine * y)  # D times the cosine of the pedestrian's
+    ahead = -(cosine * x + sine * y)  # D times the cosine of the pedestrian's bearing
     speed, walking = norm(recording.twist[sample, :2]), norm(recording.pedestrian_velocity[sample, column])
     both = (ahead == across) & (speed == walking)
     robot, person = (ahead > across) & (speed != walking), (ahead < across) & (speed != walking)
@@ -286,7 +289,7 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     walls="ignored",
 )
 def collisions_by_robot_hunavsim(recording: Recording) -> float:
-    """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
+    """Defects of the original: it counts samples instead of events, and exchanges the arguments of the robot's arc tangent."""
     return float(_hunavsim(recording)[0])
 
 
@@ -302,5 +305,5 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     walls="ignored",
 )
 def collisions_by_person_hunavsim(recording: Recording) -> float:
-    """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
+    """Defects of the original: it counts samples instead of events, and exchanges the arguments of the robot's arc tangent."""
     return float(_hunavsim(recording)[1])

@@ -59,19 +59,19 @@ class CleanArrival:
     """The limits of a clean arrival.
 
     The defaults of ``intimate``, ``company`` and ``met`` are zones between people (Hall 1966, The Hidden Dimension). SEAN 2.0 and
-    HuNavSim apply the same zones to robots. No publication that we know gives a limit for ``time`` or ``delay``.
+    HuNavSim apply the same zones to robots. We know no publication with a limit for ``time`` or ``delay``.
 
     Attributes:
         intimate: gap between the outlines below which a distance is intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
             in a corridor) found that people are less comfortable if a robot enters this zone.
-        company: largest distance between two members of a group who are together, m: the end of Hall's social distance.
-        time: first time to the goal that is too long, in times of a free run along the shortest path at top speed. Ours: planners
-            alone on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
-        delay: longest acceptable delay of a pedestrian, s. Ours.
+        company: largest distance between two members of a group that counts as together, m: the end of Hall's social distance.
+        time: shortest time to the goal that is too long, as a multiple of the time along the shortest path at top speed. Agora's
+            own choice: without people, planners on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
+        delay: longest acceptable delay of a pedestrian, s. Agora's own choice.
         displaced: distance from a pedestrian's position without robots that counts for a delay, m: Hall's personal
             distance. A delay counts only if the pedestrian was farther away than this for at least ``delay`` in total.
         met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is the delay at the last
-            sample within this gap, less the delay at the first one: farther away, small changes grow by chance in a crowd.
+            sample within this gap, minus the delay at the first one: farther away, small changes grow by chance in a crowd.
     """
 
     intimate: float = INTIMATE
@@ -193,7 +193,7 @@ def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -
 
 
 def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
-    """Return whether a robot is to blame, alone or together with the party, given how far each came nearer."""
+    """Return whether a robot is to blame, alone or together with the person, given the distance that each contributed."""
     return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
 
 
@@ -264,7 +264,7 @@ def spoilt_by_group(recording: Recording) -> float:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """0 if the goal was not reached or the episode began on it; undefined for an arrival if the path to the goal is unknown."""
+    """0 if the goal was not reached or the episode began at it; undefined for an arrival if the path to the goal is unknown."""
     found = _found(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 

@@ -1,4 +1,4 @@
-"""Scores that challenges and benchmarks make of several metrics, of one episode; their means over episodes are the peers' own."""
+"""Scores that challenges and benchmarks compute from several metrics, per episode; their own results are means over episodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Penalty", "Snqi"]
     walls="ignored",
 )
 def robosense_total(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined where ``spl`` is."""
+    """The score from 0 to 1; undefined if ``spl`` is."""
     s, path, space = success(recording), spl(recording), personal_space_compliance_robosense(recording)
     return None if s is None or path is None or space is None else 0.4 * s + 0.3 * path + 0.3 * space
 
@@ -45,7 +45,7 @@ def robosense_total(recording: Recording) -> float | None:
     walls="ignored",
 )
 def igibson_social(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined where ``stl`` is. A failure far from everybody still scores 0.5."""
+    """The score from 0 to 1; undefined if ``stl`` is. A failure far from everybody still scores 0.5."""
     time, space = stl(recording), personal_space_compliance_igibson(recording)
     return None if time is None or space is None else 0.5 * (time + space)
 
@@ -64,7 +64,7 @@ class Penalty(NamedTuple):
     p95: float
 
     def __call__(self, value: float) -> float:
-        """Return weight * clip((value - median) / (p95 - median), 0, 1); the divisor is 1 where both are equal."""
+        """Return weight * clip((value - median) / (p95 - median), 0, 1); the divisor is 1 if both are equal."""
         spread = self.p95 - self.median
         return self.weight * min(max((value - self.median) / (spread if abs(spread) >= 1e-9 else 1.0), 0.0), 1.0)
 
@@ -74,9 +74,9 @@ class Snqi:
     """Social Navigation Quality Index of an episode, from -0.81 to 0.19; advisory, not for ranking planners.
 
     The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so other episodes of a run do not
-    change the index. For a baseline of your own, make a `Snqi` with other fields and register it under a name of its own.
+    change the index. For your own baseline, create a `Snqi` with other fields and register it under a new name.
 
-    The baseline counts samples every ``step``. Counts and jerk of a recording are taken to that step.
+    The baseline counts samples every ``step``. Counts and jerk of a recording are converted to that step.
 
     Attributes:
         success: weight of ``success``.

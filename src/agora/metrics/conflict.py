@@ -1,4 +1,4 @@
-"""Times to a collision of robot and pedestrians, had both gone on as they moved."""
+"""Times to a collision of robot and pedestrians at their present velocities."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def _relative(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @once
 def touch_time(recording: Recording) -> Doubles:
-    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10, 0 where they overlap."""
+    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10, 0 if they overlap."""
     return np.minimum(closest(times_to_touch(recording, *_relative(recording))), _LATE)
 
 
 @once
 def sight_time(recording: Recording) -> Doubles:
-    """(T,) time to collision as SocNavBench's code has it, s; at most 10.
+    """(T,) time to collision as in SocNavBench's code, s; at most 10.
 
-    Centre distance less the robot's radius, over the closing speed along the line of sight: by how much they miss does not matter.
+    Centre distance minus the robot's radius, divided by the closing speed along the line of sight. The lateral offset is ignored.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
     product = x * vx + y * vy
@@ -58,7 +58,7 @@ def sight_time(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def time_to_collision_min(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return float(touch_time(recording).min()) if anyone(recording) else None
 
 
@@ -72,7 +72,7 @@ def time_to_collision_min(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_average(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return average(recording, touch_time(recording)) if anyone(recording) else None
 
 
@@ -86,7 +86,7 @@ def time_to_collision_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return float(sight_time(recording).min()) if anyone(recording) else None
 
 
@@ -100,7 +100,7 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return average(recording, sight_time(recording)) if anyone(recording) else None
 
 
@@ -113,8 +113,8 @@ def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
-    """Defects of the original: no radii, and pedestrians who pass by count as those who collide. Undefined where nobody ever
-    approached.
+    """Defects of the original: no radii, and pedestrians who pass by count like pedestrians who collide. Undefined if no pedestrian
+    ever approached.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
     closing = recording.pedestrian_present & (x * vx + y * vy < 0.0)
@@ -132,7 +132,9 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_headway_min(recording: Recording) -> float | None:
-    """Ahead: in the strip that discs of robot and pedestrian would sweep. Undefined where the robot never followed anybody."""
+    """Only pedestrians ahead count: those in the strip swept by the discs of robot and pedestrian. Undefined if the robot never
+    followed anybody.
+    """
     velocity, (x, y, _) = velocities(recording), offsets(recording)
     speed = norm(velocity)
     scale = 1.0 / np.maximum(speed, MOVING)
@@ -150,7 +152,7 @@ def time_headway_min(recording: Recording) -> float | None:
 
 @lean_kernel
 def _encroach(time, place, people, present, reach, best, first, last):
-    """Lower ``best`` (1,) to the least time between robot and a pedestrian where their discs would overlap.
+    """Lower ``best`` (1,) to the least time between the robot and a pedestrian at places where their discs would overlap.
 
     ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P), ``reach`` (P,) the sum of both radii; samples ``first <= k < last``.
     """
@@ -174,7 +176,7 @@ def _encroach(time, place, people, present, reach, best, first, last):
     walls="ignored",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:
-    """The time to the nearest sample, whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""
+    """The time to the nearest sample, in either order. 0 if they touched; undefined if their paths never met within 10 s."""
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
     given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
     _encroach(*(frozen(one) for one in given), best, 0, len(recording.time))

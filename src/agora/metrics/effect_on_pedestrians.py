@@ -1,9 +1,9 @@
-"""The effect of robots on people: their ways beside the ways that they would have walked without robots.
+"""The effect of robots on people: their paths compared with the paths that they would have walked without robots.
 
-`Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
-goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
-pedestrians, who react to nobody unless a stage says so (``crowd.sidestep``), have it too. In a dense crowd a small influence grows
-with time: compare episodes that last about as long.
+`Recording.undisturbed` comes from the same episode without robots (`agora.engine.undisturbed`). Both runs have the same
+pedestrians, goals and random streams. A pedestrian that was not influenced, even indirectly, has a displacement of exactly 0. So do
+recorded pedestrians, which react to nobody unless the stage lets them (``crowd.sidestep``). In a dense crowd, a small influence
+grows with time, so compare episodes of similar duration.
 
 The metrics are undefined without such a run, and without pedestrians. SocNavBench (Biswas et al. 2022) names such metrics as future
 work.
@@ -26,33 +26,33 @@ _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
 """Displacement from which a pedestrian counts as affected, m."""
 _STEP = 1e-3
-"""Steps below this are standing, m."""
+"""Shorter steps count as standing, m."""
 _AHEAD = 0.5
-"""How far along its way without robots a pedestrian is looked for, m."""
+"""Distance along its path without robots within which a pedestrian is searched for, m."""
 
 
 def _apart(one: Doubles, other: Doubles) -> Doubles:
-    """(...) distances of places (..., 2), m."""
+    """(...) lengths of offsets (..., 2), m."""
     x, y = one[..., 0] - other[..., 0], one[..., 1] - other[..., 1]
     return np.sqrt(x * x + y * y)
 
 
 @once
 def displacements(recording: Recording) -> Doubles:
-    """(T, P) distance of everybody from where they would have been, m; 0 where absent."""
+    """(T, P) distance of each pedestrian from its position without robots, m; 0 if absent."""
     assert recording.undisturbed is not None
     apart = _apart(recording.pedestrian_position, recording.undisturbed)
     return np.where(recording.pedestrian_present, apart, 0.0)
 
 
 def _there(recording: Recording) -> Bools | None:
-    """(P,) whether a pedestrian was there at all; None where nobody was or the episode was not run without robots."""
+    """(P,) whether a pedestrian was ever present; None if none was, or if the episode was not also run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
 
 
 def _places(walk: Doubles) -> list[int]:
-    """The samples of a walk (T, 2) at which it comes to another place, more than `_STEP` from the last one; 0 is the first."""
+    """Return the samples of a walk (T, 2) at which it has moved more than `_STEP` from the last such sample; 0 is the first."""
     kept, (x, y) = [0], walk.T.tolist()
     for k in range(1, len(x)):
         if math.hypot(x[k] - x[kept[-1]], y[k] - y[kept[-1]]) > _STEP:
@@ -61,11 +61,11 @@ def _places(walk: Doubles) -> list[int]:
 
 
 def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
-    """The samples at which the walk without robots came to where the walk with robots ended, and left it; both (T, 2).
+    """Return the samples at which the walk without robots reached and left the place where the walk with robots ended; both (T, 2).
 
-    That walk is gone along place by place, never back and never ahead of the time: at each sample to the place that is nearest
-    among those within the next `_AHEAD` of its way. So who comes to a place a second time is compared with the second time, and
-    who is held up where it would have come by twice with the first.
+    The walk without robots is followed place by place, never back and never ahead of time: each sample leads to the nearest place
+    among those within the next `_AHEAD` along it. So a second visit to a place is compared with the second visit, and a pedestrian
+    who is held up at a place that it would have passed twice is compared with the first visit.
     """
     kept, (x, y), j = _places(other), own.T.tolist(), 0
     places = other[kept].tolist()
@@ -93,12 +93,12 @@ def _late(recording: Recording) -> tuple[Doubles, Doubles]:
 def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
     """Return the delay, s, and the detour, m, of a pedestrian over some samples.
 
-    The delay is how much later the pedestrian came to its last place, or how much longer it has been there; 0 if it is ahead.
+    The delay is how much later the pedestrian came to its last place, or how much longer it has stayed there; 0 if it is ahead.
 
     Args:
         recording: recording of an episode that was also run without robots.
         p: slot of the pedestrian.
-        there: (T,) samples at which it is present, one or more.
+        there: (T,) samples at which the pedestrian is present, one or more.
     """
     assert recording.undisturbed is not None
     time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
@@ -109,7 +109,7 @@ def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
 
 
 def _settled(walk: Doubles, end: int) -> int:
-    """The sample from which a walk (T, 2) stays within `_NOTICED` of its place at sample ``end``, until then."""
+    """Return the sample from which a walk (T, 2) stays within `_NOTICED` of its position at sample ``end``, up to ``end``."""
     away = np.flatnonzero(_apart(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 
@@ -126,7 +126,7 @@ def _length(places: Doubles) -> float:
     source=_SOURCE,
 )
 def pedestrian_displacement_average(recording: Recording) -> float | None:
-    """The ADE of trajectory prediction, between the walk with the robots and the one without."""
+    """The ADE of trajectory prediction, between the walks with and without robots."""
     if _there(recording) is None:
         return None
     return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
@@ -152,7 +152,7 @@ def pedestrian_displacement_max(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrians_affected(recording: Recording) -> float | None:
-    """Directly or through others."""
+    """Affected directly or through others."""
     there = _there(recording)
     if there is None:
         return None
@@ -184,8 +184,8 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     version=3,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
-    """The delay is 0 for a pedestrian who came farther than without robots; for one held up, the time since it would have
-    passed.
+    """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is held up, it is the time since it
+    would have passed.
     """
     return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
 
@@ -213,5 +213,5 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_detour_average(recording: Recording) -> float | None:
-    """Negative where robots kept pedestrians from a detour of their own."""
+    """Negative if robots saved pedestrians a detour."""
     return None if _there(recording) is None else float(np.mean(_late(recording)[1]))

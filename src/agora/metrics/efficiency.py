@@ -1,7 +1,7 @@
-"""The directness and the speed of the robot's way to its goal.
+"""The directness and the speed of the robot's path to its goal.
 
-L* is the length of a shortest collision-free path. Of a robot with a polygon it is that of the disc about it; where this disc does
-not get through, it is that of the largest disc inside, so that no success is without a value.
+L* is the length of a shortest collision-free path. For a polygonal robot, it is the path of the disc around the polygon; if this
+disc does not fit through, the path of the largest disc inside, so that every success has a value.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def barn_run_score(success: bool, optimal_time: float, time: float, factor: floa
 
 @metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode where the goal was reached", source=_ARENA)
 def time_to_goal(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached: read it beside ``reached``."""
+    """Undefined if the goal was not reached: read it together with ``reached``."""
     return float(recording.time[-1]) if at_goal(recording) else None
 
 
@@ -55,7 +55,7 @@ def time_to_goal(recording: Recording) -> float | None:
     "path_traversal_time", unit="s", direction="lower", formula="duration of the episode, whatever its end", source=_SOCNAVBENCH
 )
 def path_traversal_time(recording: Recording) -> float:
-    """Simulated time, the same on every machine."""
+    """Simulated time, so it is the same on every machine."""
     return float(recording.time[-1])
 
 
@@ -68,7 +68,7 @@ def path_traversal_time(recording: Recording) -> float:
     values="amount",
 )
 def path_length(recording: Recording) -> float:
-    """The path of the position alone; the heading is no coordinate."""
+    """The path of the position alone; turns add no length."""
     return path_metres(recording)
 
 
@@ -81,7 +81,7 @@ def path_length(recording: Recording) -> float:
     values="amount",
 )
 def path_length_ratio(recording: Recording) -> float | None:
-    """Below 1 where the episode ended before the goal or within its tolerance; undefined where it began on the goal."""
+    """Below 1 if the episode ended before the goal or within its tolerance; undefined if it began at the goal."""
     straight = goal_distances(recording)[0]
     return None if straight == 0.0 else path_metres(recording) / float(straight)
 
@@ -96,7 +96,7 @@ def path_length_ratio(recording: Recording) -> float | None:
     values="share",
 )
 def path_efficiency(recording: Recording) -> float | None:
-    """1 where the episode began on the goal."""
+    """1 if the episode began at the goal."""
     if not at_goal(recording) or not math.isfinite(recording.shortest_path):
         return None
     length = path_metres(recording)
@@ -114,7 +114,7 @@ def path_efficiency(recording: Recording) -> float | None:
     compared="all",
 )
 def spl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success where no path is known."""
+    """0 without success; undefined for a success if no path is known."""
     if not succeeded(recording):
         return 0.0
     return path_efficiency(recording)
@@ -130,7 +130,7 @@ def spl(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
-    """0 where the goal was not reached; there L* is an ORCA run's, and a failure of that run scores 1: not so here."""
+    """0 if the goal was not reached. The original takes L* from an ORCA run, and scores 1 if that run fails; not so here."""
     return path_efficiency(recording) if at_goal(recording) else 0.0
 
 
@@ -144,7 +144,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
-    """The ratio has the straight line for L*, across all obstacles; 1 for a success that began on the goal."""
+    """L* is the straight line through all obstacles; 1 for a success that began at the goal."""
     if not succeeded(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)
@@ -160,7 +160,7 @@ def spl_social_jym(recording: Recording) -> float:
     values="amount",
 )
 def path_efficiency_sean(recording: Recording) -> float | None:
-    """Below 1 within the goal's tolerance; undefined where the episode began on the goal or no path is known."""
+    """Below 1 within the goal's tolerance; undefined if the episode began at the goal or no path is known."""
     shortest = recording.shortest_path
     if not at_goal(recording) or not math.isfinite(shortest) or shortest <= 0.0:
         return None
@@ -177,7 +177,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     compared="all",
 )
 def stl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success that began on the goal, or where no path is known."""
+    """0 without success; undefined for a success that began at the goal, or if no path is known."""
     if not succeeded(recording):
         return 0.0
     ratio = time_ratio(recording)
@@ -193,7 +193,7 @@ def stl(recording: Recording) -> float | None:
     values="amount",
 )
 def time_ratio(recording: Recording) -> float | None:
-    """1 at top speed on a shortest way; undefined where the episode began on the goal or no path is known."""
+    """1 at top speed on a shortest path; undefined if the episode began at the goal or no path is known."""
     free = recording.shortest_path / recording.max_speed if recording.max_speed > 0.0 else math.inf
     return float(recording.time[-1]) / free if at_goal(recording) and math.isfinite(free) and free > 0.0 else None
 
@@ -208,7 +208,7 @@ def time_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def time_norm(recording: Recording) -> float:
-    """Success is without contacts."""
+    """Success means arrival without contacts."""
     return min(float(recording.time[-1]) / recording.timeout, 1.0) if succeeded(recording) else 1.0
 
 
@@ -234,7 +234,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     compared="all",
 )
 def barn_score(recording: Recording) -> float | None:
-    """0 to 0.5; undefined where there is no path, or no way to go."""
+    """0 to 0.5; undefined without a path, or with a path of length 0."""
     return _barn(recording, 2.0)
 
 
@@ -249,7 +249,7 @@ def barn_score(recording: Recording) -> float | None:
     compared="all",
 )
 def barn_score_2022(recording: Recording) -> float | None:
-    """0 to 0.25; undefined where there is no path, or no way to go."""
+    """0 to 0.25; undefined without a path, or with a path of length 0."""
     return _barn(recording, 4.0)
 
 
@@ -261,7 +261,7 @@ def barn_score_2022(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH}, with the direction of motion for the heading",
 )
 def path_irregularity(recording: Recording) -> float | None:
-    """0 for a straight path to the goal; undefined where the robot never moved. Moving: 0.01 m/s."""
+    """0 for a straight path to the goal; undefined if the robot never moved. Speeds above 0.01 m/s count as motion."""
     to_goal = recording.goal[:2] - recording.pose[:-1, :2]
     moving = (speeds(recording) >= MOVING) & (goal_distances(recording)[:-1] > 0.0)
     if not moving.any():
@@ -277,7 +277,7 @@ def path_irregularity(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH} (as in its text; its code takes the position for the heading)",
 )
 def path_irregularity_socnavbench(recording: Recording) -> float | None:
-    """Half a turn for a robot that backs up to its goal; undefined where it was never off its goal."""
+    """Half a turn for a robot that backs up to its goal; undefined if the robot was always at its goal."""
     away = goal_distances(recording)[:-1] > 0.0
     if not away.any():
         return None
@@ -298,7 +298,7 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     values="any",
 )
 def path_irregularity_sean(recording: Recording) -> float | None:
-    """Negative for less turning, as of a robot that moves sideways; undefined without a way, or where nobody recorded its turns."""
+    """Negative for less turning, as of a robot that moves sideways; undefined without motion, or if turns were not recorded."""
     if not at_goal(recording) or recording.shortest_turn is None:
         return None
     return (cumulative_heading_change(recording) or 0.0) - recording.shortest_turn

@@ -1,9 +1,10 @@
-"""Encounters of the robot with single people, each scored by itself, as Cancelli et al. propose (arXiv:2212.00767).
+"""Encounters of the robot with single people, each scored separately, as Cancelli et al. propose (arXiv:2212.00767).
 
-An encounter is an unbroken time in which a pedestrian's centre is within 2 m of the robot's. Its kind is that of the angle between
-both ways from its beginning to where they are nearest: overtaking, crossing or head-on (`KINDS`), and none where one of them was
-slower than 0.3 m/s on that way. The rules that cut and sort are ours, as those of the encounters of pedestrians are
-(`agora.validation.encounters`); the scores are the paper's: survival, speed and distance. Several at once count each.
+An encounter is an unbroken time in which a pedestrian's centre is within 2 m of the robot's. The angle between both paths, from the
+beginning to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). It has no kind if either party
+was slower than 0.3 m/s on that path. The rules that delimit and classify encounters are Agora's, as for encounters between
+pedestrians (`agora.validation.encounters`). The scores are the paper's: survival, speed and distance. Simultaneous encounters count
+separately.
 """
 
 from __future__ import annotations
@@ -19,22 +20,23 @@ from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import intervals, offsets, once, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
-"""By the angle between both ways: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38)."""
+"""Kinds by the angle between both paths: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38).
+"""
 
 TURNS = (45.0, 135.0)
 """Angles between the kinds, degrees."""
 
 NEAR = 2.0
-"""Distance of the centres up to which two have an encounter, m."""
+"""Largest distance of the centres in an encounter, m."""
 
 WALKS = 0.3
-"""Mean speed below which somebody stands about and is no walker, m/s."""
+"""Mean speed below which a person counts as standing, m/s."""
 
 _CANCELLI = "Cancelli et al. 2022, arXiv:2212.00767; encounters are cut at 2 m here"
 
 
 class Encounters(NamedTuple):
-    """E encounters.
+    """Encounters of a recording.
 
     Attributes:
         begin: (E,) first sample.
@@ -55,7 +57,7 @@ def encounters_of(recording: Recording) -> Encounters:
 
 @once
 def kinds_of(recording: Recording) -> Array:
-    """(E,) number in `KINDS` of each encounter, -1 where either did not walk."""
+    """(E,) number in `KINDS` of each encounter, -1 if either party did not walk."""
     begin, end, column = encounters_of(recording)
     distance, time = offsets(recording)[2], recording.time
     nearest = np.array([a + int(distance[a:b, c].argmin()) for a, b, c in zip(begin, end, column, strict=True)], np.int64)
@@ -78,7 +80,7 @@ def kinds_of(recording: Recording) -> Array:
     walls="ignored",
 )
 def encounters(recording: Recording) -> float:
-    """The encounters of all kinds; those under way at the beginning count. 0 without pedestrians."""
+    """The encounters of all kinds, including those in progress at the beginning. 0 without pedestrians."""
     return float(len(encounters_of(recording).begin))
 
 
@@ -137,7 +139,7 @@ def encounter_survival_rate(recording: Recording) -> float | None:
     walls="ignored",
 )
 def encounter_speed_average(recording: Recording) -> float | None:
-    """Undefined without encounters that last."""
+    """Undefined without encounters longer than one sample."""
     speed = np.broadcast_to(speeds(recording)[:, None], recording.pedestrian_present[:-1].shape)
     means = _means(recording, speed)
     return float(means.mean()) if len(means) else None
@@ -152,14 +154,14 @@ def encounter_speed_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def encounter_distance_average(recording: Recording) -> float | None:
-    """Undefined without encounters that last."""
+    """Undefined without encounters longer than one sample."""
     distance = offsets(recording)[2][:-1]
     means = _means(recording, np.where(distance <= NEAR, distance, 0.0))
     return float(means.mean()) if len(means) else None
 
 
 def _means(recording: Recording, values: Doubles) -> Doubles:
-    """(N,) mean over time, in each encounter that lasts, of values (T - 1, P) of each interval."""
+    """(N,) mean over time, in each encounter longer than one sample, of values (T - 1, P) of each interval."""
     begin, end, column = encounters_of(recording)
     until = np.minimum(end, len(recording.time) - 1)
     lasts = until > begin

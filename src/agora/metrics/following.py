@@ -1,7 +1,7 @@
-"""Finding and following people, and giving way to them, as Habitat 3.0 counts it; of time here, of steps there.
+"""Finding and following people, and giving way to them, as defined by Habitat 3.0; shares of time here, of steps in Habitat.
 
-The robot has found somebody where a pedestrian is 1 to 2 m away (D; along the floor in Habitat) and no more than 60 degrees off its
-heading. Habitat has one person, whom it names; here any pedestrian will do.
+The robot has found a person if a pedestrian is 1 to 2 m away (D; along the floor in Habitat) and at most 60 degrees off its
+heading. Habitat searches for one specific person; here any pedestrian counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FROM, _TO, _FACING, _BESIDE = 1.0, 2.0, 0.5, 1.5
 
 @once
 def _found(recording: Recording) -> Bools:
-    """(T,) whether somebody is found."""
+    """(T,) whether the robot has found a person."""
     x, y, distance = offsets(recording)
     cosine, sine = (part[:, None] for part in facing(recording))
     near = (distance >= _FROM) & (distance <= _TO)
@@ -32,12 +32,14 @@ def _found(recording: Recording) -> Bools:
 
 @metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
-    """Found: D from 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
+    """A person is found if D is 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
     return float(_found(recording).any())
 
 
 def _earliest(recording: Recording) -> float:
-    """The earliest time at which a robot at top speed, straight on, is 2 m from a pedestrian, s; infinite where there is none."""
+    """Return the earliest time at which a robot driving straight at top speed is 2 m from a pedestrian, s; infinite if there is
+    none.
+    """
     elapsed = recording.time - recording.time[0]
     start = recording.pedestrian_position - recording.pose[0, :2]
     away = np.where(recording.pedestrian_present, norm(start), np.inf) - _TO
@@ -56,7 +58,7 @@ def _earliest(recording: Recording) -> float:
     walls="ignored",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
-    """0 where nobody was found, 1 where somebody was at once; undefined where there never was a pedestrian."""
+    """0 if nobody was found, 1 if a person was found at once; undefined if no pedestrian was ever present."""
     if not anyone(recording):
         return None
     found = _found(recording)
@@ -77,7 +79,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
     walls="ignored",
 )
 def follow_ratio(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or none within reach before the end."""
+    """Undefined if no pedestrian was ever present, or none was within reach before the end."""
     left = float(recording.time[-1] - recording.time[0]) - _earliest(recording)
     return min(duration(recording, _found(recording)) / left, 1.0) if left > 0.0 else None
 

@@ -1,10 +1,10 @@
-"""The forces that robot and pedestrians feel in the social force model, as HuNavSim and its social force window planner weigh
+"""The forces on robot and pedestrians in the social force model, as HuNavSim and its social force window planner use them to rate
 robots.
 
-The law of `agora.pedestrians.shared.moussaid` with the factors of `agora.pedestrians.models.pedsim`, which are HuNavSim's, without
-cutoff: forces are accelerations, m/s2. What the robot does to a pedestrian is minus what the pedestrian does to the robot. The
-nearest wall pushes with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow with
-their rate.
+Forces follow `agora.pedestrians.shared.moussaid` without cutoff, with the factors of `agora.pedestrians.models.pedsim`, which are
+HuNavSim's. They are accelerations, m/s2. The robot's force on a pedestrian is the negative of the pedestrian's force on the robot.
+The nearest wall pushes with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow
+with the sampling rate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
-"""Of the force of walls, m: where it falls to 1/e (HuNavSim's), and from where on it is left out."""
+"""For the force of walls, m: where it falls to 1/e (HuNavSim's), and beyond which it is left out."""
 
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"
@@ -46,7 +46,7 @@ class _Law(NamedTuple):
 
 @lean_kernel
 def _feel(law, x, y, vx, vy, present, fx, fy, first, last):
-    """Write to ``fx``, ``fy`` (T, P) the force on the robot of pedestrians at (x, y), with (vx, vy), relative to it."""
+    """Write to ``fx``, ``fy`` (T, P) the force on the robot from pedestrians at (x, y), with (vx, vy), relative to it."""
     for t in range(first, last):
         for p in range(x.shape[1]):
             fx[t, p], fy[t, p] = 0.0, 0.0
@@ -56,7 +56,7 @@ def _feel(law, x, y, vx, vy, present, fx, fy, first, last):
 
 @once
 def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """(T, P) force of each pedestrian on the robot, x, y and size, m/s2; 0 for absent ones."""
+    """(T, P) force of each pedestrian on the robot, x, y and magnitude, m/s2; 0 for absent pedestrians."""
     x, y, _ = offsets(recording)
     velocity, walking = velocities(recording), recording.pedestrian_velocity
     vx, vy = walking[:, :, 0] - velocity[:, 0, None], walking[:, :, 1] - velocity[:, 1, None]
@@ -69,7 +69,7 @@ def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
 
 @once
 def _on_robot(recording: Recording) -> Doubles:
-    """(T,) size of the sum of the forces of all pedestrians on the robot, m/s2."""
+    """(T,) magnitude of the sum of the forces of all pedestrians on the robot, m/s2."""
     fx, fy, _ = _pairs(recording)
     return norm(np.stack((row_sums(fx), row_sums(fy)), 1))
 
@@ -87,7 +87,7 @@ def _walls_on_robot(recording: Recording) -> Doubles | None:
 
 @once
 def _walls_on_pedestrians(recording: Recording) -> Doubles:
-    """(T,) mean over those present of the force of the nearest wall, m/s2; 0 where nobody is there."""
+    """(T,) mean over present pedestrians of the force of the nearest wall, m/s2; 0 if none is present."""
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
     if recording.map is not None:
@@ -117,7 +117,7 @@ def _work(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def social_force_on_robot(recording: Recording) -> float:
-    """People on both sides cancel out; 0 without pedestrians."""
+    """Forces from opposite sides cancel out; 0 without pedestrians."""
     return average(recording, _on_robot(recording))
 
 
@@ -155,7 +155,7 @@ def obstacle_force_on_robot(recording: Recording) -> float | None:
     source=f"{_HUNAVSIM}, where it is the mean over the listed points of obstacles",
 )
 def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
-    """The robot may have pushed them there; moments without pedestrians count 0. Undefined without a map."""
+    """The robot may have pushed them towards walls; moments without pedestrians count as 0. Undefined without a map."""
     return None if recording.map is None else average(recording, _walls_on_pedestrians(recording))
 
 
@@ -168,13 +168,13 @@ def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     walls="ignored",
 )
 def social_work(recording: Recording) -> float:
-    """A wall that is not there pushes with 0."""
+    """Without walls, their force is 0."""
     return average(recording, _work(recording))
 
 
 def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
     def total(recording: Recording) -> float:
-        """Grows with the rate of the samples, as in its code; 0 without pedestrians and walls."""
+        """Grows with the sampling rate, as in the original code; 0 without pedestrians and walls."""
         walls = _walls_on_robot(recording)
         found = {
             "social_force": lambda: row_sums(_pairs(recording)[2]),
@@ -199,14 +199,14 @@ social_work_hunavsim = _sum_over_samples("social_work", "sum over samples of ``s
 
 @once
 def _felt(recording: Recording) -> Doubles:
-    """(N,) size of the robot's force on each pedestrian in each sample of its presence, m/s2."""
+    """(N,) magnitude of the robot's force on each pedestrian in each sample of its presence, m/s2."""
     felt: Doubles = _pairs(recording)[2][recording.pedestrian_present]
     return felt
 
 
 def _quantile(percent: int) -> Metric:
     def quantile(recording: Recording) -> float | None:
-        """Undefined where there never was a pedestrian."""
+        """Undefined if no pedestrian was ever present."""
         felt = _felt(recording)
         return float(np.quantile(felt, percent / 100.0)) if len(felt) else None
 
@@ -236,7 +236,7 @@ pedestrian_force_q95 = _quantile(95)
     walls="ignored",
 )
 def force_exceed_events(recording: Recording) -> float:
-    """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
+    """Grows with the sampling rate, as in the original code; 0 without pedestrians."""
     return float(np.count_nonzero(_felt(recording) > _UNCOMFORTABLE))
 
 
@@ -250,6 +250,6 @@ def force_exceed_events(recording: Recording) -> float:
     walls="ignored",
 )
 def comfort_exposure(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     felt = _felt(recording)
     return float(np.count_nonzero(felt > _UNCOMFORTABLE)) / len(felt) if len(felt) else None

@@ -1,9 +1,9 @@
 """Gaussian spaces around people and groups, and the robot's intrusions into them, as in SRPB (Karwowski and Szynkiewicz 2023).
 
 Personal space: Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) about each pedestrian, along the heading. SRPB's code
-takes the deviations for variances; the ``.srpb`` variants do so too. Formation space: a round Gaussian about the middle of a group,
-whose double deviation reaches its farthest member. Heading disturbance: the robot heads for a pedestrian, or across in front. Of
-people who are seen at once the largest value counts; covariances of tracked people are left out. A Gaussian is 1 in its middle.
+uses the deviations as variances; so do the ``.srpb`` variants. Formation space: a round Gaussian about the middle of a group; twice
+its deviation reaches the farthest member. Heading disturbance: the robot heads for a pedestrian, or across in front. If several
+people are present, the largest value counts; covariances of tracked people are left out. The maximum of a Gaussian is 1.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
 _INTRUDED, _DISTURBED = 0.5, 0.2
 _BODY, _FIELD, _FADING = 0.4, math.radians(190.0), 0.8
-"""Of the heading disturbance: radius of a person, m; the person's field of view, rad; decay with the distance, 1/m."""
+"""For the heading disturbance: radius of a person, m; the person's field of view, rad; decay with the distance, 1/m."""
 
 
 def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools) -> float | None:
-    """Mean of (T,) values over the time in which a condition held; None where there is no such time."""
+    """Return the mean of (T,) values over the time in which a condition held; None if it never held."""
     if len(values) == 1:
         return float(values[0]) if condition[0] else None
     weights = intervals(recording) * condition[:-1]
@@ -39,7 +39,7 @@ def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools)
 
 @once
 def _personal(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf for absent."""
+    """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf if absent."""
     present = recording.pedestrian_present
     x, y, _ = (part[present] for part in offsets(recording))
     cosine, sine = (part[present] for part in pedestrians_facing(recording))
@@ -69,7 +69,7 @@ def _largest(exponents: Doubles) -> Doubles:
     walls="ignored",
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
-    """1 on top of somebody all the time; undefined where there never was a pedestrian."""
+    """1 for a robot at a pedestrian's position all the time; undefined if no pedestrian was ever present."""
     return _mean_while(recording, _largest(_personal(recording)[0]), somebody(recording))
 
 
@@ -83,7 +83,7 @@ def personal_space_intrusion(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_share(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return _mean_while(recording, _largest(_personal(recording)[0]) > _INTRUDED, somebody(recording))
 
 
@@ -97,7 +97,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
-    """Its defect: Kirby's deviations are taken for variances. A share of 1, where its code says percent."""
+    """Defect of the original: Kirby's deviations are used as variances. A share of at most 1, although its code says percent."""
     return _mean_while(recording, _largest(_personal(recording)[1]), somebody(recording))
 
 
@@ -111,14 +111,14 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
-    """A share of pairs and not of time: people far away thin it out. Undefined where there never was a pedestrian."""
+    """A share of pairs, not of time, so people far away reduce it. Undefined if no pedestrian was ever present."""
     pairs = int(np.count_nonzero(recording.pedestrian_present))
     return float(np.count_nonzero(_personal(recording)[1] > -math.log(2.0))) / pairs if pairs else None
 
 
 @once
 def _formation(recording: Recording) -> tuple[Doubles, Bools]:
-    """(T,) largest Gaussian of a group at the robot, and whether there is a group."""
+    """(T,) largest Gaussian of a group at the robot, and whether any group is present."""
     largest = np.full(len(recording.time), -np.inf)
     for centre, radius, present in circles(recording):
         away = recording.pose[:, :2] - centre
@@ -159,9 +159,10 @@ def formation_space_intrusion_share(recording: Recording) -> float | None:
 def _disturbance(recording: Recording) -> Doubles:
     """(T,) largest heading disturbance of a pedestrian, m/s.
 
-    Angles are between directions, so that nothing depends on the map's axes; the code's thresholds do (they hold the double of the
-    pedestrian's yaw) and agree with these where that yaw is 0. Its Gaussians are 1 at their middle here, as its comment says.
-    The angles are computed only of pedestrians who can still be the one disturbed most: b^2 >= 2 (1 - cos b) for a bearing b.
+    Angles are between directions, so the result does not depend on the map's axes. The original thresholds depend on them (they
+    contain twice the pedestrian's yaw), and agree with these if that yaw is 0. The maximum of the Gaussians is 1 here, as the
+    original comment says. Angles are computed only for pedestrians that can still have the largest disturbance: b^2 >= 2 (1 - cos
+    b) for a bearing b.
     """
     x, y, distance = offsets(recording)
     cosine, sine = pedestrians_facing(recording)
@@ -175,7 +176,7 @@ def _disturbance(recording: Recording) -> Doubles:
         sample, column = np.nonzero(chosen & (bound > largest[:, None]))
         pairs = sample, column
         ahead, to_robot = np.stack((cosine[pairs], sine[pairs]), 1), -np.stack((x[pairs], y[pairs]), 1)
-        bearing = angle_between(ahead, to_robot)  # of the robot, seen by the pedestrian
+        bearing = angle_between(ahead, to_robot)  # of the robot, relative to the pedestrian's heading
         seen, aim = 6.0 * bearing / _FIELD, _aim(heading[sample], ahead, to_robot, bearing)
         values = np.full(x.shape, -np.inf)
         values[pairs] = -0.5 * (seen * seen + aim * aim) - _FADING * distance[pairs]
@@ -184,9 +185,9 @@ def _disturbance(recording: Recording) -> Doubles:
 
 
 def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
-    """(N,) how far the robot's heading is off the pedestrian, or off the middle of crossing in front, whichever is less.
+    """(N,) deviation of the robot's heading from the pedestrian, or from the middle of crossing in front, whichever is less.
 
-    In standard deviations. The middle is that between heading for the pedestrian and heading as the pedestrian does.
+    The unit is standard deviations. The middle is halfway between heading for the pedestrian and heading as the pedestrian does.
     """
     away = np.maximum(norm(to_robot), 1e-9)
     between = ahead - to_robot / away[:, None]
@@ -198,7 +199,7 @@ def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) 
 
 
 def _half_width(distance: Doubles) -> Doubles:
-    """Angle under which the radius of a person is seen, asin(min(1, r / D)), rad."""
+    """Return the angle that the radius of a person subtends, asin(min(1, r / D)), rad."""
     sine = np.minimum(_BODY / distance, 1.0)
     return angle_between(np.stack((np.sqrt(1.0 - sine * sine), sine), 1), np.array([[1.0, 0.0]]))
 
@@ -213,7 +214,7 @@ def _half_width(distance: Doubles) -> Doubles:
     walls="ignored",
 )
 def heading_disturbance(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or for a single sample."""
     return _mean_while(recording, _disturbance(recording), somebody(recording)) if len(recording.time) > 1 else None
 
 
@@ -227,5 +228,5 @@ def heading_disturbance(recording: Recording) -> float | None:
     walls="ignored",
 )
 def heading_disturbance_share(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return _mean_while(recording, _disturbance(recording) > _DISTURBED, somebody(recording))

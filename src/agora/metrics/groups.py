@@ -1,4 +1,4 @@
-"""The robot's ways through groups of people (`agora.metrics.quantities.groups`)."""
+"""The robot's paths through groups of people (`agora.metrics.quantities.groups`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def group_collision_rate(recording: Recording) -> float:
     source=f"{_TAGA}, Table I",
 )
 def group_intrusion(recording: Recording) -> float:
-    """0 without groups; does not end the episode, as it did in the paper's runs."""
+    """0 without groups; an intrusion does not end the episode, unlike in the paper's runs."""
     return float(inside_groups(recording).any())
 
 
@@ -63,7 +63,7 @@ def group_distance_min(recording: Recording) -> float | None:
     source="robot_sf (signed distance to the boundary of the group's space); the circle is TAGA's, without margins",
 )
 def group_boundary_min(recording: Recording) -> float | None:
-    """Negative inside, as ``group_distance_min`` is not; undefined without groups."""
+    """Negative inside, unlike ``group_distance_min``; undefined without groups."""
     place = recording.pose[:, :2]
     nearest = [(norm(place - centre) - radius)[present.any(1)].min() for centre, radius, present in circles(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
@@ -83,7 +83,7 @@ def _ahead_of_groups(recording: Recording) -> Doubles:
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """0 without groups; groups that form later count too, which its code leaves out."""
+        """0 without groups; includes groups that form later, which the original code leaves out."""
         return average(recording, in_band(_ahead_of_groups(recording) - recording.radius, zone))
 
     made = metric(
@@ -105,8 +105,8 @@ group_space_share_social = _share("social")
 
 @once
 def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
-    """Return for each pair of members of a group, (T, C): the robot's side of their line, its place along it, from 0 to 1, its
-    distance from it, m, and whether both are in the group.
+    """Return for each pair of members of a group, (T, C): the robot's side of their line, its position along the line, from 0 to 1,
+    its distance from the line, m, and whether both are in the group.
     """
     found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
     for position, present in members(recording):
@@ -125,7 +125,7 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
 def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     """Return the crossings (E,) of the line segment between two members of a group by the robot's centre.
 
-    Each has the sample before the crossing, the slots of the two members, and the place along the line, from 0 to 1.
+    Each has the sample before the crossing, the slots of the two members, and the position along the line, from 0 to 1.
     """
     side, along, _, both = _relations(recording)
     changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
@@ -146,7 +146,7 @@ def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     values="count",
 )
 def relation_disturbance(recording: Recording) -> float:
-    """Events of each pair of members; members may move meanwhile. 0 without groups."""
+    """Events of each pair of members; members may be moving. 0 without groups."""
     return float(len(crossings(recording)[0]))
 
 
@@ -159,6 +159,6 @@ def relation_disturbance(recording: Recording) -> float:
     values="count",
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
-    """The disturbance of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""
+    """The disturbance of each pair of members; grows with the sampling rate, as in the original code. 0 without groups."""
     _, along, beside, both = _relations(recording)
     return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

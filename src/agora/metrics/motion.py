@@ -2,7 +2,7 @@
 
 Speed is displacement over time. Acceleration and jerk are differences of the recorded velocity vector over time, because second and
 third differences of single-precision positions would be mostly rounding. Curvature is a property of the path: it is taken over
-points that lie at least `SPACING` apart, so that standing still and rounding do not bend it, and not over cusps.
+points that lie at least `SPACING` apart, so that standing still and rounding do not affect it; cusps are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; correct
 
 
 _CUSP = -0.5
-"""Cosine of the turn, 120 degrees, from which three points are a cusp: the robot turned back there."""
+"""Cosine of the turn, 120 degrees, from which three points are a cusp, at which the robot reversed."""
 
 
 @metric("velocity_average", unit="m/s", direction="neutral", formula="path length / duration", source=f"{_ARENA}; {_SOCNAVBENCH}")
@@ -120,7 +120,7 @@ def acceleration_min(recording: Recording) -> float | None:
     source="robot_sf, rollover_lateral_accel_abs_max",
 )
 def lateral_acceleration_max(recording: Recording) -> float | None:
-    """The acceleration that tips a robot over sideways. Undefined for a single sample."""
+    """The acceleration that can tip a robot over sideways. Undefined for a single sample."""
     if len(recording.time) < 2:
         return None
     return float((norm(velocities(recording)) * np.abs(recording.twist[:, 2])).max())
@@ -128,13 +128,13 @@ def lateral_acceleration_max(recording: Recording) -> float | None:
 
 @metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
 def jerk_average(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
+    """Undefined for fewer than three samples; if the velocity jumps, it grows with the control rate."""
     return _mean(_jerk(recording), _between(recording))
 
 
 @metric("jerk_max", unit="m/s3", direction="lower", formula="max |da/dt|, a = dv/dt a vector", source="HuNavSim")
 def jerk_max(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; where the velocity jumps it grows with the control rate."""
+    """Undefined for fewer than three samples; if the velocity jumps, it grows with the control rate."""
     return _largest(_jerk(recording))
 
 
@@ -145,7 +145,7 @@ def jerk_min(recording: Recording) -> float | None:
 
 
 def _turning(recording: Recording) -> float:
-    """Sum of |wrap(theta_{k+1} - theta_k)|, rad."""
+    """Return the sum of |wrap(theta_{k+1} - theta_k)|, rad."""
     change = np.diff(recording.pose[:, 2])
     return float(np.abs(change - 2.0 * math.pi * np.round(change / (2.0 * math.pi))).sum())
 
@@ -170,13 +170,13 @@ def cumulative_heading_change(recording: Recording) -> float:
     source=f"{_ARENA} (not wrapped in its code; corrected)",
 )
 def angle_over_length(recording: Recording) -> float | None:
-    """Undefined where the robot travelled less than 0.05 m."""
+    """Undefined if the robot travelled less than 0.05 m."""
     length = path_metres(recording)
     return _turning(recording) / length if length >= SPACING else None
 
 
 def _spaced(points: Doubles) -> Doubles:
-    """The points, less those within `SPACING` of the last one kept."""
+    """Return the points without those within `SPACING` of the last kept point."""
     kept = [0]
     x, y = points.T.tolist()
     last_x, last_y = x[0], y[0]
@@ -190,7 +190,9 @@ def _spaced(points: Doubles) -> Doubles:
 
 @once
 def _bends(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-    """Return for each three neighbouring points of the path twice the area, the two sides' product and sum, and the chord."""
+    """Return, for each three neighbouring points of the path, twice the area, the product and the sum of the two sides, and the
+    chord.
+    """
     sides = np.diff(_spaced(recording.pose[:, :2]), axis=0)
     before, after = sides[:-1], sides[1:]
     a, b = norm(before), norm(after)
@@ -232,12 +234,12 @@ def curvature_min(recording: Recording) -> float | None:
     values="amount",
 )
 def curvature_normalised(recording: Recording) -> float | None:
-    """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
+    """Grows with the distance between samples: compare it at one speed and rate; undefined if the curvature is."""
     return _mean(_curvature(recording) * _bends(recording)[2], _bends(recording)[2])
 
 
 @metric("roughness", unit="", direction="lower", formula="mean along the path of 2 A / c^2", source=_ARENA, values="amount")
 def roughness(recording: Recording) -> float | None:
-    """Grows with the distance between samples: compare it at one speed and rate; undefined as the curvature is."""
+    """Grows with the distance between samples: compare it at one speed and rate; undefined if the curvature is."""
     doubled, _, total, chord = _bends(recording)
     return _mean(doubled / chord**2, total)

@@ -1,8 +1,8 @@
-"""The end of an episode and the way to it: success, contacts, failures, progress.
+"""The end of an episode and the events before it: success, contacts, failures, progress.
 
-Contacts are the recording's events at physics rate: one for each time a party begins to be touched. Of a real robot's bag, in which
-nobody recorded contacts, a success is what reached the goal, and the numbers of contacts are undefined.
-Indicators have the unit "0/1"; their mean is a rate.
+Contacts are the recording's events at physics rate: one each time that the robot begins to touch a party. Bags of real robots have
+no recorded contacts; there, reaching the goal is a success, and the numbers of contacts are undefined. Indicators have the unit
+"0/1"; their mean is a rate.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def success_socnavbench(recording: Recording) -> float:
     source=_ARENA,
 )
 def success_k2(recording: Recording) -> float:
-    """Arena 3.0's success rate; that the goal was reached is checked, not inferred as in its code."""
+    """Arena 3.0's success rate; the original code infers arrival at the goal, here it is checked."""
     return float(at_goal(recording) and len(touched(recording)) < 2)
 
 
@@ -78,7 +78,7 @@ def success_k2(recording: Recording) -> float:
     source="Arena 3.0's code; its text has 2",
 )
 def success_k3(recording: Recording) -> float:
-    """Success is computed from the recorded end; its code infers it."""
+    """Success is computed from the recorded end; the original code infers it."""
     return float(at_goal(recording) and len(touched(recording)) < 3)
 
 
@@ -114,7 +114,7 @@ def timeout(recording: Recording) -> float:
     source=_SOCNAVBENCH,
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
-    """The PC of SocNavBench's failure cases: excludes the other cases and ``success.socnavbench``."""
+    """The PC of SocNavBench's failure cases; exclusive of the other cases and of ``success.socnavbench``."""
     walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in touched(recording))
     return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
 
@@ -127,7 +127,7 @@ def failure_wall_collision(recording: Recording) -> float:
 
 @metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count", compared="all")
 def collisions(recording: Recording) -> float:
-    """Events, not samples: staying in contact counts once."""
+    """Events, not samples: continuous contact counts once."""
     return float(len(recording.contacts))
 
 
@@ -141,7 +141,7 @@ def collisions(recording: Recording) -> float:
     compared="all",
 )
 def collisions_pedestrian(recording: Recording) -> float:
-    """The pedestrian's part of ``collisions``."""
+    """The contacts among ``collisions`` with pedestrians."""
     return float(_contacts(recording, ContactKind.PEDESTRIAN))
 
 
@@ -155,7 +155,7 @@ def collisions_pedestrian(recording: Recording) -> float:
     compared="all",
 )
 def collisions_wall(recording: Recording) -> float:
-    """The walls' part of ``collisions``."""
+    """The contacts among ``collisions`` with walls."""
     return float(_contacts(recording, ContactKind.WALL))
 
 
@@ -169,7 +169,7 @@ def collisions_wall(recording: Recording) -> float:
     compared="all",
 )
 def collisions_robot(recording: Recording) -> float:
-    """The other robots' part of ``collisions``."""
+    """The contacts among ``collisions`` with other robots."""
     return float(_contacts(recording, ContactKind.ROBOT))
 
 
@@ -183,7 +183,7 @@ def collisions_robot(recording: Recording) -> float:
     compared="all",
 )
 def final_goal_distance(recording: Recording) -> float:
-    """Distance from the last position to the goal's."""
+    """Distance from the last position to the goal."""
     return float(goal_distances(recording)[-1])
 
 
@@ -211,7 +211,7 @@ def goal_distance_min(recording: Recording) -> float:
     compared="all",
 )
 def final_goal_distance_ratio(recording: Recording) -> float | None:
-    """Undefined where the robot travelled less than 0.01 m."""
+    """Undefined if the robot travelled less than 0.01 m."""
     length = path_metres(recording)
     return float(goal_distances(recording)[-1]) / length if length >= _TRAVELLED else None
 
@@ -226,7 +226,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def goal_traversal_ratio(recording: Recording) -> float | None:
-    """Undefined for episodes that reached the goal, or began on it."""
+    """Undefined for episodes that reached the goal, or began at it."""
     distance = goal_distances(recording)
     return None if at_goal(recording) or distance[0] == 0.0 else float(distance[-1] / distance[0])
 
@@ -235,7 +235,7 @@ def goal_traversal_ratio(recording: Recording) -> float | None:
     "stalled_time", unit="s", direction="lower", formula="time with |v| < 0.05 m/s", source="robot_sf; Francis et al. 2023, Table 1"
 )
 def stalled_time(recording: Recording) -> float:
-    """A robot that turns on the spot is stalled."""
+    """A robot that turns on the spot counts as stalled."""
     return duration(recording, np.append(speeds(recording) < _STALLED_SPEED, False))
 
 
@@ -247,7 +247,7 @@ def stalled_time(recording: Recording) -> float:
     source="HuNavSim (its code takes every clockwise turn for a stop; corrected)",
 )
 def stalled_time_hunavsim(recording: Recording) -> float:
-    """A robot that turns on the spot, either way, is not stalled."""
+    """A robot that turns on the spot, in either direction, does not count as stalled."""
     still = speeds(recording) < _HUNAVSIM_SPEED
     return duration(recording, np.append(still & (np.abs(recording.twist[:-1, 2]) < _HUNAVSIM_OMEGA), False))
 
@@ -260,7 +260,7 @@ def stalled_time_hunavsim(recording: Recording) -> float:
     source="SEAN 2.0",
 )
 def stalled_time_sean(recording: Recording) -> float:
-    """The last second of an episode is left out; a robot that turns on the spot is stalled."""
+    """The last second of an episode is left out; a robot that turns on the spot counts as stalled."""
     later = recording.time + 1.0
     there = np.stack([np.interp(later, recording.time, axis) for axis in recording.pose[:, :2].T], axis=1)
     still = norm(there - recording.pose[:, :2]) < _STALLED_LENGTH
@@ -286,7 +286,7 @@ def _deadlocks(recording: Recording) -> Doubles:
     values="count",
 )
 def deadlocks(recording: Recording) -> float:
-    """Pedestrians may take turns; 0 without pedestrians."""
+    """The blocking pedestrians may change; 0 without pedestrians."""
     return float(len(_deadlocks(recording)))
 
 
@@ -298,7 +298,7 @@ def deadlocks(recording: Recording) -> float:
     source="robot_sf; the times and distances are ours",
 )
 def deadlock_time(recording: Recording) -> float:
-    """The time of deadlocks from their beginning on; 0 without pedestrians."""
+    """The time of deadlocks from their beginning; 0 without pedestrians."""
     return float(_deadlocks(recording).sum())
 
 
@@ -311,7 +311,7 @@ def deadlock_time(recording: Recording) -> float:
     values="count",
 )
 def failure_to_progress_socnavgym(recording: Recording) -> float:
-    """Grows with the rate of the samples, as in its code."""
+    """Grows with the sampling rate, as in the original code."""
     return float(np.count_nonzero(np.diff(goal_distances(recording)) > 0.0))
 
 
@@ -324,7 +324,7 @@ def failure_to_progress_socnavgym(recording: Recording) -> float:
     values="count",
 )
 def failure_to_progress(recording: Recording) -> float:
-    """Windows begin at time 0; the unfinished last one does not count."""
+    """Windows begin at time 0; the last incomplete one does not count."""
     elapsed = recording.time - recording.time[0]
     edges = np.arange(int((elapsed[-1] + 1e-9) / _WINDOW) + 1) * _WINDOW
     distance = np.interp(edges, elapsed, goal_distances(recording))

@@ -31,7 +31,7 @@ _FAR = 10.0
     walls="ignored",
 )
 def closest_pedestrian_distance_min(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian."""
+    """Undefined if no pedestrian was ever present."""
     return min(_FAR, float(closest_surface(recording).min())) if anyone(recording) else None
 
 
@@ -45,7 +45,7 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
-    """Moments without pedestrians count 10 m; undefined where there never was one."""
+    """Moments without pedestrians count as 10 m; undefined if no pedestrian was ever present."""
     return average(recording, np.minimum(closest_surface(recording), _FAR)) if anyone(recording) else None
 
 
@@ -58,12 +58,12 @@ def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_distance_max(recording: Recording) -> float | None:
-    """The largest distance to the closest pedestrian; undefined where there never was a pedestrian."""
+    """The largest distance to the closest pedestrian; undefined if no pedestrian was ever present."""
     return float(np.minimum(closest_surface(recording), _FAR).max()) if anyone(recording) else None
 
 
 def _from_outline(recording: Recording) -> Doubles:
-    """D - r_robot of each pedestrian at each moment of its presence, m, in one row."""
+    """D - r_robot of each pedestrian at each moment of its presence, m, as one array."""
     away: Doubles = offsets(recording)[2][recording.pedestrian_present] - recording.radius
     return away
 
@@ -77,7 +77,7 @@ def _from_outline(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
-    """Without the pedestrian's radius and without saturation; undefined where there never was a pedestrian."""
+    """Without the pedestrian's radius and without saturation; undefined if no pedestrian was ever present."""
     return float(_from_outline(recording).min()) if anyone(recording) else None
 
 
@@ -90,7 +90,7 @@ def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | No
     walls="ignored",
 )
 def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
-    """The distance of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
+    """The distance of the farthest pedestrian instead of the closest; undefined if no pedestrian was ever present."""
     return float(_from_outline(recording).max()) if anyone(recording) else None
 
 
@@ -103,7 +103,7 @@ def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | No
     walls="ignored",
 )
 def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float | None:
-    """Its defect: samples without pedestrians count 0 m. Undefined where there never was a pedestrian."""
+    """Defect of the original: samples without pedestrians count as 0 m. Undefined if no pedestrian was ever present."""
     if not anyone(recording):
         return None
     gap = closest(offsets(recording)[2] - recording.pedestrian_radius) - recording.radius

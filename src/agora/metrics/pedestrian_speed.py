@@ -20,7 +20,7 @@ GROUP = "space"
     source="HuNavSim; Katyal et al. 2022",
 )
 def pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or for a single sample."""
     present = recording.pedestrian_present[:-1]
     speed, weight = _pedestrian_speeds(recording)[:-1][present], intervals(recording)[np.nonzero(present)[0]]
     return weighted_mean(speed, weight) if len(weight) else None
@@ -35,7 +35,7 @@ def pedestrian_speed_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined where there never was a pedestrian, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or for a single sample."""
     about = somebody(recording)
     seconds = duration(recording, about)
     if not anyone(recording) or seconds == 0.0:
@@ -46,6 +46,6 @@ def closest_pedestrian_speed_average(recording: Recording) -> float | None:
 
 
 def _pedestrian_speeds(recording: Recording) -> Doubles:
-    """(T, P) m/s, 0 for absent ones."""
+    """(T, P) m/s, 0 for absent pedestrians."""
     vx, vy = recording.pedestrian_velocity[..., 0], recording.pedestrian_velocity[..., 1]
     return np.where(recording.pedestrian_present, np.sqrt(vx * vx + vy * vy), 0.0)

@@ -1,4 +1,4 @@
-"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations, near misses, and who caused them.
+"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations, near misses, and their causes.
 
 Centre distance D and surface distance d are those of `agora.metrics.pedestrian_distance`. Zones are Hall's
 (`agora.metrics.quantities.zones`), of the surface distance to the nearest pedestrian, unless a formula says otherwise. A
@@ -39,7 +39,7 @@ _PRIVATE = 0.5
 
 @metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA, walls="ignored")
 def time_in_private_zone(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians. Between discs of 0.25 m it begins at the contact."""
+    """Simultaneous pedestrians count once; 0 without pedestrians. For discs of 0.25 m, the zone begins at the contact."""
     return duration(recording, closest_centre(recording) < _PRIVATE)
 
 
@@ -52,7 +52,7 @@ def time_in_private_zone(recording: Recording) -> float:
     walls="ignored",
 )
 def time_in_private_zone_outline(recording: Recording) -> float:
-    """Several pedestrians at once count once; 0 without pedestrians."""
+    """Simultaneous pedestrians count once; 0 without pedestrians."""
     return duration(recording, closest_surface(recording) < _PRIVATE)
 
 
@@ -108,7 +108,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
-    """1 without pedestrians; undefined without success, so read it beside ``success``."""
+    """1 without pedestrians; undefined without success, so read it together with ``success``."""
     return average(recording, closest_surface(recording) > _PRIVATE) if succeeded(recording) else None
 
 
@@ -122,12 +122,12 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
-    """Against its name the share of violations: less is better. Undefined where there never was a pedestrian."""
+    """Despite its name, the share of violations: lower is better. Undefined if no pedestrian was ever present."""
     return average(recording, closest_centre(recording) < 0.5) if anyone(recording) else None
 
 
 def _entries(recording: Recording, distance: float) -> float:
-    """Count the times that the surface distance to a pedestrian fell below ``distance``; beginning inside counts."""
+    """Count how often the surface distance to a pedestrian fell below ``distance``; starting inside counts."""
     inside = surface_distances(recording) < distance
     return float(np.count_nonzero(inside[0]) + np.count_nonzero(inside[1:] & ~inside[:-1]))
 
@@ -143,7 +143,7 @@ def _entries(recording: Recording, distance: float) -> float:
     walls="ignored",
 )
 def intimate_violations(recording: Recording) -> float:
-    """Events of each pedestrian; 0 without pedestrians."""
+    """Events per pedestrian; 0 without pedestrians."""
     return _entries(recording, INTIMATE)
 
 
@@ -158,7 +158,7 @@ def intimate_violations(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_violations(recording: Recording) -> float:
-    """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""
+    """Events per pedestrian, including those that lead to an intimate violation; 0 without pedestrians."""
     return _entries(recording, PERSONAL)
 
 
@@ -170,7 +170,7 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """The share of time; nobody about is public space, so that the four shares add up to 1."""
+        """The share of time; time without pedestrians counts as public space, so that the four shares add up to 1."""
         return average(recording, in_band(closest_surface(recording), zone))
 
     made = metric(
@@ -193,7 +193,7 @@ space_share_public = _share("public")
 
 def _hunavsim_share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Without the pedestrian's radius; of samples in its code, of time here."""
+        """Without the pedestrian's radius; a share of time here, of samples in the original code."""
         return average(recording, in_band(closest_centre(recording) - recording.radius, zone))
 
     made = metric(
@@ -223,7 +223,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     walls="ignored",
 )
 def near_misses(recording: Recording) -> float:
-    """The events of each pedestrian; those under way at the beginning or the end count; 0 without pedestrians."""
+    """Events per pedestrian, including those in progress at the beginning or the end; 0 without pedestrians."""
     return _near_misses(recording)
 
 
@@ -242,7 +242,7 @@ def _near_misses(recording: Recording) -> float:
     walls="ignored",
 )
 def near_misses_per_minute(recording: Recording) -> float | None:
-    """A robot that takes its time meets more people; undefined for a single sample."""
+    """A slow robot meets more people; undefined for a single sample."""
     seconds = float(recording.time[-1] - recording.time[0])
     return 60.0 * _near_misses(recording) / seconds if seconds > 0.0 else None
 
@@ -256,7 +256,7 @@ def near_misses_per_minute(recording: Recording) -> float | None:
     walls="ignored",
 )
 def near_misses_per_metre(recording: Recording) -> float | None:
-    """Undefined where the robot travelled less than 0.05 m."""
+    """Undefined if the robot travelled less than 0.05 m."""
     length = path_metres(recording)
     return _near_misses(recording) / length if length >= SPACING else None
 
@@ -271,16 +271,16 @@ def near_misses_per_metre(recording: Recording) -> float | None:
     walls="ignored",
 )
 def near_misses_robot_sf(recording: Recording) -> float:
-    """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
+    """Grows with the sampling rate, as in the original code; 0 without pedestrians."""
     gap = closest_surface(recording)
     return float(np.count_nonzero((gap >= 0.0) & (gap < _NEAR)))
 
 
 @functools.lru_cache(maxsize=4)
 def closers(recording: Recording, limit: float) -> tuple[Closer, ...]:
-    """Return who closed the gap each time that d to a pedestrian fell below ``limit``, in the first sample inside.
+    """Return who closed the gap each time that d to a pedestrian fell below ``limit``, at the first sample inside.
 
-    A robot slower than `STANDING` closes none, and neither does who moves away.
+    A party slower than `STANDING`, or moving away, closes no gap.
     """
     begin, _, column = stretches(surface_distances(recording) < limit)
     x, y, distance = (part[begin, column] for part in offsets(recording))
@@ -296,7 +296,7 @@ def _violations(zone: str, closer: Closer) -> Metric:
     limit = BANDS[zone][1]
 
     def violations(recording: Recording) -> float:
-        """With the other two closers' these make the violations of all; 0 without pedestrians."""
+        """The sum with the violations of the other two closers is the number of all violations; 0 without pedestrians."""
         return float(closers(recording, limit).count(closer))
 
     stood = " or the robot stood (0.05 m/s)" if closer == Closer.PERSON else ", not standing (0.05 m/s)"
@@ -330,7 +330,7 @@ personal_violations_by_both = _violations("personal", Closer.BOTH)
     walls="ignored",
 )
 def discomfort_crowdnav(recording: Recording) -> float:
-    """The reward's part, at most 0, without its discount; 0 without pedestrians."""
+    """The term of the reward, at most 0, without its discount; 0 without pedestrians."""
     return _discomfort(recording, 0.2, 0.5)
 
 
@@ -343,7 +343,7 @@ def discomfort_crowdnav(recording: Recording) -> float:
     walls="ignored",
 )
 def discomfort_dsrnn(recording: Recording) -> float:
-    """The reward's part, at most 0, without its discount; 0 without pedestrians."""
+    """The term of the reward, at most 0, without its discount; 0 without pedestrians."""
     return _discomfort(recording, 0.25, 10.0)
 
 

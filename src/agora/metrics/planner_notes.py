@@ -1,4 +1,4 @@
-"""The planner's own notes on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
+"""The planner's own notes during the episode (`agora.interfaces.NOTES`); undefined if it takes no such notes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _mean(recording: Recording, noted: Array | None) -> float | None:
     source=_AGORA,
 )
 def speed_limit_average(recording: Recording) -> float | None:
-    """1 where the interplanner never slowed the robot down."""
+    """1 if the interplanner never slowed the robot down."""
     return _mean(recording, recording.speed_limit)
 
 
@@ -39,7 +39,7 @@ def speed_limit_average(recording: Recording) -> float | None:
     source="Arena 3.0's interplanners",
 )
 def danger_average(recording: Recording) -> float | None:
-    """0 where nobody was about."""
+    """0 without pedestrians nearby."""
     return _mean(recording, recording.danger)
 
 
@@ -52,12 +52,12 @@ def danger_average(recording: Recording) -> float | None:
     values="share",
 )
 def reason_share(recording: Recording) -> float | None:
-    """The reason noted for the longest time is in the row. Planners note many or few, so that less is not better."""
+    """The row has the reason that was noted for the longest time. Planners differ in how much they note, so less is not better."""
     return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
 
 
 def main_reason(recording: Recording) -> str:
-    """The reason that was noted for the longest time; empty where none was."""
+    """The reason that was noted for the longest time; empty without reasons."""
     if recording.reason is None or not recording.reason.any():
         return ""
     seconds = np.bincount(recording.reason, weights=intervals(recording))

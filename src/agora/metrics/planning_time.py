@@ -1,4 +1,4 @@
-"""The time that the planner takes for its commands, and the calls that come too late."""
+"""The time that the planner takes for its commands, and late calls."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ def deadline_misses(recording: Recording) -> float | None:
     values="count",
 )
 def asked_again(recording: Recording) -> float | None:
-    """Undefined without calls. Depends on which robots share a call, and on how fast a program outside answers (`TIMING`)."""
+    """Undefined without calls. Depends on which robots share a call, and on how fast an external program answers (`TIMING`)."""
     return float(recording.asked_again) if len(recording.planning_time) else None

@@ -19,19 +19,19 @@ HEADLINE = {
 """The most important metrics, which the report shows first, and their words."""
 
 FEW = ("success", *HEADLINE, "path_length", "planning_time")
-"""Metrics that tell one episode in short."""
+"""Metrics that summarise one episode."""
 
 
 def metrics(*, own: bool = False) -> list[Metric]:
-    """Return every registered metric, by name; with ``own`` Agora's alone, so that no other package is imported."""
+    """Return every registered metric, by name; with ``own``, only Agora's metrics, so that no other package is imported."""
     return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 
 def measure(recording: Recording, *names: str) -> dict[str, float | None]:
-    """Return the values of the named metrics of a recording, or of all where none is named, by name; None where one has no value.
+    """Return the values of the named metrics of a recording, or of all metrics without names; by name, None for undefined values.
 
     Raises:
-        UnknownNameError: there is no metric of a name.
+        UnknownNameError: a metric is unknown.
     """
     chosen = [load("metrics", name) for name in names] if names else metrics()
     return {metric.name: metric(recording) for metric in chosen}

@@ -1,4 +1,4 @@
-"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and whether a command can be driven."""
+"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and whether commands are feasible."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"
 _STOPPED, _TURNS, _BACKWARD, _ON_THE_SPOT = 0.05, 0.15, -0.05, 0.005
 
 _CUTOFF, _THRESHOLD, _PADDING = 10.0, 0.05, 4
-"""Of the spectral arc length: highest frequency, Hz; smallest magnitude, in the largest; binary orders of zero padding."""
+"""For the spectral arc length: highest frequency, Hz; smallest magnitude, relative to the largest; binary orders of zero padding.
+"""
 
 
 def _rate(recording: Recording, values: Doubles) -> float | None:
-    """Mean over time of the size of the change of values (T, n) over time."""
+    """Return the mean over time of the magnitude of the rate of change of values (T, n)."""
     dt = intervals(recording)
     change = np.diff(values, axis=0)
     return float(np.sqrt((change * change).sum(1)).sum()) / float(dt.sum()) if len(dt) else None
@@ -39,25 +40,25 @@ def _rate(recording: Recording, values: Doubles) -> float | None:
     source=_SRPB,
 )
 def velocity_smoothness(recording: Recording) -> float | None:
-    """Driving round a bend adds nothing, as it does to ``acceleration_average``; undefined for a single sample."""
+    """Driving round a bend adds nothing, unlike in ``acceleration_average``; undefined for a single sample."""
     return _rate(recording, recording.twist[:, :2])
 
 
 @metric("heading_smoothness", unit="rad/s2", direction="lower", formula="mean over time of |d omega/dt|", source=_SRPB)
 def heading_smoothness(recording: Recording) -> float | None:
-    """The mean angular acceleration of HuNavSim and social-jym too; undefined for a single sample."""
+    """Also the mean angular acceleration of HuNavSim and social-jym; undefined for a single sample."""
     return _rate(recording, recording.twist[:, 2:])
 
 
 @metric("angular_speed_average", unit="rad/s", direction="neutral", formula="mean over time of |omega|", source="HuNavSim")
 def angular_speed_average(recording: Recording) -> float:
-    """HuNavSim's code leaves the size out, so that turns to the left and to the right cancel out."""
+    """HuNavSim's code omits the absolute value, so turns to the left and to the right cancel out."""
     return average(recording, np.abs(recording.twist[:, 2]))
 
 
 @metric("angular_jerk_average", unit="rad/s3", direction="lower", formula="mean over time of |d^2 omega/dt^2|", source="social-jym")
 def angular_jerk_average(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; where omega jumps it grows with the control rate."""
+    """Undefined for fewer than three samples; if omega jumps, it grows with the control rate."""
     dt = intervals(recording)
     if len(dt) < 2:
         return None
@@ -74,14 +75,14 @@ def angular_jerk_average(recording: Recording) -> float | None:
     values="share",
 )
 def oscillation_share(recording: Recording) -> float:
-    """Nearly standing counts, whether the robot is to stand or not."""
+    """Near standstill counts, whether or not the robot should stand."""
     slow = norm(recording.twist[:, :2]) < _STOPPED
     return average(recording, slow & (np.abs(recording.twist[:, 2]) < _TURNS))
 
 
 @metric("backward_share", unit="", direction="lower", formula="share of time with vx < -0.05 m/s", source=_SRPB, values="share")
 def backward_share(recording: Recording) -> float:
-    """A robot that slides sideways does not back up."""
+    """A robot that moves sideways does not count as reversing."""
     return average(recording, recording.twist[:, 0] < _BACKWARD)
 
 
@@ -94,14 +95,14 @@ def backward_share(recording: Recording) -> float:
     values="share",
 )
 def in_place_rotation_share(recording: Recording) -> float:
-    """Turns to either side."""
+    """Turns in both directions count."""
     still = norm(recording.twist[:, :2]) < _ON_THE_SPOT
     return average(recording, still & (np.abs(recording.twist[:, 2]) >= _TURNS))
 
 
 @lean_kernel
 def _feasible(traits, commands, feasible, first, last):
-    """Write to ``feasible`` (K,) whether commands (K, 3) are within the limits of twist of robot 0."""
+    """Write to ``feasible`` (K,) whether commands (K, 3) are within the twist limits of robot 0."""
     for k in range(first, last):
         feasible[k] = not exceeds(traits, 0, 0, commands[k, 0], commands[k, 1], commands[k, 2])
 
@@ -115,7 +116,7 @@ def _feasible(traits, commands, feasible, first, last):
     values="share",
 )
 def feasible_action_rate(recording: Recording) -> float | None:
-    """Limits of acceleration do not count; undefined where nobody recorded the twists or how the robot can move."""
+    """Acceleration limits do not count; undefined if the twists or the robot's limits of motion were not recorded."""
     if recording.command is None or recording.robot is None or not len(recording.command):
         return None
     feasible = np.zeros(len(recording.command), np.bool_)
@@ -137,7 +138,7 @@ def _speeds(recording: Recording) -> Doubles:
     source=f"{_SPARC}; padding, 4 binary orders, of its code",
 )
 def sparc(recording: Recording) -> float | None:
-    """Resampled evenly where time stamps are uneven; undefined for fewer than three samples, and where the robot never moved."""
+    """Resampled evenly if time stamps are uneven; undefined for fewer than three samples, and if the robot never moved."""
     count = len(recording.time)
     if count < 3 or not _speeds(recording).any():
         return None
@@ -161,10 +162,10 @@ def sparc(recording: Recording) -> float | None:
     version=2,
 )
 def log_dimensionless_jerk(recording: Recording) -> float | None:
-    """Undefined for fewer than three such times, for a constant acceleration, and where the robot never moved.
+    """Undefined for fewer than three such times, for a constant acceleration, and if the robot never moved.
 
-    An episode may end in the midst of an interval. That part is left out: a change of speed divided by the square of a short time
-    would outweigh all else.
+    An episode may end in the middle of an interval. That part is left out: a change of speed divided by the square of a short time
+    would outweigh everything else.
     """
     if len(recording.time) < 3:
         return None

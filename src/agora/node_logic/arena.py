@@ -1,4 +1,6 @@
-"""Arena's words for crowds, and ours: names of crowd models, social states and types, spawned pedestrians, walls as segments."""
+"""Translates Arena's terms for crowds into Agora's: names of crowd models, social states and types, spawned pedestrians, walls as
+segments.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ _STATES = {
     "threatening": "Threatening",
 }
 STATE_NAMES = tuple(_STATES[name] for name in SOCIAL_STATES)
-"""By number in `agora.core.state.SOCIAL_STATES`: what ``AgentState.social_state`` says, Arena's word where it has one."""
+"""Values of ``AgentState.social_state`` by number in `agora.core.state.SOCIAL_STATES`: Arena's name if it has one."""
 
 _ANIMATIONS = ("idle", "walking", "running", "interacting", "talking", "phone")  # numbers 1 to 6 of crowdsim's animations
 _OTHER_STATES = {
@@ -63,8 +65,8 @@ _OTHER_STATES = {
 
 
 def names_plugin(text: str) -> bool:
-    """Return whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has a node of its own; no crowd model is spelt
-    so.
+    """Return whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has its own node; no crowd model has such a
+    name.
 
     ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` are a crowd model with a parameter.
     """
@@ -72,13 +74,13 @@ def names_plugin(text: str) -> bool:
 
 
 def crowd_model(text: str) -> Named:
-    """The crowd model that Arena's argument ``sfm`` names: ours, or one of Arena's names for it; parameters may follow.
+    """Return the crowd model that Arena's argument ``sfm`` names, by Agora's or Arena's name; parameters may follow.
 
     Args:
         text: "", "pysocial", "deepsocialforce", "orca(horizon=3)", "orca:horizon=3".
 
     Raises:
-        InputError: no such crowd model, or a parameter that it does not have.
+        InputError: the crowd model or a parameter is unknown.
     """
     name = re.split("[(:]", text.strip(), maxsplit=1)[0]
     return parse_component("crowd_models", _MODELS.get(name, name) + text.strip().removeprefix(name), f"crowd model {text!r}")
@@ -94,25 +96,25 @@ def state_number(text: str) -> int | None:
 
 
 def type_name(number: int) -> str:
-    """A type of `agora.core.state.TYPES` as Arena spells it: "human/adult"."""
+    """Return Arena's spelling of a type of `agora.core.state.TYPES`: "human/adult"."""
     return f"human/{TYPES[number]}"
 
 
 def newcomers(
     pedestrians: Sequence[Pedestrian], crowd: People, stream: Stream, first_id: int
 ) -> tuple[PedestrianStarts, tuple[str, ...]]:
-    """Return pedestrians that somebody spawns, and the name of each.
+    """Return spawned pedestrians, and the name of each.
 
-    One entry is as many as in a suite (`agora.tasks.obstacles.scenario.people_from`).
+    An entry may stand for several pedestrians, as in a suite (`agora.tasks.obstacles.scenario.people_from`).
 
     Args:
-        pedestrians: pedestrians as the message ``pedsim_msgs/Ped`` describes them.
-        crowd: values that the message does not give.
+        pedestrians: pedestrians in the terms of the message ``pedsim_msgs/Ped``.
+        crowd: values that the message lacks.
         stream: stream of random speeds.
-        first_id: id of the first; the others follow.
+        first_id: id of the first pedestrian; later ids are consecutive.
 
     Raises:
-        InputError: a type is not known.
+        InputError: a type is unknown.
     """
     people = [person for pedestrian in pedestrians for person in people_from(pedestrian, crowd, stream)]
     starts = pedestrian_starts(people, crowd)
@@ -120,8 +122,8 @@ def newcomers(
 
 
 def outline(place: Map) -> Doubles:
-    """The walls (K, 4) of a map x0, y0, x1, y1, m: its segments, the edges of its polygons and of its occupied cells, and each
-    disc as an octagon about it.
+    """Return the walls (K, 4) of a map x0, y0, x1, y1, m: its segments, the edges of its polygons and of its occupied cells, and
+    for each disc the octagon about it.
     """
     turn = np.arange(9) * (np.pi / 4)
     reach = place.discs[:, 2:] / np.cos(np.pi / 8)
@@ -135,7 +137,7 @@ def outline(place: Map) -> Doubles:
 
 
 def _runs(edges: Bools) -> Doubles:
-    """Runs (K, 3) of true entries along the rows: row, first, one past the last."""
+    """Return runs (K, 3) of true entries along the rows: row, first, one past the last."""
     padded = np.pad(edges, ((0, 0), (1, 1))).astype(np.int8)
     change = np.diff(padded, axis=1)
     first, last = np.argwhere(change == 1), np.argwhere(change == -1)

@@ -1,4 +1,4 @@
-"""The arguments of ``start_arena.launch``: the ones that have an effect together, and the robots that they name."""
+"""The arguments of ``start_arena.launch``: which of them have an effect in combination, and the robots that they name."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _OF_A_BENCHMARK: tuple[str, ...] = (
 _OF_A_BENCHMARK += ("timeout", "periods", "local_planner", "inter_planner", "agent_name")
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)
-"""Modules of Arena's that are always at work in the task generator's node."""
+"""Arena's modules that are always active in the task generator's node."""
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments whose effect depends on others; an argument that the user does not give has its default.
+    """The arguments whose effect depends on others; omitted arguments have their defaults.
 
     Attributes:
         simulator: name of the simulator.
@@ -51,13 +51,13 @@ class Arguments:
         unity_port: port at which the player connects.
         tm_robots: robots mode, with parameters: ``circle(count=4)``.
         tm_obstacles: obstacles mode, likewise.
-        tm_modules: modules, with commas between them.
+        tm_modules: modules, separated by commas.
         map_file: world.
         scenario_file: scenario of the world.
         config: path of a ``task_generator.yaml``.
-        suite: name or path of a suite, whose episodes are played in place of task modes.
-        timeout: time limit of an episode, s; that of the settings where None.
-        episodes: number of episodes, after which everything ends; that of the settings or of the suite where None.
+        suite: name or path of a suite, whose episodes are played instead of task modes.
+        timeout: time limit of an episode, s; if None, that of the settings.
+        episodes: number of episodes, after which everything ends; if None, that of the settings or of the suite.
         seed: seed of every random stream and of generated places; 0, or the suite's seed if None.
         model: model of the robot.
         robot_setup_file: file of several robots.
@@ -68,10 +68,10 @@ class Arguments:
         navigation: driver of the robots.
         mbf_people: way in which Move Base Flex's global costmap learns of pedestrians.
         sfm: crowd model, or a plugin ``module:name``.
-        behaviours: behaviours of pedestrians, with commas between them.
+        behaviours: behaviours of pedestrians, separated by commas.
         synchronous: whether the graph runs in lock step.
         time_scale: simulated seconds per second.
-        periods: ``physics=0.05,control=0.1`` in place of the usual periods.
+        periods: periods that replace the defaults, such as ``physics=0.05,control=0.1``.
         record_data: whether bags are recorded.
         record_data_dir: folder of the bags.
         headless: 2 for no window.
@@ -116,20 +116,20 @@ class Arguments:
 
     @cached_property
     def entries(self) -> list[RobotEntry]:
-        """The robots of the setup file, or the one robot of ``model``, one entry per robot, as they are given.
+        """The robots of the setup file, or the one robot of ``model``, one entry per robot, unresolved.
 
         Raises:
-            InputError: the robot setup file is wrong, or there is no such robot.
+            InputError: the robot setup file is wrong, or a robot is unknown.
         """
         if self.robot_setup_file:
             return read_robot_setup(named_file("robot_setup", self.robot_setup_file, ".yaml"))
         return [build({"model": self.model}, RobotEntry, "parameters")]
 
     def robots(self) -> list[RobotEntry]:
-        """Return the robots to drive, one entry per robot, nothing left open.
+        """Return the robots to drive, one entry per robot, with all values resolved.
 
         Raises:
-            InputError: as `entries`; or a robot has an agent with which its planner does not drive.
+            InputError: as `entries`; or a robot has an agent that its planner cannot use.
         """
         return [
             replace(
@@ -149,14 +149,14 @@ class Arguments:
         return [_name(module) for module in split(self.tm_modules)]
 
     def unread(self) -> Mapping[str, str]:
-        """The arguments that have no effect beside the others, and why."""
+        """Return the arguments that have no effect in combination with the others, and the reasons."""
         found: dict[str, str] = {}
         for names, why in (*self._of_episodes(), *self._of_robots(), *self._of_the_graph()):
             found = dict.fromkeys(names, why) | found
         return found
 
     def _of_episodes(self) -> list[tuple[tuple[str, ...], str]]:
-        """Names of arguments without effect on the episodes that are played, and why."""
+        """Return names of arguments without effect on the played episodes, and the reasons."""
         modules, modes = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}
         found: list[tuple[tuple[str, ...], str]] = []
         if self.suite:
@@ -171,7 +171,7 @@ class Arguments:
         return found
 
     def _of_robots(self) -> list[tuple[tuple[str, ...], str]]:
-        """Names of arguments without effect on the robots and their planners, and why."""
+        """Return names of arguments without effect on the robots and their planners, and the reasons."""
         found: list[tuple[tuple[str, ...], str]] = []
         robots = self.robots()
         planners = [robot.local_planner for robot in robots if robot.planned_here]
@@ -195,7 +195,7 @@ class Arguments:
         return found
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
-        """Names of arguments without effect on the simulator, the bags and the windows, and why."""
+        """Return names of arguments without effect on the simulator, the bags and the windows, and the reasons."""
         found: list[tuple[tuple[str, ...], str]] = []
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
@@ -214,7 +214,7 @@ class Arguments:
         """Return the arguments of `agora.tasks.generator.TaskGenerator.switch`.
 
         Raises:
-            InputError: a component that does not exist, or parameters that it refuses.
+            InputError: a component is unknown, or refuses its parameters.
         """
         models = tuple(entry.model for entry in self.robots())
         names = [name.strip() for name in split(self.tm_modules)]
@@ -234,7 +234,7 @@ class Arguments:
         return CrowdSettings(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
 
     def over_settings(self) -> dict[str, Any]:
-        """The settings that launch arguments decide, by Arena's names."""
+        """Return the settings that launch arguments decide, by Arena's names."""
         episodes = None if self.suite else self.episodes
         named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": episodes}
         return {name: value for name, value in named.items() if value is not None}
@@ -243,7 +243,7 @@ class Arguments:
         """Return the periods of episodes of task modes.
 
         Raises:
-            InputError: periods that do not fit.
+            InputError: the periods are inconsistent.
         """
         usual = Periods() if self.synchronous else _FREE_RUNNING
         given = parse_parameters(self.periods, "periods")
@@ -258,16 +258,16 @@ class Arguments:
 
 
 def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any] | None = None) -> A:
-    """Return the arguments of plain values; an empty text says nothing, and roslaunch makes numbers of texts.
+    """Return the arguments from plain values; empty texts are ignored, and roslaunch turns texts into numbers.
 
     Args:
-        given: values by name; names that `Arguments` does not have are left out.
-        kind: `Arguments`, or a class of the same fields.
+        given: values by name; names that `Arguments` lacks are ignored.
+        kind: `Arguments`, or a class with the same fields.
         where: name of the values in messages.
-        before: values that were taken before: of these, one may have lost its effect when modes were switched.
+        before: earlier values; these may have lost their effect when modes were switched.
 
     Raises:
-        InputError: a value of another type, or an argument that has no effect beside the others.
+        InputError: a value has the wrong type, or an argument has no effect in combination with the others.
     """
     made, wrong = _taken(given, kind, where, before or {})
     if wrong:
@@ -276,7 +276,8 @@ def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Ma
 
 
 def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
-    """Return a line for each argument that has no effect beside the others; none if a value is wrong, which its node reports.
+    """Return a line for each argument that has no effect in combination with the others; empty if a value is wrong, which its node
+    reports.
 
     Args:
         given: values by name, as in `arguments_of`.
@@ -289,7 +290,7 @@ def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
 
 
 def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any]) -> tuple[A, list[str]]:
-    """The arguments, and a line for each one without effect that was not there before."""
+    """Return the arguments, and a line for each argument without effect that is new."""
     types = {field.name: str(field.type) for field in fields(Arguments)}
     values = {name: _value(value, types[name]) for name, value in given.items() if name in types and value not in ("", None)}
     made = build(values, kind, where, complete=True)
@@ -298,22 +299,22 @@ def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[
 
 
 def _value(value: Any, kind: str) -> Any:
-    """A value of the parameter server as its field has it."""
+    """Convert a value of the parameter server to the type of its field."""
     if kind == "str":
         return str(value)
     return bool(value) if kind == "bool" and value in (0, 1) else value
 
 
 def _name(text: str) -> str:
-    """The name of a component, without parameters."""
+    """Return the name of a component, without parameters."""
     return re.split("[(:]", text.strip(), maxsplit=1)[0]
 
 
 def _with_agent(entry: RobotEntry, planner: str) -> str:
-    """The planner of a robot with its agent; Arena's files repeat the model as the agent of planners that have none.
+    """Return the planner of a robot with its agent; Arena's files repeat the model as the agent of planners without one.
 
     Raises:
-        InputError: the planner takes no policy, or has one.
+        InputError: the planner takes no policy, or already has one.
     """
     if not entry.agent:
         return planner

@@ -1,4 +1,4 @@
-"""Background planning: new global paths while the robots of one world follow the ones before."""
+"""Background planning: computes new global paths while the robots of one world follow their present ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class BackgroundPlanner:
     """Plans at most one new path per robot at a time.
 
     Args:
-        paths: plans the paths.
+        paths: planner of the paths.
         goal_of: returns the goal (3,) of a robot, or None.
         executor: runs the planning; without one, `request` plans before it returns.
     """
@@ -25,7 +25,7 @@ class BackgroundPlanner:
         self._pending: dict[int, tuple[Array, Future[Floats]]] = {}
 
     def request(self, robot: int) -> None:
-        """Plan a new path from where a robot is, unless one is being planned."""
+        """Plan a new path from a robot's position, unless one is being planned."""
         goal = self._goal_of(robot)
         if goal is None or robot in self._pending:
             return
@@ -38,7 +38,7 @@ class BackgroundPlanner:
             self._pending[robot] = goal, future
 
     def cancel(self, robot: int) -> None:
-        """Discard the path that is being planned for a robot, because it has another one."""
+        """Discard the path that is being planned for a robot, because it has received another one."""
         self._pending.pop(robot, None)
 
     def take_paths(self) -> Iterator[tuple[int, Floats]]:

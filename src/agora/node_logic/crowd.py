@@ -1,4 +1,4 @@
-"""The crowd of one episode, whose robots are moved by somebody else."""
+"""The crowd of one episode whose robots are moved from outside."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _HOW = {"added": ADDED, "in_place": IN_PLACE}
 
 
 class Crowd:
-    """The engine of one world, built from a start and its stage, whose robots come from outside before each step.
+    """The engine of one world, built from a start and its stage, which receives the robots from outside before each step.
 
-    Step by step it gives the pedestrians that `agora.episode.Episodes` gives, bit by bit, where it is given the robots of the same
-    episode. Nothing ends here: not by a contact, not at a goal, not in time.
+    Given the robots of an episode, it reproduces the pedestrians of `agora.episode.Episodes` bit for bit at every step. Contacts,
+    goals and time limits do not end the episode here.
 
-    What is changed while it runs changes the start, and the engine is made again and told how far it had come: behaviours keep
-    everybody's minds, but begin anew what they remember besides (how long a talk still lasts).
+    A change during the episode changes the start, and the engine is rebuilt at the present state. Pedestrians keep their minds, but
+    behaviours lose their other memory (such as the remaining time of a talk).
 
     Args:
         start: start of the episode.
@@ -62,17 +62,17 @@ class Crowd:
 
     @property
     def world(self) -> World:
-        """The one world; another object after a change of pedestrians or walls."""
+        """The one world; replaced by another object when pedestrians or walls change."""
         return self._engine.world
 
     @property
     def every(self) -> int:
-        """Physics steps from one call of the crowd models to the next."""
+        """Number of physics steps between calls of the crowd models."""
         return self._crowd.every
 
     @property
     def goals(self) -> Waypoints:
-        """The waypoints, (1, P), with those where somebody walks to now."""
+        """The waypoints, (1, P), including the present destinations."""
         return self._crowd.goals
 
     @property
@@ -88,7 +88,7 @@ class Crowd:
 
     @property
     def time(self) -> float:
-        """Since the start, s."""
+        """Time since the start, s."""
         return self.step_number * self.world.dt
 
     @property
@@ -98,7 +98,7 @@ class Crowd:
 
     @property
     def robots(self) -> Robots:
-        """Generation t of the robots, (1, R), to be written to."""
+        """Generation t of the robots, (1, R); may be written."""
         return self.world.robots
 
     @property
@@ -123,7 +123,7 @@ class Crowd:
 
     @property
     def acceleration(self) -> Floats:
-        """(P, 2) last acceleration of everybody by the crowd model alone, m/s2; 0 for new pedestrians."""
+        """(P, 2) last acceleration of each pedestrian by the crowd model alone, m/s2; 0 for new pedestrians."""
         world, fed = self.world, self._crowd.fed
         if fed is not None:
             return np.stack([fed.own_x[0], fed.own_y[0]], -1)
@@ -133,13 +133,13 @@ class Crowd:
         return np.where(both[:, None], change, np.float32(0.0))
 
     def step(self, robots: Robots | None = None) -> Pedestrians:
-        """Move everybody to the next physics step and return that generation.
+        """Advance everybody by one physics step and return the new generation.
 
         Args:
-            robots: generation t of the robots, (1, R); those of `robots` as they were written where None.
+            robots: generation t of the robots, (1, R); if None, the present values of `robots`.
 
         Raises:
-            InputError: robots of another number, or that are nowhere.
+            InputError: the number of robots is wrong, or a pose is not finite.
         """
         mine = self.robots
         if robots is not None:
@@ -155,15 +155,15 @@ class Crowd:
         return self.pedestrians
 
     def feed(self, slots: Array, forces: Floats, how: Literal["added", "in_place"] = "in_place") -> None:
-        """Let forces from outside act on some pedestrians, and on nobody else, until it is called again.
+        """Apply external forces to exactly these pedestrians until the next call.
 
         Args:
-            slots: (K,) of the pedestrians.
-            forces: (K, 2) per mass, m/s2.
-            how: added to what the crowd model says, or in place of it.
+            slots: (K,) slots of the pedestrians.
+            forces: (K, 2) force per mass, m/s2.
+            how: whether forces are added to the crowd model's acceleration, or replace it.
 
         Raises:
-            InputError: a force that is not finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
+            InputError: a force is not finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
         """
         if self._crowd.fed is None:
             self._is_fed = True
@@ -179,17 +179,17 @@ class Crowd:
         fed.x[0, slots], fed.y[0, slots] = np.asarray(forces, np.float32).reshape(-1, 2).T
 
     def spawn(self, people: PedestrianStarts, names: Sequence[str] = ()) -> Array:
-        """Let pedestrians come into the world; they are in the next generation.
+        """Add pedestrians to the world; they appear in the next generation.
 
         Args:
             people: people with new ids.
-            names: name of each, for those who show them.
+            names: name of each, for display.
 
         Returns:
-            Their slots. A slot in which somebody was is used again once a generation without anybody in it was returned.
+            Their slots. A slot is reused once a generation in which it is empty was returned.
 
         Raises:
-            InputError: an id that somebody has, a place outside the map, or an episode with recorded pedestrians.
+            InputError: an id is taken, a position is outside the map, or the episode has recorded pedestrians.
         """
         if self.start.replay is not None:
             raise InputError("this episode has recorded pedestrians: nobody can be added to them")
@@ -211,14 +211,14 @@ class Crowd:
         return slots
 
     def _called(self, slots: Array, given: Sequence[str], total: int) -> dict[str, Any]:
-        """Names and looks with those of newcomers."""
+        """Return names and appearances including those of newcomers."""
         names, looks = (list(kept) + [""] * (total - len(kept)) for kept in (self.start.names, self.start.looks))
         for slot, name in zip(slots.tolist(), given, strict=True):
             names[slot], looks[slot] = name, ""
         return {"names": tuple(names), "looks": tuple(looks)}
 
     def remove(self, slots: Iterable[int]) -> None:
-        """Take pedestrians out of the world; they are not in the next generation."""
+        """Remove pedestrians from the world; they are missing in the next generation."""
         for slot in slots:
             self._returning.pop(int(slot), None)
             self._absent[slot] = True
@@ -226,14 +226,14 @@ class Crowd:
             self.world.replay.last[0, slot] = self.world.replay.first[0, slot] - 1
 
     def move(self, slots: Sequence[int], poses: Array) -> None:
-        """Put pedestrians somewhere else, standing; they are absent from one generation, so that no contact is swept on the way.
+        """Move pedestrians to new poses, at rest; they are absent from one generation, so that the jump causes no contacts.
 
         Args:
             slots: slots of simulated pedestrians.
             poses: (K, 3) x, y, heading, m and rad.
 
         Raises:
-            InputError: a pose outside the map or that is not finite.
+            InputError: a pose is outside the map or not finite.
         """
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
         if not np.isfinite(poses).all() or not self.start.map.contains(poses[:, :2]).all():
@@ -241,7 +241,7 @@ class Crowd:
         self._lift({int(slot): (pose, False) for slot, pose in zip(slots, poses, strict=True)})
 
     def restart(self) -> None:
-        """Put all simulated pedestrians back to where they began, on the way to their first waypoint, as `move`."""
+        """Move all simulated pedestrians back to their starts, with their first waypoint as destination, like `move`."""
         people = self.start.pedestrians
         poses = np.concatenate([people.position, people.heading[:, None]], -1)
         self._lift({int(k): (poses[k], True) for k in range(len(people.id)) if not self._absent[k]})
@@ -252,7 +252,7 @@ class Crowd:
         self._returning |= poses
 
     def _put_back(self) -> None:
-        """Put lifted pedestrians back, once a generation without them was returned."""
+        """Insert moved pedestrians again, once a generation without them was returned."""
         now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
@@ -267,7 +267,7 @@ class Crowd:
         self._shown: Bools = self.pedestrians.active[0].copy()
 
     def set_map(self, place: Map) -> None:
-        """Let the pedestrians go on in other surroundings; additions to the old ones are in these too."""
+        """Replace the surroundings of the pedestrians; added walls and furniture stay."""
         self._map = place
         self._surround()
 
@@ -277,7 +277,7 @@ class Crowd:
         self._surround()
 
     def clear_walls(self) -> None:
-        """Take the walls away that were added."""
+        """Remove the added walls."""
         self._walls = self._walls[:0]
         self._surround()
 
@@ -287,16 +287,16 @@ class Crowd:
         self._surround()
 
     def clear_things(self) -> None:
-        """Take the furniture away that was added."""
+        """Remove the added furniture."""
         self._things = ()
         self._surround()
 
     def add_robot(self, robot: RobotStart) -> None:
-        """Add a robot to those that come from outside."""
+        """Add a robot that is moved from outside."""
         self._rebuild(dataclasses.replace(self.start, robots=(*self.start.robots, robot)))
 
     def set_models(self, models: Sequence[AnyCrowdModel]) -> None:
-        """Let other crowd models move them; as many as there are."""
+        """Replace the crowd models by the same number of others."""
         self._conditions = dataclasses.replace(self._conditions, crowd=tuple(models))
         self._rebuild(self.start)
 
@@ -323,7 +323,7 @@ class Crowd:
         return engine
 
     def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
-        """Make the engine of another start that goes on where this one is; ``new`` are slots of newcomers."""
+        """Rebuild the engine for another start at the present state; ``new`` are slots of newcomers."""
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
@@ -340,7 +340,7 @@ class Crowd:
 
 
 def _with(old: PedestrianStarts, new: PedestrianStarts, slots: Array) -> PedestrianStarts:
-    """The pedestrians with others in some slots, of which there may be more than before."""
+    """Return the pedestrians with replacements in some slots; the result may have more slots."""
     total = max(len(old.id), int(slots.max(initial=-1)) + 1)
     fields: dict[str, Any] = {}
     for field in dataclasses.fields(PedestrianStarts):
@@ -362,11 +362,11 @@ def _with(old: PedestrianStarts, new: PedestrianStarts, slots: Array) -> Pedestr
 
 
 def _wider(array: Array, width: int) -> Array:
-    """An array (P, K, ...) with K made at least ``width`` by zeros."""
+    """Return an array (P, K, ...) padded with zeros to a K of at least ``width``."""
     more = np.zeros((array.shape[0], max(0, width - array.shape[1]), *array.shape[2:]), array.dtype)
     return np.concatenate([array, more], 1)
 
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
-    """Return an episode without robots or pedestrians on a map, with which a crowd begins where nobody gave it an episode."""
+    """Return an episode without robots or pedestrians on a map, for a crowd that starts before it receives an episode."""
     return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -1,4 +1,4 @@
-"""The decisions of the navigation of robots, and the guidance of an interplanner for it."""
+"""The navigation decisions of robots, and an interplanner's guidance for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Decision", "Led"]
 
 
 class Led(NamedTuple):
-    """The guidance of an interplanner for one robot, with the fields of `agora.interfaces.Guidance`: (K, 2), (3,) and numbers."""
+    """An interplanner's guidance for one robot, with the fields of `agora.interfaces.Guidance`: (K, 2), (3,) and numbers."""
 
     path: Floats
     goal: Array | None
@@ -22,15 +22,15 @@ class Led(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Decision for the robots of a navigator.
+    """A decision for the robots of a navigator.
 
     Attributes:
         twists: (R, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
-        failures: messages of planners that failed, by the robot's number; the robot stands.
-        standing: reasons of robots that stand although their planner did not fail, or have no path to follow, by number.
-        planning_time: time per robot that was planned for, s.
+        failures: messages of planners that failed, by the robot's number; these robots stop.
+        standing: reasons why robots stand although their planner did not fail, or have no path to follow, by number.
+        planning_time: planning time per robot with a plan, s.
         notes: other remarks.
-        noted: notes of the planner, (R,) by the names of `agora.interfaces.NOTES`; empty where nobody was planned for.
+        noted: notes of the planner, (R,) by the names of `agora.interfaces.NOTES`; empty if no robot was planned for.
     """
 
     twists: Floats

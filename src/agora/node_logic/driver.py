@@ -1,8 +1,8 @@
-"""The protocol of a driver in ROS: one world of robots, whose pedestrians somebody else moves.
+"""The protocol of a driver in ROS: one world of robots, whose pedestrians are moved from outside.
 
-The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.node_logic.one_world` runs the simulators of
-the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are those of the episode, as its author
-spelled them. A simulator has one user at a time: the node calls it under a lock.
+The simulator node (`agora_simulators`) uses a driver through this protocol alone. `agora.node_logic.one_world` runs the simulators
+of the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are spelled as in the episode. A simulator
+has one user at a time: the node calls it under a lock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Entity", "PeopleAtStep", "Reading", "RobotStanding", "Driver", "Simu
 
 
 class SimulatorLostError(AgoraError):
-    """A simulator that is another process has gone, or was started anew: the episode is lost."""
+    """The process of an external simulator has ended or was restarted: the episode is lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +50,19 @@ class PeopleAtStep:
 
     @property
     def slots(self) -> int:
-        """The number of pedestrians that there is room for."""
+        """The number of pedestrian slots."""
         return int(self.now.x.shape[1])
 
     @staticmethod
     def room(count: int, step: int = 0) -> PeopleAtStep:
-        """Room for some pedestrians, all absent."""
+        """Return slots for pedestrians, all absent."""
         slots = state.padded(count)
         return PeopleAtStep(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
 
 
 @dataclass(frozen=True, eq=False)
 class Entity:
-    """Something to put into the world.
+    """A robot or obstacle to add to the world.
 
     Attributes:
         name: name of the entity.
@@ -70,7 +70,7 @@ class Entity:
         pose: (3,) x, y, heading, m and rad.
         model: model of a robot.
         furniture: name of an obstacle in `agora.maps.furniture.MODELS`.
-        description: URDF, SDF or YAML text for simulators that want one; empty for the one that belongs to the model.
+        description: URDF, SDF or YAML text for simulators that need one; if empty, the model's own description.
     """
 
     name: str
@@ -102,15 +102,15 @@ class RobotStanding:
     """The state of a robot's episode.
 
     Attributes:
-        ended: whether it is over.
-        goal: number of the robot's present goal; every new goal has a higher one.
+        ended: whether the episode has ended.
+        goal: number of the robot's present goal; every new goal has a higher number.
         outcome: `agora.core.recording.Outcome` once it has ended, -1 before.
         end_time: time of the end, s since the episode began.
         clipped: number of commands beyond the limits.
         contacts: number of contacts so far.
-        failure: message of the planner, if it failed, or of the simulator.
-        target: pose of that goal, exact: x, y, heading, m and rad.
-        by_hand: number of the robot's goals so far that `Driver.set_goal` set.
+        failure: message of the planner or the simulator, if it failed.
+        target: exact pose of the present goal: x, y, heading, m and rad.
+        by_hand: number of goals set by `Driver.set_goal` so far.
     """
 
     ended: bool = False
@@ -129,7 +129,7 @@ class Driver(Protocol):
 
     Attributes:
         name: name of the driver.
-        can: abilities; where time passes by itself, it cannot ``step``.
+        can: abilities; a driver in real time cannot ``step``.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Driver(Protocol):
 
     @property
     def began(self) -> float:
-        """Stamp of the moment at which the episode began, s."""
+        """Stamp of the start of the episode, s."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -165,90 +165,90 @@ class Driver(Protocol):
 
     @property
     def done(self) -> bool:
-        """True where every robot has ended."""
+        """True if the episodes of all robots have ended."""
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode: map, robots with these names, furniture, pedestrians at the start; time stands afterwards.
+        """Load an episode: map, robots with these names, furniture, and pedestrians at the start; time is paused afterwards.
 
-        ``since`` is the stamp at which it begins, s, later than any before.
+        ``since`` is the stamp of its start, s, later than all previous stamps.
 
         Raises:
-            InputError: something that this simulator cannot show. The episode before is gone then.
+            InputError: the simulator cannot represent the episode. The previous episode is then lost.
         """
 
     def set_map(self, place: Map) -> None:
-        """Change the static surroundings; robots and pedestrians stay where they are."""
+        """Change the static surroundings; robots and pedestrians keep their poses."""
 
     def spawn(self, entity: Entity) -> None:
-        """Put a robot, which has no goal, or an obstacle into the world.
+        """Add an obstacle, or a robot without a goal, to the world.
 
         Raises:
             InputError: the name is taken, or the model unknown.
         """
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Put a robot or an obstacle somewhere else (3,), at rest.
+        """Move a robot or an obstacle to a pose (3,), at rest.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: the name is unknown.
         """
 
     def delete(self, name: str) -> None:
-        """Take a robot or an obstacle away.
+        """Remove a robot or an obstacle.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: the name is unknown.
         """
 
     def set_goal(self, name: str, goal: Doubles) -> int:
         """Give a robot another goal (3,), the last one of its episode, and return the goal's number.
 
-        A robot that has ended is under way again. The episode has its whole time limit again.
+        A robot whose episode has ended becomes active again. The time limit of the episode restarts.
 
         Raises:
-            UnknownNameError: there is no such robot.
+            UnknownNameError: the robot is unknown.
             InputError: the robot cannot be at the goal: it is not finite, outside the map, or too near an obstacle.
         """
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Take pedestrians from outside, at ``people.step``: the present step, or the one that `advance` goes to.
+        """Set the pedestrians at ``people.step``: the present step, or the next step of `advance`.
 
-        Between two calls they go on with their velocity. What is passed is copied.
+        Between calls, they continue with their velocity. Arguments are copied.
         """
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Set the twists (R, 3) that count until the next call; robots whose planner failed end with the reason given."""
+        """Set the twists (R, 3) until the next call; robots whose planner failed end with the given reason."""
 
     def advance(self) -> None:
-        """Take a physics step, where it can ``step``; nothing changes once all is `done`.
+        """Take a physics step, if the driver can ``step``; nothing changes after all robots are `done`.
 
         Raises:
-            SimulatorLostError: it has gone.
+            SimulatorLostError: the simulator is gone.
         """
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has moved on, at most so long, where time passes by itself; return whether it has.
+        """With a simulator in real time, wait until the world has advanced, up to a timeout; return whether it has.
 
         Raises:
-            SimulatorLostError: it has gone.
+            SimulatorLostError: the simulator is gone.
         """
 
     def pause(self) -> None:
-        """Let time stand, where it passes by itself and the simulator can ``pause``."""
+        """Pause time, if the simulator runs in real time and can ``pause``."""
 
     def resume(self) -> None:
-        """Let time pass again."""
+        """Resume time."""
 
     def readings(self) -> Sequence[Reading]:
-        """The scans since the last call that `begin`, `advance` or `wait` brought."""
+        """Return the scans since the last call, from `begin`, `advance` or `wait`."""
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
-        """Return what a robot's camera sees now, where the simulator can ``rgbd``.
+        """Return the present images of a robot's camera, if the simulator can ``rgbd``.
 
-        The images are by the fields of the channel; there is none where none is due.
+        Images are keyed by the fields of the channel; the result is empty if no image is due.
 
         Raises:
-            InputError: nothing here can draw them.
+            InputError: no renderer is installed.
         """
 
     def standing(self) -> Sequence[RobotStanding]:
@@ -261,4 +261,4 @@ class Driver(Protocol):
         """Return which robots touch something now (R,)."""
 
     def close(self) -> None:
-        """Give everything back; nothing is called afterwards."""
+        """Release all resources; no method is called afterwards."""

@@ -1,12 +1,12 @@
-"""The promises of Move Base Flex's actions exe_path and get_path, kept by the library's planners.
+"""Move Base Flex's actions exe_path and get_path, implemented with the library's planners.
 
-The outcomes and their numbers are those of mbf_msgs; when an execution ends, and by which outcome, is as in mbf_abstract_nav's
-controller execution. Both at https://github.com/naturerobots/move_base_flex, commit 367269c. Differences:
+The outcomes and their numbers are those of mbf_msgs. An execution ends at the same times and with the same outcomes as in
+mbf_abstract_nav's controller execution. Both are at https://github.com/naturerobots/move_base_flex, commit 367269c. Differences:
 
-- a local planner has no outcome of its own. It has a valid command where it did not fail and the robot moves, or where it lets it
-  stand without a reason that is an error (`ERRORS`);
-- whether the goal is reached is decided here, with the tolerances, not by the planner;
-- a robot that ignores its commands is not noticed (ROBOT_STUCK): an oscillation timeout notices it.
+- a local planner returns no outcome. Its command is valid if it did not fail and the robot moves, or stands for a reason that is
+  not an error (`ERRORS`);
+- arrival at the goal is decided here, with the tolerances, not by the planner;
+- a robot that ignores its commands is not detected directly (ROBOT_STUCK); the oscillation timeout detects it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Driven", "ExePath", "Execution", "FlexError", "GetPath", "Terms", "p
 
 
 class ExePath(enum.IntEnum):
-    """Outcomes of exe_path."""
+    """The outcomes of exe_path."""
 
     SUCCESS = 0
     FAILURE = 100
@@ -51,7 +51,7 @@ class ExePath(enum.IntEnum):
 
 
 class GetPath(enum.IntEnum):
-    """Outcomes of get_path."""
+    """The outcomes of get_path."""
 
     SUCCESS = 0
     CANCELED = 51
@@ -73,11 +73,11 @@ ERRORS = {
     Reason.NOT_CONVERGED: ExePath.NO_VALID_CMD,
     Reason.GAVE_UP: ExePath.FAILURE,
 }
-"""The outcome of a step at which a robot stands for a reason."""
+"""The outcome of a step in which a robot stands, by the reason."""
 
 
 class FlexError(AgoraError):
-    """A request that cannot be met; ``outcome`` is its number."""
+    """A request that cannot be met; ``outcome`` is the number of the outcome."""
 
     def __init__(self, outcome: enum.IntEnum, message: str) -> None:
         super().__init__(message)
@@ -86,14 +86,15 @@ class FlexError(AgoraError):
 
 @dataclass(frozen=True)
 class Terms:
-    """The ends of an execution; names, and defaults but those of the tolerances, are Move Base Flex's.
+    """The conditions that end an execution. Names are Move Base Flex's, and so are defaults, except for the tolerances.
 
     Attributes:
-        dist_tolerance: distance from the goal that is near enough, m.
-        angle_tolerance: deviation from the goal's heading that is near enough, rad; pi or more for any heading.
-        controller_patience: time without a valid command after which it ends, s; 0 for ever.
-        controller_max_retries: steps without a valid command in a row after which it ends, before patience does; -1 for any number.
-        oscillation_timeout: time on one spot after which it ends, s; 0 for ever.
+        dist_tolerance: distance from the goal that counts as arrival, m.
+        angle_tolerance: deviation from the goal's heading that counts as arrival, rad; pi or more for any heading.
+        controller_patience: time without a valid command after which the execution ends, s; 0 for no limit.
+        controller_max_retries: number of consecutive steps without a valid command after which the execution ends, even before
+            patience does; -1 for no limit.
+        oscillation_timeout: time on one spot after which the execution ends, s; 0 for no limit.
         oscillation_distance: radius of a spot, m.
         oscillation_angle: turn that counts as having left it, rad.
     """
@@ -115,8 +116,8 @@ class Driven(NamedTuple):
 
     Attributes:
         twist: (3,) vx, vy, omega, m/s and rad/s.
-        outcome: of this step; of the execution, where it is over.
-        message: what is to be said about it.
+        outcome: outcome of this step, or of the execution if it is over.
+        message: message about the outcome.
         over: whether the execution has ended.
         noted: notes of the planner, (1,) by the names of `agora.interfaces.NOTES`.
     """
@@ -129,14 +130,14 @@ class Driven(NamedTuple):
 
 
 class Execution:
-    """A planner that follows the paths that it is told, one robot's (robot 0 of a navigator).
+    """A planner that follows given paths with one robot (robot 0 of a navigator).
 
     Args:
-        navigator: takes the observations (`see_robot`, `see_scan`, `people`); its planner drives.
-        terms: when it ends.
+        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`), and whose planner drives.
+        terms: conditions that end the execution.
 
     Attributes:
-        began: when it set out, s.
+        began: start of the execution, s.
     """
 
     def __init__(self, navigator: Navigator, terms: Terms) -> None:
@@ -146,21 +147,21 @@ class Execution:
         self._retries = 0
 
     def begin(self, time: float) -> None:
-        """Set out at the moment ``time``, s; nothing is remembered of what was before. `follow` says where to."""
+        """Start an execution at the time ``time``, s, without memory of earlier ones; `follow` sets its path."""
         self.navigator.forget()
         self.began = self._left = time
         self._valid, self._retries, self._spot = -math.inf, 0, None
 
     def follow(self, path: ArrayLike, here: ArrayLike, tolerances: tuple[float, float] | None = None) -> None:
-        """Take a path, the first one or another on the way.
+        """Set the path, the first one or a later update.
 
         Args:
             path: (K, 3) poses in the map; the last one is the goal.
             here: (3,) pose of the robot.
-            tolerances: of this goal, m and rad; those of the terms where there are none.
+            tolerances: tolerances of this goal, m and rad; if None, those of the terms.
 
         Raises:
-            FlexError: an empty path, a number that is not finite, or a goal outside the map.
+            FlexError: the path is empty, a number is not finite, or the goal is outside the map.
         """
         poses = np.asarray(path, np.float64).reshape(-1, 3)
         if not len(poses):
@@ -175,7 +176,7 @@ class Execution:
         self.navigator.tolerate(0, *(tolerances or (self._terms.dist_tolerance, self._terms.angle_tolerance)))
 
     def step(self, time: float) -> Driven:
-        """Plan for the moment ``time``, s, from what was seen last."""
+        """Plan for the time ``time``, s, from the latest observations."""
         nav = self.navigator
         if nav.arrived(0):
             return Driven(np.zeros(3, np.float32), ExePath.SUCCESS, "the goal is reached", over=True)
@@ -192,7 +193,7 @@ class Execution:
         return Driven(twist, outcome if ended is None else ended, message, ended is not None, decision.noted)
 
     def _impatient(self, time: float, outcome: ExePath) -> ExePath | None:
-        """The outcome of the execution, if this step without a valid command is its last."""
+        """Return the outcome of the execution if it ends with this step without a valid command."""
         terms = self._terms
         self._retries += 1
         if 0 <= terms.controller_max_retries < self._retries:
@@ -201,7 +202,7 @@ class Execution:
         return ExePath.PAT_EXCEEDED if 0.0 < terms.controller_patience < waited else None
 
     def _stuck(self, time: float) -> ExePath | None:
-        """The outcome of the execution, if the robot has been on one spot for too long."""
+        """Return the outcome of the execution if the robot has been on one spot for too long."""
         terms, robots = self._terms, self.navigator.robots
         self._valid, self._retries = time, 0
         pose = np.array([robots.x[0, 0], robots.y[0, 0], robots.heading[0, 0]], np.float64)
@@ -218,18 +219,18 @@ def _has_left(spot: Doubles, pose: Doubles, terms: Terms) -> bool:
 def path_to(
     planner: GlobalPlanner, model: RobotModel, place: Map, here: ArrayLike, goal: ArrayLike, tolerance: float = 0.0
 ) -> Doubles:
-    """Return the path (K, 3) of a global planner for a robot; every pose looks along its leg, the last one as the goal does.
+    """Return the path (K, 3) of a global planner for a robot; every pose faces along its leg, the last one in the goal's direction.
 
     Args:
-        planner: makes it.
+        planner: global planner.
         model: model of the robot.
         place: the map.
-        here: (3,) where it begins.
-        goal: (3,) where it ends.
-        tolerance: where the goal is too near an obstacle, distance to the place beside it that will do, m.
+        here: (3,) start of the path.
+        goal: (3,) end of the path.
+        tolerance: largest distance of a substitute goal from a goal too near an obstacle, m.
 
     Raises:
-        FlexError: there is none, and why.
+        FlexError: there is no path; the message gives the reason.
     """
     start, end = np.asarray(here, np.float64), np.asarray(goal, np.float64)
     for pose, outcome, name in ((start, GetPath.INVALID_START, "start"), (end, GetPath.INVALID_GOAL, "goal")):
@@ -254,7 +255,7 @@ def path_to(
 
 
 def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubles | None:
-    """The cell's centre nearest to a goal that has room for a robot, with the goal's heading; None if it is too far."""
+    """Return the centre of the cell nearest to a goal with room for a robot, with the goal's heading; None if it is too far."""
     free = place.centre_of(*np.nonzero(place.clearance_inside(radius) > radius))
     away = np.hypot(*(free - goal[:2]).T)
     if not len(away) or away.min() > tolerance:
@@ -263,7 +264,7 @@ def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubl
 
 
 def _why(model: RobotModel, place: Map, start: Doubles, end: Doubles) -> FlexError:
-    """The reason why there is no path."""
+    """Return the reason why there is no path."""
     for pose, outcome, name in ((start, GetPath.BLOCKED_START, "start"), (end, GetPath.BLOCKED_GOAL, "goal")):
         room, margin = float(place.clearance_at(pose[:2])), float(place.margin(pose[:2]))
         if min(room, margin) <= model.inscribed_radius:

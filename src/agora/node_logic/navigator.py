@@ -1,7 +1,7 @@
-"""The navigation stack of the robots of one world that somebody else moves: global planner, interplanner, local planner.
+"""The navigation stack of the robots of one world that is moved from outside: global planner, interplanner, local planner.
 
-It holds the records of one world, which nothing moves: others say where robots and pedestrians are, and what lidars measured.
-Composed with them in lock step it gives the twists of `agora.episode.Episodes` bit by bit.
+It keeps the records of one world without simulating it: poses of robots and pedestrians, and lidar scans, come from outside. In
+lock step with a simulator, it gives the twists of `agora.episode.Episodes` bit for bit.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from agora.world.world import World
 __all__ = ["Navigator"]
 
 _BROUGHT = (GlobalPath, LocalCostmap, OtherRobots, KnownPedestrians, Scan)
-"""Channels of which others say what they are, or that are made of the map. What is made of them is there, too."""
+"""Channels whose data comes from outside, or from the map. Channels derived from them are available, too."""
 
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s
 
 
 class _People(NamedTuple):
-    """The records of a navigator's pedestrians, width 1 world, to be written into."""
+    """The records of a navigator's pedestrians, width 1 world; they may be written."""
 
     now: Pedestrians
     traits: Traits
@@ -60,20 +60,20 @@ class _People(NamedTuple):
 
 
 class Navigator:
-    """Drives the robots of one world by the messages about them.
+    """Drives the robots of one world, based on messages about them.
 
     Args:
-        start: start of the episode; its robots and pedestrians stand there until something else is seen.
+        start: start of the episode; its robots and pedestrians stand there until the first observations.
         conditions: conditions of the stage.
         planner: planner of every robot.
         names: names of the robots, for messages.
-        room: number of pedestrians that can be seen, where the episode has fewer.
+        room: number of pedestrian slots, if the episode has fewer pedestrians.
         patience: age of a pose or a scan after which its robot stands still, s; infinite in lock step.
-        has_goals: whether the robots are under way to the episode's first goals.
-        background: plans the periodic paths while the robots follow the ones before; without one, planning blocks.
+        has_goals: whether the robots start towards the episode's first goals.
+        background: executor that plans the periodic paths while the robots follow their present ones; if None, planning blocks.
 
     Attributes:
-        names: as given, or made of the models.
+        names: names of the robots, as given, or derived from the models.
         needs: channels that the planner reads, and the sources of its costmap.
     """
 
@@ -131,7 +131,7 @@ class Navigator:
         goal_tolerance: float = GOAL_TOLERANCE,
         heading_tolerance: float = math.pi,
     ) -> Navigator:
-        """A navigator without an episode, for real robots: they stand until they get goals (`set_goal`)."""
+        """Return a navigator without an episode, for real robots, which stand until they get goals (`set_goal`)."""
         here = np.array([*(np.asarray(place.origin) + 0.5 * place.resolution), 0.0])
         robots = tuple(RobotStart(model, here, here[None]) for model in models)
         start = Start("navigation", 0, place, robots, PedestrianStarts.none(), _ENDLESS, goal_tolerance, heading_tolerance)
@@ -145,7 +145,7 @@ class Navigator:
 
     @property
     def robots(self) -> Robots:
-        """The robots of the world; written into where everybody's state is known exactly (`observed`)."""
+        """The robots of the world; written directly if everybody's exact state is known (`observed`)."""
         return self._world.robots
 
     @property
@@ -159,16 +159,16 @@ class Navigator:
         return self._conditions.periods.sensor
 
     def beams(self, robot: int) -> int:
-        """Beams of a robot's scan; 0 where the planner reads none."""
+        """Return the number of beams of a robot's scan; 0 if the planner reads none."""
         scans = self._scans(robot)
         return 0 if scans is None or scans.lidar is None else scans.lidar.beams
 
     def _scans(self, robot: int) -> HeldScans | None:
-        """The scans of robots like this one; None where nobody reads them."""
+        """Return the scans of robots with the same lidar; None if the planner does not read them."""
         return self._observers.of(robot).scans
 
     def _place(self) -> None:
-        """Say which robots there are, of which nothing is remembered."""
+        """Set the robots, without memory of earlier ones."""
         self._watch.begin(0, self._start.map)
         for r, robot in enumerate(self._start.robots):
             self._observers.place(0, r, robot.model)
@@ -180,21 +180,21 @@ class Navigator:
 
     @property
     def reads_pedestrians(self) -> bool:
-        """True where the planner's channels depend on pedestrians."""
+        """True if the planner's channels depend on pedestrians."""
         return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
     def people(self, count: int) -> _People:
-        """The pedestrians' records, to write ``count`` of them into.
+        """Return the pedestrians' records, for writing ``count`` pedestrians.
 
         Raises:
-            InputError: there is not so much room.
+            InputError: there are too few slots.
         """
         if count > self._world.slots:
             raise InputError(f"pedestrians: there is room for {self._world.slots}, got {count}; raise max_pedestrians")
         return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
-        """Take pose (3,) in the map and twist (3,) in the robot's frame, of the moment ``time``, s.
+        """Record the pose (3,) in the map frame and the twist (3,) in the robot's frame at the time ``time``, s.
 
         Raises:
             InputError: a number is not finite.
@@ -211,11 +211,11 @@ class Navigator:
         self._placed[robot] = time
 
     def observed(self, time: float) -> None:
-        """Say that everything in `robots` is as it was at the moment ``time``, s."""
+        """Declare that `robots` holds the exact state at the time ``time``, s."""
         self._placed[:] = time
 
     def see_scan(self, robot: int, ranges: ArrayLike, time: float) -> None:
-        """Take the ranges (B,) of a scan, m; no return where they are not finite, nearest of all where they are -inf (REP 117).
+        """Record the ranges (B,) of a scan, m; +inf and NaN mean no return, -inf means too near to measure (REP 117).
 
         Raises:
             InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
@@ -234,35 +234,35 @@ class Navigator:
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
-        """Give a robot a goal (3,), and the path to it from where it is."""
+        """Give a robot a goal (3,), and plan the path to it."""
         self._world.set_goal(0, robot, np.asarray(goal, np.float64))
         self._has_goal[robot] = True
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Say how near a robot must come to its goal: m, and rad from the goal's heading, pi or more for any."""
+        """Set the tolerances of a robot's goal: m, and rad from the goal's heading, pi or more for any heading."""
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
     def drop_goal(self, robot: int) -> None:
-        """Leave a robot without a goal: it stands."""
+        """Remove a robot's goal: the robot stops."""
         self._has_goal[robot] = False
 
     def goal(self, robot: int) -> Array | None:
-        """The goal (3,) that a robot is on its way to."""
+        """Return the goal (3,) of a robot."""
         goals = self._world.status.goals
         place = np.array([goals.x[0, robot], goals.y[0, robot], goals.heading[0, robot]], np.float64)
         return place if self._has_goal[robot] else None
 
     def follow(self, robot: int, number: int, goal: ArrayLike) -> None:
-        """Send a robot to its goal (3,) in the episode, exact; only a goal with a higher number than the last one is new."""
+        """Send a robot to its exact goal (3,) in the episode; only a goal with a higher number than the last one is new."""
         if number > self._goal[robot]:
             self._goal[robot], self._has_goal[robot], pose = number, True, np.asarray(goal, np.float64)
             self._world.set_goal(0, robot, pose.astype(np.float32))
             self._paths.plan(0, robot, self._paths.pose(0, robot), pose)
 
     def replan(self, robot: int) -> None:
-        """Make a robot's path anew from where it is."""
+        """Replan a robot's path from its present position."""
         self._background.cancel(robot)
         self._paths.replan(0, robot)
 
@@ -274,7 +274,7 @@ class Navigator:
         return away <= near and (straight >= math.pi or turned <= straight)
 
     def left(self, robot: int) -> tuple[float, float]:
-        """The distance of a robot from its goal, m, and from the goal's heading, rad; infinite without one."""
+        """Return the distance of a robot from its goal, m, and from the goal's heading, rad; infinite without a goal."""
         goal = self.goal(robot)
         if goal is None:
             return math.inf, math.inf
@@ -282,7 +282,7 @@ class Navigator:
         return math.dist(goal[:2], (x, y)), abs(math.remainder(goal[2] - heading, math.tau))
 
     def forget(self) -> None:
-        """Begin afresh: the planners' memories, the seen obstacles, the tracks, and the ages of poses and scans."""
+        """Reset the planners' memories, the observed obstacles, the tracks, and the ages of poses and scans."""
         self._memory, self._before = {}, {}
         self._place()
         self._paths.forget(0)
@@ -295,9 +295,9 @@ class Navigator:
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
-        """Have everything compiled that a decision needs: makes one from where everybody stands, and forgets it.
+        """Compile everything that a decision needs, by making a decision at the present state and discarding it.
 
-        The first decision of a kind on a machine takes half a minute otherwise, in the middle of an episode.
+        Otherwise, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
         """
         self._observers.see_nothing()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
@@ -305,12 +305,12 @@ class Navigator:
             answer, _ = self._observers.ask(self._planner, self._observers.observe(), answer.memory, everybody)
 
     def decide(self, time: float, step: int, active: Bools) -> Decision:
-        """Plan for the robots that are under way.
+        """Plan for the robots that have a goal.
 
         Args:
             time: present time, s, on the clock of `see_robot`.
             step: physics steps since the episode began.
-            active: (R,) robots that have not ended.
+            active: (R,) robots whose episodes have not ended.
         """
         notes: tuple[str, ...] = ()
         if time < self._time:
@@ -351,9 +351,9 @@ class Navigator:
         return np.array([self._paths.pose(0, robot)[:2] for robot in range(len(self.names))]).reshape(-1, 2)
 
     def _set_down(self, time: float) -> Bools:
-        """Robots (R,) that cannot have driven to where they are since the last decision: somebody has put them there.
+        """Return robots (R,) that cannot have driven to their positions since the last decision, so they were moved from outside.
 
-        Their path leads from where they were, and what their planner remembers is of there.
+        Their path and their planner's memory belong to the old position.
         """
         elapsed, before = 0.0 if self._time == _NEVER else time - self._time, self._stood
         self._stood = self._places()
@@ -361,12 +361,12 @@ class Navigator:
         return moved
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
-        """Return the reasons of robots under way that must stand whatever their planner says, by their numbers."""
+        """Return the reasons of robots with a goal that must stop regardless of their planner, by their numbers."""
         going = np.flatnonzero(active & self._has_goal)
         return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
 
     def _not_ready(self, robot: int, time: float) -> str:
-        """Return the reason why a robot must stand whatever its planner says; empty where it need not."""
+        """Return the reason why a robot must stop regardless of its planner; empty if there is none."""
         checks = {"odometry": self._placed[robot]}
         if self.beams(robot):
             checks["the last scan"] = self._scanned[robot]
@@ -392,17 +392,17 @@ class Navigator:
         return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
 
     def path(self, robot: int) -> Floats:
-        """The global path (K, 2) of a robot, m; (0, 2) for none."""
+        """Return the global path (K, 2) of a robot, m; (0, 2) without a path."""
         return self._observers.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
-        """The path (K, 2) that a robot would be given from one place (2,) to another, m; (0, 2) for none."""
+        """Return the path (K, 2) that a robot would get from one position (2,) to another, m; (0, 2) if there is no path."""
         return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """The local costmap (H, H) uint8 about a robot as it was planned with, its lower-left corner (2,), m, and m per cell.
+        """Return the local costmap (H, H) uint8 about a robot used for planning, its lower-left corner (2,), m, and m per cell.
 
-        A planner that reads none has none; then it is one of the default window, made now.
+        If the planner reads no costmap, a costmap of the default window is computed now.
         """
         if self._seen and (planned := self._seen[self._observers.number(robot)].costmap) is not None:
             seen = planned
@@ -418,7 +418,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the costs of the whole map (rows, columns) for a robot, with those of the layers; else as the local one."""
+        """Return the costs of the whole map (rows, columns) for a robot, including the layers; otherwise like `local_costmap`."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:
@@ -426,9 +426,9 @@ class Navigator:
         return cost, np.asarray(place.origin, float), place.resolution
 
     def lead(self, robot: int, path: ArrayLike, goal: ArrayLike | None = None) -> None:
-        """Give a robot a path (K, 2) that somebody else has made, m, and perhaps the goal (3,) that it leads to.
+        """Give a robot a path (K, 2) from outside, m, and optionally its goal (3,).
 
-        The path is left alone until that one makes another.
+        The navigator does not replan the path; it waits for the next one from outside.
         """
         if goal is not None:
             self._world.set_goal(0, robot, np.asarray(goal, np.float64))
@@ -437,7 +437,7 @@ class Navigator:
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
-        """Return the interplanner's guidance at the last decision; without an interplanner the path, at full speed."""
+        """Return the interplanner's guidance at the last decision; without an interplanner, the path at full speed."""
         if not self._seen or not isinstance(self._planner, GuidedPlanner):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         seen, before = self._observers.of_robot(robot, self._seen, self._before)

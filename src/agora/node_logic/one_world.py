@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["OneWorld"]
 
-_PATIENCE = 1.0  # s for which pedestrians go on with a velocity of which nobody has said anything more; then they stand
+_PATIENCE = 1.0  # s for which pedestrians keep their velocity without new data; then they stand
 _NO_LIMIT = 1e8  # s
 
 
 @dataclass
 class _Robot:
-    """The facts about a robot beside the engine's records."""
+    """The facts about a robot that the engine's records lack."""
 
     name: str
     start: RobotStart
@@ -50,15 +50,15 @@ class _Robot:
     failure: str = ""
 
     def send(self, target: Doubles) -> None:
-        """Take note of another goal (3,)."""
+        """Record another goal (3,)."""
         self.goal, self.target = self.goal + 1, target
 
 
 class OneWorld:
     """One world whose robots a simulator of the library moves.
 
-    Composed with a crowd and a navigation that take robots and pedestrians from it, step by step, it gives the trajectory of
-    `agora.episode.Episodes` bit by bit. Before the first `begin` it is an empty plane without robots.
+    Together with a crowd and a navigation that exchange robots and pedestrians with it at every step, it gives the trajectory of
+    `agora.episode.Episodes` bit for bit. Before the first `begin`, it is an empty plane without robots.
     """
 
     def __init__(self, simulator: Named | None = None) -> None:
@@ -82,7 +82,7 @@ class OneWorld:
 
     @property
     def began(self) -> float:
-        """Stamp of the moment at which the episode began, s."""
+        """Stamp of the start of the episode, s."""
         return self._began
 
     @property
@@ -108,11 +108,11 @@ class OneWorld:
 
     @property
     def done(self) -> bool:
-        """True where every robot has ended."""
+        """True if the episodes of all robots have ended."""
         return bool(self._world.status.clock.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode."""
+        """Load an episode."""
         self._adopt(start, Conditions.of(stage), names, since)
 
     def _adopt(self, start: Start, conditions: Conditions, names: Sequence[str], since: float) -> None:
@@ -126,7 +126,7 @@ class OneWorld:
         self._see()
 
     def _make(self, pedestrians: int) -> None:
-        """Make a world at the beginning of the episode, with the robots and the furniture of now."""
+        """Create a world at the beginning of the episode, with the present robots and furniture."""
         pieces = self._obstacles.values()
         polygons = tuple(outline for piece in pieces for outline in piece.polygons())
         discs = np.vstack([self._place.discs, *(piece.discs() for piece in pieces)])
@@ -149,11 +149,11 @@ class OneWorld:
         return self._led_engine(simulator.bodies(self._world), conditions)
 
     def _led_engine(self, bodies: Bodies, conditions: Conditions) -> Engine:
-        """The library's engine whose pedestrians come from outside."""
+        """Return the library's engine, whose pedestrians come from outside."""
         return Engine(self._world, bodies=bodies, ends=conditions.ends, remove=conditions.remove)
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
-        """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""
+        """Create the world again with the present robots and furniture; ``kept`` are the old numbers of remaining robots."""
         before = self._world
         self._make(max(pedestrians, before.slots))
         world = self._world
@@ -169,7 +169,7 @@ class OneWorld:
         self._remake(range(len(self._fleet)))
 
     def spawn(self, entity: Entity) -> None:
-        """Put a robot, which has no goal, or an obstacle into the world."""
+        """Add an obstacle, or a robot without a goal, to the world."""
         if entity.name in self.names or entity.name in self._obstacles:
             raise InputError(f"there is something called {entity.name!r} already; delete it first or take another name")
         old = range(len(self._fleet))
@@ -182,11 +182,11 @@ class OneWorld:
             raise InputError(f"robot {entity.name!r} has no model")
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None]), entity.pose))
         self._remake(old)
-        self._world.status.goals.tolerance[0, -1] = 0.0  # within which no goal is ever reached
+        self._world.status.goals.tolerance[0, -1] = 0.0  # with a tolerance of 0, no goal is ever reached
         self._engine.adopt(0)
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Put a robot or an obstacle somewhere else, at rest."""
+        """Move a robot or an obstacle to a pose, at rest."""
         if name in self._obstacles:
             self._obstacles[name] = Furniture(self._obstacles[name].model, *(float(v) for v in pose))
             self._remake(range(len(self._fleet)))
@@ -202,7 +202,7 @@ class OneWorld:
         self._see()
 
     def delete(self, name: str) -> None:
-        """Take a robot or an obstacle away."""
+        """Remove a robot or an obstacle."""
         kept = list(range(len(self._fleet)))
         if name in self._obstacles:
             del self._obstacles[name]
@@ -232,7 +232,7 @@ class OneWorld:
         return robot.goal
 
     def _check_goal(self, name: str, model: RobotModel, goal: Doubles) -> None:
-        """Refuse a goal (3,) at which the robot cannot be."""
+        """Refuse a goal (3,) that the robot cannot occupy."""
         place, text = self._surroundings, f"goal of {name}"
         if goal.shape != (3,) or not np.isfinite(goal).all():
             raise InputError(f"{text}: expected three finite numbers, got {goal.tolist()}")
@@ -244,7 +244,7 @@ class OneWorld:
             raise InputError(f"{text}: {place.place(goal)} is {room:.2f} m from an obstacle, {needed}")
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Take pedestrians from outside."""
+        """Set the pedestrians from outside."""
         count = int(people.traits.count[0])
         if count > self._world.slots:
             self._remake(range(len(self._fleet)), count)
@@ -264,7 +264,7 @@ class OneWorld:
         carry(people.minds, self._people.minds)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Set the twists (R, 3) that count until the next call."""
+        """Set the twists (R, 3) until the next call."""
         for r, reason in failures.items():
             self._fleet[r].failure = reason
         self._world.command(twists, self._world.under_way, list(failures))
@@ -272,7 +272,7 @@ class OneWorld:
             self._engine.adopt(0)
 
     def advance(self) -> None:
-        """Take a physics step; nothing changes once all is done."""
+        """Take a physics step; nothing changes after all robots are done."""
         if self.done:
             return
         self._move_pedestrians()
@@ -282,13 +282,13 @@ class OneWorld:
         self._see()
 
     def _collect_contacts(self) -> None:
-        """Take the contacts that began in the last step."""
+        """Collect the contacts that began in the last step."""
         for _, r, contact in take_events(self._world):
             self._fleet[r].contacts += 1
             self._contacts.append((r, contact))
 
     def _send_on(self) -> None:
-        """Set the next goal of robots that arrived."""
+        """Set the next goal of robots that have arrived."""
         for r in map(int, np.flatnonzero(self._world.status.goals.arrived[0] & ~self._world.status.clock.done[0])):
             robot = self._fleet[r]
             robot.send(robot.start.goals[robot.goal + 1])
@@ -296,7 +296,7 @@ class OneWorld:
             self._engine.adopt(0)
 
     def _move_pedestrians(self) -> None:
-        """Write the pedestrians' next generation from outside, gone on with its velocity where it is of an earlier moment."""
+        """Write the pedestrians' next generation from outside, extrapolated with its velocity if it is older."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)
@@ -308,7 +308,7 @@ class OneWorld:
                 after.vx[...], after.vy[...] = 0.0, 0.0
 
     def _see(self) -> None:
-        """Take the scans of now, where they are due."""
+        """Take the scans that are due now."""
         self._readings = list[Reading]()
         if self.step % self._conditions.periods.steps("sensor"):
             return
@@ -319,22 +319,22 @@ class OneWorld:
                 self._readings.append(Reading(r, time, scans[own][0, r].copy(), own))
 
     def wait(self, seconds: float) -> bool:
-        """Time does not pass by itself."""
+        """Do nothing: time advances only in `advance`."""
         return False
 
     def pause(self) -> None:
-        """Time stands between two steps anyway."""
+        """Do nothing: time always stands between two steps."""
 
     def resume(self) -> None:
-        """Time passes by `advance` alone."""
+        """Do nothing: time advances only in `advance`."""
 
     def readings(self) -> Sequence[Reading]:
-        """The scans since the last call."""
+        """Return the scans since the last call."""
         taken, self._readings = self._readings, []
         return taken
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
-        """Return what a robot's camera sees now, by the fields of the channel; nothing where no image is due."""
+        """Return the present images of a robot's camera, by the fields of the channel; empty if no image is due."""
         world = self._world
         if self.step % self._conditions.periods.steps("sensor"):
             return {}
@@ -343,7 +343,7 @@ class OneWorld:
             room = {name: np.zeros((*shape, *field.sized()), field.kind) for name, field in fields}
             self._cameras[camera] = Cameras(world, replace(camera, latency=0.0), room)
         cameras = self._cameras[camera]
-        if cameras.taken[0, robot] != self.step:  # else they were taken for another robot
+        if cameras.taken[0, robot] != self.step:  # otherwise, they were taken for another robot in this step
             cameras.measure(0, 1)
         due = cameras.taken[0, robot] == self.step
         return {name: images[0, robot] for name, images in cameras.reading.items()} if due else {}

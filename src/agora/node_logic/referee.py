@@ -1,4 +1,4 @@
-"""The rules of an episode on a world that is only observed: contacts, arrival and time limits of foreign simulators."""
+"""The rules of an episode in a world that is only observed: contacts, arrival and time limits in external simulators."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Referee"]
 
 
 class Referee(OneWorld):
-    """The library's engine whose robots are led along their observed tracks.
+    """The library's engine, whose robots follow their observed tracks.
 
-    Between two observations everybody is taken to have moved evenly. A robot that physics holds at a wall is a little off it, so
-    the outlines are wider by a skin.
+    Motion between two observations is assumed to be uniform. Physics keeps robots a little off a wall, so outlines are widened by a
+    skin.
 
     Args:
-        skin: length by which the radius of robots is wider where contacts are judged, m.
+        skin: length added to the radius of robots for contacts, m.
     """
 
     def __init__(self, skin: float = 0.01) -> None:
@@ -45,37 +45,37 @@ class Referee(OneWorld):
 
     @property
     def people(self) -> PeopleAtStep:
-        """The pedestrians of now."""
+        """The present generation of pedestrians."""
         world = self._world
         return PeopleAtStep(self.step, world.pedestrians, world.traits, world.minds)
 
     @property
     def coming(self) -> PeopleAtStep:
-        """The pedestrians of the next step."""
+        """The next generation of pedestrians."""
         self._move_pedestrians()
         world = self._world
         return PeopleAtStep(self.step + 1, world.next_pedestrians, world.traits, world.minds)
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode."""
+        """Load an episode."""
         self._told = tuple(robot.model for robot in start.robots)
         wider = tuple(replace(robot, model=self._wider(robot.model)) for robot in start.robots)
         super().begin(replace(start, robots=wider), stage, names, since)
 
     def _backend(self, conditions: Conditions) -> Backend:
-        """The library's engine, whose robots are led."""
+        """Return the library's engine, whose robots follow given poses."""
         self._led = LedBodies(self._world)
         return self._led_engine(self._led, conditions)
 
     def _wider(self, model: RobotModel) -> RobotModel:
-        """A robot with the skin."""
+        """Return a robot widened by the skin."""
         corners = np.reshape(model.footprint, (-1, 2))
         reach = np.hypot(*corners.T)[:, None]
         footprint = tuple(map(tuple, (corners * (1 + self._skin / reach)).tolist()))
         return replace(model, radius=model.radius + self._skin, footprint=footprint, lidar=None)
 
     def observe(self, reached: int, poses: Doubles, twists: Floats) -> None:
-        """Go on to a physics step at which the robots were seen.
+        """Advance to a physics step at which the robots were observed.
 
         Args:
             reached: physics steps since the episode began.
@@ -86,8 +86,8 @@ class Referee(OneWorld):
             there = self._between(poses, 1.0 / (reached - self.step))
             self._led.there[0, :, :3], self._led.there[0, :, 3:] = there, twists
             self.advance()
-            robots = self.robots  # a wall holds what sweeps along it, and not whom somebody has seen
-            seen = np.isfinite(there).all(1) & np.isfinite(twists).all(1)  # the others are lost
+            robots = self.robots  # walls stop swept motion, but observed poses prevail
+            seen = np.isfinite(there).all(1) & np.isfinite(twists).all(1)  # the simulator has lost the others
             where, how = there[seen], twists[seen]
             robots.x[0, seen], robots.y[0, seen], robots.heading[0, seen] = where.T
             robots.vx[0, seen], robots.vy[0, seen], robots.omega[0, seen] = how.T
@@ -95,7 +95,7 @@ class Referee(OneWorld):
             robots.world_vx[0, seen], robots.world_vy[0, seen] = c * how[:, 0] - s * how[:, 1], s * how[:, 0] + c * how[:, 1]
 
     def _between(self, poses: Doubles, share: float) -> Doubles:
-        """Poses a share of the way from the robots' to others."""
+        """Return poses a fraction of the way from the robots' poses to others."""
         robots = self.robots
         here = np.stack([robots.x[0], robots.y[0], robots.heading[0]], -1).astype(float)
         way = poses - here
@@ -105,7 +105,7 @@ class Referee(OneWorld):
         return np.asarray(there)
 
     def allowed(self, number: int, twist: Floats) -> Floats:
-        """Return a twist within a robot's limits; excess is counted."""
+        """Return a twist within a robot's limits; violations are counted."""
         limits = self._told[number].limits(1)
         low = np.array([limits.min_vx[0], -limits.max_vy[0], -limits.max_omega[0]], np.float32)
         high = np.array([limits.max_vx[0], limits.max_vy[0], limits.max_omega[0]], np.float32)
@@ -118,5 +118,5 @@ class Referee(OneWorld):
         self.command(np.zeros((len(self._told), 3), np.float32), {number: reason})
 
     def _see(self) -> None:
-        """Scans are the foreign simulator's."""
+        """Do nothing: scans come from the external simulator."""
         self._readings = []

@@ -1,4 +1,4 @@
-"""An interplanner between somebody else's global planner and somebody else's controller, for one robot."""
+"""An interplanner between an external global planner and an external controller, for one robot."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from agora.robots.model import RobotModel
 
 __all__ = ["Relay"]
 
-_NEAR = 0.05  # m between the ends of two paths that are one
-_ROOM = 0.5  # m between a goal and the end of a path to it: global planners have a tolerance
+_NEAR = 0.05  # m, largest distance between the ends of two paths that count as one
+_ROOM = 0.5  # m, largest distance between a goal and the end of a path to it: global planners have a tolerance
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The local planner of robots whose controller is another program."""
+    """The local planner of robots whose controller is an external program."""
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",))
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return nothing but zeros."""
+        """Return zeros."""
         return Answer(np.zeros((len(observation.pose), 3), np.float32))
 
 
 class Relay:
-    """Asks an interplanner, again and again, for the path that a controller is to follow.
+    """Repeatedly asks an interplanner for the path that a controller should follow.
 
     Args:
         model: model of the robot.
-        interplanner: interplanner; one that retreats looks at the scan alone.
-        period: time between two questions, s.
-        room: number of pedestrians that can be seen.
+        interplanner: interplanner; when it retreats, it uses only the scan.
+        period: time between two requests, s.
+        room: number of pedestrian slots.
 
     Raises:
-        InputError: the interplanner cannot do without a costmap: Move Base Flex has its own, and plans on it anew by itself.
+        InputError: the interplanner needs a costmap; Move Base Flex has its own costmap, and replans on it by itself.
 
     Attributes:
-        navigator: takes the observations (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
+        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
     """
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
@@ -68,25 +68,25 @@ class Relay:
         self._sent: Led | None = None
 
     def begin(self, goal: ArrayLike) -> None:
-        """Set out for another goal (3,)."""
+        """Start towards another goal (3,)."""
         self.navigator.forget()
         self.navigator.set_goal(0, goal)
         self._sent = None
 
     def guide(self, path: ArrayLike, time: float) -> Led:
-        """Return the interplanner's guidance from a path (K, 2), at the moment ``time``, s."""
+        """Return the interplanner's guidance for a path (K, 2), at the time ``time``, s."""
         self.navigator.lead(0, path)
         self.navigator.decide(time, 0, np.ones(1, np.bool_))
         return self.navigator.guidance(0)
 
     def is_news(self, led: Led) -> bool:
-        """Return whether a controller with the last guidance must be told the new one, which counts as told from now on."""
+        """Return whether the guidance differs enough to be sent to the controller, and record it as sent."""
         sent, self._sent = self._sent, led
         if sent is None or len(sent.path) == 0 or len(led.path) == 0:
             return True
         return math.dist(sent.path[-1], led.path[-1]) > _NEAR
 
     def leads_to_goal(self, led: Led) -> bool:
-        """Return whether the path ends at the goal, not at a place on the way or beside it."""
+        """Return whether the path ends at the goal, not at an intermediate or substitute place."""
         goal = self.navigator.goal(0)
         return goal is None or len(led.path) == 0 or math.dist(goal[:2], led.path[-1]) <= _ROOM

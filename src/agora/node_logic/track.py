@@ -1,4 +1,4 @@
-"""The track of a robot: its odometry by the moments at which it was measured."""
+"""The track of a robot: its timed odometry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agora.core.state import Doubles, Floats
 
 __all__ = ["Sighting", "Track"]
 
-_SAME = 1e-6  # s: two moments that are nearer are one
+_SAME = 1e-6  # s; closer times count as equal
 
 
 class Sighting(NamedTuple):
@@ -45,13 +45,13 @@ class Track:
         return self._seen[-1]
 
     def see(self, sighting: Sighting) -> None:
-        """Add a sighting; one that is no later than the last tells nothing new."""
+        """Add a sighting; sightings that are not later than the last one are ignored."""
         if sighting.time > self.last.time + _SAME:
             self._seen.append(sighting)
 
     def at(self, time: float) -> Sighting:
-        """Return pose and twist at a moment, s: evenly between the sightings around it, else the nearest; earlier sightings are
-        forgotten.
+        """Return pose and twist at a time, s, interpolated between the neighbouring sightings, or the nearest one; older sightings
+        are dropped.
         """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()

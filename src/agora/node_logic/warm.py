@@ -1,4 +1,4 @@
-"""Compiles the kernels of a ROS graph, so that its first start on a machine waits for nothing."""
+"""Compiles the kernels of a ROS graph, so that its first start on a machine does not wait for the compiler."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ __all__ = ["Compiled", "warm", "warm_episode"]
 
 Episode = tuple[Start, Stage]
 
-_STEPS = 6  # control steps that are played: by then people have moved, scans have come, and planners remember
-_SILENT, _EVERY = 3.0, 10.0  # s until the first word, and between two
+_STEPS = 6  # number of control steps: by then people have moved, scans have arrived, and planners have memories
+_SILENT, _EVERY = 3.0, 10.0  # s until the first report, and between reports
 _HALL = {"world": {"name": "folder", "path": "hall"}, "robots": "random", "obstacles": {"name": "random", "dynamic": [3, 3]}}
 _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
 
@@ -41,7 +41,7 @@ _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
 def warm(tell: Callable[[str], None] = print) -> None:
     """Play the first steps of episodes in the hall, with the default planner, and with a crowd that has social states.
 
-    Kernels are kept on disk, so that again it takes some seconds.
+    Kernels are cached on disk, so a second call takes only some seconds.
 
     Args:
         tell: shows a line while kernels compile.
@@ -53,16 +53,16 @@ def warm(tell: Callable[[str], None] = print) -> None:
 def warm_episode(
     make: Callable[[], Episode], planners: Iterable[Named], tell: Callable[[str], None] = print, *, observed: bool = False
 ) -> None:
-    """Play the first steps of an episode as the parts of a graph do, in two processes.
+    """Play the first steps of an episode in two processes, like the nodes of a graph.
 
     Args:
         make: returns start and stage; called in another process, because the placing of robots and people is compiled too.
         planners: planners that drive the robots, one after the other.
         tell: shows a line while kernels compile.
-        observed: whether another simulator moves the robots, and a referee of ours judges them.
+        observed: whether an external simulator moves the robots, and Agora's referee judges them.
 
     Raises:
-        InputError: what ``make`` or a part of the graph refuses.
+        InputError: ``make`` or a part of the graph refuses the episode.
     """
     word = _Word(tell)
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
@@ -79,7 +79,8 @@ def warm_episode(
 
 
 class Compiled:
-    """A mark beside the compiled kernels that all of something is among them: it goes when they go, or when Agora's code changes.
+    """A mark in the cache of compiled kernels that all kernels of something are compiled; it disappears with the cache, or when
+    Agora's code changes.
 
     Args:
         what: name of the compiled thing.
@@ -94,13 +95,13 @@ class Compiled:
         return self._mark.exists()
 
     def mark(self) -> None:
-        """Say that it is so."""
+        """Set the mark."""
         self._mark.parent.mkdir(parents=True, exist_ok=True)
         self._mark.touch()
 
 
 class _Word:
-    """Tells how many kernels were written to the cache, by whichever process, once it takes long."""
+    """Reports the number of kernels written to the cache, by any process, if compilation takes long."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell, self._before, self._began = tell, self._kernels(), time.monotonic()
@@ -111,7 +112,7 @@ class _Word:
         return sum(1 for _ in Path(numba.config.CACHE_DIR).rglob("*.nbc"))
 
     def say(self) -> None:
-        """Say it, if kernels were compiled and the last word was long ago."""
+        """Report progress if kernels were compiled and the last report was long ago."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -141,7 +142,7 @@ def _judge(episode: Episode) -> None:
 
 
 def _drive(episode: Episode, planner: Named) -> None:
-    """Play the simulator and the navigation of all robots with one planner; people stand."""
+    """Run the simulator and the navigation of all robots with one planner; people stand still."""
     start, stage = episode
     simulator, everybody = OneWorld(), np.ones(len(start.robots), np.bool_)
     simulator.begin(start, stage, [f"robot_{r}" for r in range(len(everybody))], 0.0)

@@ -1,5 +1,5 @@
-"""From the rows of runs to numbers and pages: statistics, tables, charts, reports, comparisons, tables for papers.
+"""Computes numbers and pages from the rows of runs: statistics, tables, charts, reports, comparisons, tables for papers.
 
-The package is not called ``report``, because `agora.report` is a function, that of `agora.reporting.report`: a package of that name
-would replace it as an attribute of `agora` as soon as anything imported the package.
+The package is not called ``report``, because `agora.report` is a function (from `agora.reporting.report`). A package with this name
+would replace the function as an attribute of `agora` as soon as anything imported the package.
 """

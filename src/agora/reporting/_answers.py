@@ -1,11 +1,12 @@
-"""The first answers of a report, in words: which planner reached more goals, which reached more of them clean, which was faster,
-which disturbed people less.
+"""The first answers of a report, in words: the planners that reached more goals, reached more of them clean, were faster, and
+disturbed people less.
 
-Each answer says how sure it is, by the planners that the same episodes tell apart (`agora.reporting.ranking`). A robot that fails
-stops early, which flatters its time and its distance to people. So the last two questions are put to the planner that reached the
-most and those that are not told apart from it, on the episodes that all of these reached.
+Each answer states its certainty, by the planners that the same episodes distinguish (`agora.reporting.ranking`). A robot that fails
+stops early, which flatters its time and its distance to people. So the last two answers compare only the planner that reached the
+most goals and the planners that cannot be distinguished from it, on the episodes that all of these reached.
 
-A planner that nobody asked for, run as a measure (`agora.benchmark.control`), takes no part in these. The last answer is about it.
+Planners that were not requested, but run for comparison (`agora.benchmark.control`), do not compete in these answers. The last
+answer is about them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from agora.reporting.ranking import Pair, Ranked, ranking
 from agora.reporting.tables import REACHED, by_planner, same_episodes
 
 _NAMED = 3
-"""Planners that a sentence names; more are counted."""
+"""Largest number of planners that a sentence names; more are counted."""
 
 
 class Answer(NamedTuple):
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
     Attributes:
         question: the question.
         words: the answer, with its numbers.
-        sure: how sure the answer is.
+        sure: certainty of the answer, in words.
     """
 
     question: str
@@ -40,13 +41,13 @@ class Answer(NamedTuple):
 
 
 def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric], control: Sequence[str] = ()) -> list[Answer]:
-    """Return the answers; none where planners have different episodes, or fewer than two planners or episodes are there.
+    """Return the answers; empty if planners have different episodes, or with fewer than two planners or episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners.
-        metrics: metrics that some row has a value of.
-        control: labels among these of planners that nobody asked for.
+        metrics: metrics with a value in some row.
+        control: labels of the planners that were not requested.
     """
     rows = distinct(rows)
     marked = [{**row, REACHED.name: float(row["outcome"] == "reached")} for row in rows]
@@ -59,12 +60,12 @@ def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metr
 
 
 def asked_of(planners: Sequence[str], control: Sequence[str]) -> list[str]:
-    """Return the planners that somebody asked for; all where nobody asked for any."""
+    """Return the requested planners; all if none was requested."""
     return [label for label in planners if label not in control] or list(planners)
 
 
 def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> list[Answer]:
-    """Say what a planner that nobody asked for reached, beside the others."""
+    """Compare a planner that was not requested with the others, in words."""
     ranked, pairs, count = ranking(marked, REACHED, [*asked, control])
     if not ranked:
         return []
@@ -88,7 +89,7 @@ def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> li
 
 
 def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric]) -> list[Answer]:
-    """Answer the questions about the planners that somebody asked for."""
+    """Answer the questions about the requested planners."""
     ranked, pairs, count = ranking(marked, REACHED, planners)
     if not ranked:
         return []
@@ -142,11 +143,11 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
         "personal_space_compliance.robosense": ("Time with 1 m or more between its centre and everybody's", _percent),
     },
 }
-"""The other questions; of each the metrics that can answer it, of which the first counts that the run has, with its words."""
+"""The other questions. Each has the metrics that can answer it, of which the first available one counts, and its words."""
 
 
 def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
-    """Name the best planner, or those that share its place, and those after it, and say which differences are more than chance."""
+    """Name the best planner or planners, and those after it, and state which differences are more than chance."""
     best, untold = ranked[0], _untold(ranked[0].planner, pairs)
     level = [one.planner for one in ranked if shown(one.mean) == shown(best.mean)]
     after = [one for one in ranked if one.planner not in level]
@@ -163,7 +164,7 @@ def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence
 
 
 def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
-    """The planners from which the episodes do not tell this one, in the pairs' order."""
+    """Return the planners that the episodes do not distinguish from this one, in the pairs' order."""
     return [
         pair.second if pair.first == planner else pair.first
         for pair in pairs
@@ -172,7 +173,7 @@ def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _list(words: Sequence[str]) -> str:
-    """Names in a row; more than three are counted."""
+    """Return names as a list in words; more than three are counted."""
     if len(words) > _NAMED + 1:
         return f"{', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -20,10 +20,10 @@ LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
 
 _CURVE = 150.0  # height of a curve, px
 MOST_DOTS = 200
-"""Of more values only evenly spaced ranks are drawn as dots; quartiles and mean stand on all of them."""
+"""Of more values than this, only evenly spaced ranks are drawn as dots; quartiles and mean use all values."""
 
 LONGEST_LABEL = 20
-"""Characters of a line of a planner's label."""
+"""Characters per line of a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
@@ -59,9 +59,9 @@ def distributions(
     Args:
         name: name of the metric.
         unit: unit of the metric.
-        values: values of each planner; there may be none.
+        values: values of each planner; a planner may have none.
         means: mean of each planner, with its interval.
-        notes: words at the right of each row.
+        notes: text at the right of each row.
     """
     scale = _Scale.of([v for some in values.values() for v in some])
     body = [scale.axis(len(values), f"{name} ({unit})" if unit else name)]
@@ -114,7 +114,7 @@ def curve(
         unit: unit of the metric.
         parameter: name of the parameter.
         points: mean at each value, in the order of the values.
-        low: lower end of the axis; None for that of the intervals.
+        low: lower end of the axis; None for the lowest end of the intervals.
         high: upper end of the axis.
     """
     ends = [v for one in points.values() for v in (one.value, one.low, one.high) if v is not None]
@@ -152,7 +152,7 @@ def curve(
 
 
 def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y: float) -> list[Markup]:
-    """A stacked bar of outcomes, in percent."""
+    """Return a stacked bar of outcomes, in percent."""
     start, total, boxes = 0.0, sum(counts.values()), []
     for outcome, number in counts.items():
         share = 100.0 * number / total if total else 0.0
@@ -168,7 +168,7 @@ def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y
 
 
 class _Scale:
-    """Values to pixels from ``left`` over ``width``, with round ticks."""
+    """Maps values to pixels from ``left`` over ``width``, with round ticks."""
 
     def __init__(self, low: float, high: float, left: float = LABEL, width: float = PLOT) -> None:
         self.low, self.high, self.left, self.width = low, high, left, width
@@ -190,7 +190,7 @@ class _Scale:
         return [k * step for k in range(first, last + 1)]
 
     def axis(self, rows: int, title: str) -> Markup:
-        """Grid lines, numbers and a title below ``rows`` rows."""
+        """Return grid lines, numbers and a title below ``rows`` rows."""
         bottom, marks = TOP + rows * ROW, []
         for tick in self.ticks():
             x = _px(self(tick))
@@ -201,7 +201,7 @@ class _Scale:
 
 
 def _row(scale: _Scale, index: int, label: Markup, values: Doubles, mean: Estimate, note: str) -> Markup:
-    """Label, dots, box, mean and note of one planner."""
+    """Return the label, dots, box, mean and note of one planner."""
     y = _middle(index)
     parts = [label, _note(note, y), _violin(scale, values, y, 12.0)]
     if len(values):
@@ -220,7 +220,7 @@ def _row(scale: _Scale, index: int, label: Markup, values: Doubles, mean: Estima
 
 
 def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
-    """A diamond, and a bar for the interval; nothing where there is no mean."""
+    """Return a diamond, and a bar for the interval; empty if there is no mean."""
     if mean.value is None:
         return join_markup([])
     parts = []
@@ -230,9 +230,10 @@ def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
 
 
 def _violin(scale: _Scale, values: Doubles, y: float, half: float) -> Markup:
-    """The outline of the values' density, ``half`` px high at its largest; nothing for fewer than three or equal values.
+    """Return the outline of the values' density, at most ``half`` px high; empty for fewer than three values or equal values.
 
-    A sum of normal curves of Silverman's width (1986, Density Estimation, eq. 3.31), cut at the least and largest value.
+    The density is a sum of normal curves of Silverman's width (1986, Density Estimation, eq. 3.31), cut at the least and largest
+    value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return join_markup([])
@@ -252,12 +253,12 @@ def _middle(index: int) -> float:
 
 
 def _px(value: float) -> str:
-    """A coordinate to a tenth of a pixel, without a trailing zero."""
+    """Return a coordinate to a tenth of a pixel, without a trailing zero."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def short_labels(planners: Iterable[str]) -> dict[str, str]:
-    """Return labels of two lines at most: a long one loses its middle, or gets its number where that would make two alike."""
+    """Return labels of at most two lines: long labels lose their middle, or get a number if two would be equal."""
     most = 2 * LONGEST_LABEL
     cut = {name: name if len(name) <= most else f"{name[: LONGEST_LABEL - 1]}…{name[-LONGEST_LABEL:]}" for name in planners}
     counts = Counter(cut.values())
@@ -265,7 +266,7 @@ def short_labels(planners: Iterable[str]) -> dict[str, str]:
 
 
 def _label(planner: str, short: str, y: float) -> Markup:
-    """A planner's label at the left of its row, in two lines where it is long; the whole of it as a hint."""
+    """Return a planner's label at the left of its row, in two lines if it is long; the full label is the tooltip."""
     if len(short) <= LONGEST_LABEL:
         return fill_markup('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
     lines = ((y - 1.5, short[:LONGEST_LABEL]), (y + 9.5, short[LONGEST_LABEL:]))
@@ -288,14 +289,14 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 
 def fill_markup(text: str, *values: object) -> Markup:
-    """Fill a template of ours; values are escaped."""
+    """Fill one of Agora's templates; values are escaped."""
     from markupsafe import Markup, escape
 
     return Markup(text.format(*map(escape, values)))  # noqa: S704 - the template is ours
 
 
 def join_markup(parts: Sequence[Markup]) -> Markup:
-    """Put parts behind each other."""
+    """Concatenate parts."""
     from markupsafe import Markup
 
     return Markup("").join(parts)

@@ -9,7 +9,7 @@ from agora.benchmark.results.run_record import RunRecord
 from agora.benchmark.results.store import Row
 
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
-"""Obstacle modes whose people, if there are any, no crowd model moves."""
+"""Obstacle modes whose people, if any, are not moved by a crowd model."""
 
 _TOLD: dict[str, str] = {
     "truth": "the true states of pedestrians",
@@ -18,14 +18,14 @@ _TOLD: dict[str, str] = {
     "tracked": "tracks of the robot's own scans",
     "camera": "tracks of the robot's camera",
 }
-"""What planners know of people, by the level of perception."""
+"""Planners' knowledge of people, by the level of perception."""
 
 
 def setting(record: RunRecord) -> dict[str, Any]:
-    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``,
-    and the seeds of ``drawn_places``.
+    """Return what the stages of a run have in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``, and
+    the seeds of ``drawn_places``.
 
-    What a stage does not say is left out: runs that were played elsewhere have no such stages.
+    Missing facts are left out: the stages of externally played runs lack some.
     """
     stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
     levels: list[str] = [*(record.pedestrians or {}).values()]
@@ -43,10 +43,10 @@ def setting(record: RunRecord) -> dict[str, Any]:
 
 
 def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the facts that a run or its rows say, as pairs of a name and words.
+    """Return the facts about a run, from its record or its rows, as pairs of a name and words.
 
     Args:
-        run: what was run, as `agora.reporting.page.render` takes it.
+        run: description of the run, as in `agora.reporting.page.render`.
         rows: rows of the run.
         planners: labels of the planners.
     """
@@ -83,14 +83,14 @@ def words_of(value: Any) -> str:
 
 
 def _names(value: Any) -> list[str]:
-    """Names of a component, or of several, or the sources of perception, in plain data."""
+    """Return the names of a component, of several components, or of the sources of perception, in plain data."""
     if isinstance(value, Mapping):
         value = value.get("name") or value.get("source")
     return [name for one in value for name in _names(one)] if isinstance(value, (list, tuple)) else [str(value)] if value else []
 
 
 def _crowd(stage: Mapping[str, Any]) -> list[str]:
-    """The models that move the people of a stage, or the words for its mode of obstacles."""
+    """Return the models that move the people of a stage, or the words for its mode of obstacles."""
     for mode in _names(stage.get("obstacles")):
         if mode in _NO_CROWD:
             return [_NO_CROWD[mode]]

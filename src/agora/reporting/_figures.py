@@ -1,6 +1,7 @@
-"""Comparisons of planners for papers: every value, its interval, and the share of successes beside it.
+"""Comparisons of planners for papers: every value, its interval, and the success rate next to it.
 
-Values that failing flatters are those of the episodes that all planners reached (`agora.reporting.statistics.comparable`).
+For metrics that failing flatters, the values come from the episodes that all planners reached
+(`agora.reporting.statistics.comparable`).
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INCH_PER_PLANNER = 0.34
-_ABREAST = 3  # panels of an overview in a row
+_ABREAST = 3  # panels per row of an overview
 
 
 def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
     """Return the distribution of a metric for each planner: violin, values, quartiles, and the mean with its bootstrap interval.
 
-    The label of a planner says on how many of its episodes the values stand and how many reached the goal.
+    The label of a planner states the number of episodes behind its values, and how many reached the goal.
 
     Raises:
         InputError: no rows.
@@ -52,9 +53,9 @@ def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0
 
 
 def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return several metrics side by side, three in a row, each as in `comparison_figure`; a planner has its colour in all of them.
+    """Return several metrics side by side, three per row, each as in `comparison_figure`; a planner has the same colour in all.
 
-    With the metrics of `agora.reporting.headline.ARENA` it is what Figure 6 of Arena 3.0 shows (Kästner et al. 2024).
+    With the metrics of `agora.reporting.headline.ARENA` it shows the same as Figure 6 of Arena 3.0 (Kästner et al. 2024).
 
     Raises:
         InputError: no rows, or no metrics.
@@ -77,10 +78,11 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
 
 
 def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
-    """Return how the episodes of each planner ended, with 95 % intervals of the share that reached the goal: Wilson's and by place.
+    """Return the outcomes of each planner's episodes, with 95 % intervals of the share that reached the goal: Wilson's and by
+    place.
 
     Raises:
-        InputError: no rows.
+        InputError: there are no rows.
     """
     groups = _by_planner(rows)
     seen = [label for label in OUTCOME_COLOURS if any(row["outcome"] == label for row in rows)]
@@ -112,12 +114,12 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
     Args:
         rows: rows of results.
-        metric: None for the share of successes alone.
-        by: column of the rows that makes the columns of the figure.
+        metric: None for the success rate alone.
+        by: column of the rows whose values are the columns of the figure.
         width: width of the figure, inches.
 
     Raises:
-        InputError: no rows, or no such column.
+        InputError: there are no rows, or the column is unknown.
     """
     groups = _by_planner(rows)
     if any(by not in row for row in rows):
@@ -148,10 +150,10 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
 
 def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return what becomes of a planner over one parameter: the share that reached the goal and metrics, with 95 % intervals.
+    """Return a planner's results over one parameter: the share that reached the goal, and metrics, with 95 % intervals.
 
     Raises:
-        InputError: no rows.
+        InputError: there are no rows.
     """
     if not rows:
         raise InputError("no rows to draw")
@@ -178,7 +180,7 @@ def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *
 
 
 def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, Sequence[Row]]) -> dict[str, int]:
-    """The distribution of each planner's values, a line each; returns how many values each has."""
+    """Draw the distribution of each planner's values, one line each, and return the number of values of each."""
     counted, drawn = comparable(rows, metric), dict.fromkeys(groups, 0)
     for place, planner in enumerate(groups):
         mine = [row for row in counted if row["planner"] == planner and row.get(metric.name) is not None]
@@ -194,12 +196,12 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
 
 
 def _share_in_words(rows: Sequence[Row]) -> str:
-    """The share of rows that reached the goal, in words."""
+    """Return the share of rows that reached the goal, in words."""
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
 def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colour: str) -> None:
-    """One planner's values: violin of their density, dots, quartiles, mean with its interval."""
+    """Draw one planner's values: violin of their density, dots, quartiles, and mean with its interval."""
     if len(values) > 2 and np.ptp(values) > 0:
         drawn = axes.violinplot([values], positions=[place], orientation="horizontal", widths=0.84, showextrema=False)
         for body in drawn["bodies"]:  # type: ignore[attr-defined]
@@ -223,7 +225,7 @@ def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colou
 
 
 def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Rows of each planner, in the order of their first row."""
+    """Return the rows of each planner, in the order of their first row."""
     if not rows:
         raise InputError("no rows to draw")
     groups: dict[str, list[Row]] = {}
@@ -233,7 +235,7 @@ def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _label(metric: Metric, planners: int) -> str:
-    """Name, unit, which way is better, and of which episodes."""
+    """Return the name, the unit, the better direction, and the episodes behind the values."""
     better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
     unit = f" ({metric.unit})" if metric.unit else ""
     of = "\nepisodes that all reached" if metric.over == "reached" and planners > 1 else ""
@@ -241,13 +243,13 @@ def _label(metric: Metric, planners: int) -> str:
 
 
 def _upright(metric: Metric, planners: int) -> str:
-    """The label for the short axis of a panel: the name, and below it what is said of it."""
+    """Return the label for the short axis of a panel: the name, and the details below it."""
     said = _label(metric, planners).removeprefix(metric.name).lstrip(", ")
     return "\n".join(filter(None, (metric.name.replace(".", ".\n"), said)))
 
 
 def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
-    """Share of successes or mean of a metric; NaN where there is none."""
+    """Return the success rate or the mean of a metric; NaN if it is undefined."""
     if metric is None:
         values = [float(row["outcome"] == "reached") for row in cell]
     else:

@@ -1,4 +1,4 @@
-"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the way of each planner in the same episode."""
+"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the path of each planner in the same episode."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_STAGES, MOST_PLANNERS = 40, 7
-"""More stages have no picture; more planners are not drawn in one."""
+"""Further stages have no picture; further planners are not drawn."""
 
 _FINEST = 0.05
-"""Points of a way closer than this to the last one drawn are left out, m."""
+"""Points of a path closer than this to the last drawn one are left out, m."""
 
 
 def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
-    """Return the keys of the recordings that each stage's picture shows: the first episode that most of the first planners have."""
+    """Return the keys of the recordings in each stage's picture: the first episode that most of the first planners have."""
     keys, rows = [], [row for row in rows if row["planner"] in planners[:MOST_PLANNERS]]
     for stage in list(dict.fromkeys(row["stage"] for row in rows))[:MOST_STAGES]:
         episodes: dict[Any, list[str]] = {}
@@ -39,11 +39,11 @@ def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
 
 
 def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return, for each stage of which there are recordings, its name, the episode, the picture and a line for each planner.
+    """Return, for each stage with recordings, its name, the episode, the picture and a line per planner.
 
     Args:
         rows: rows of the run.
-        recordings: recordings by key, of one episode a stage.
+        recordings: recordings by key, of one episode per stage.
         planners: labels of planners; their order decides their colours.
     """
     planners = planners[:MOST_PLANNERS]
@@ -71,11 +71,11 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
 
 
 _COLOURS = ("#0072B2", "#CC79A7", "#D55E00", "#56B4E9", "#7A5195", "#66A61E", "#1B1F24")
-"""Of ways: none is that of people or of the goal."""
+"""Colours of paths, different from those of people and of the goal."""
 
 
 def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:
-    """The map, the people of the first recording, the start, the goal and everybody's way."""
+    """Return the map, the people of the first recording, the start, the goal and everybody's path."""
     extents = [Scene(recording).extent for recording, _ in drawn]
     extent = Extent(*(min(e[k] for e in extents) for k in (0, 1)), *(max(e[k] for e in extents) for k in (2, 3)))
     size = [_m(v) for v in (extent.left, -extent.top, extent.right - extent.left, extent.top - extent.bottom)]
@@ -98,7 +98,7 @@ def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:
 
 
 def _walls(drawn: Mapping[str, Any]) -> list[Markup]:
-    """The shapes of an encoded map."""
+    """Return the shapes of an encoded map."""
     wall, parts = COLOURS["wall"], []
     if drawn["cells"]:
         left, bottom, right, top = drawn["extent"]
@@ -124,7 +124,7 @@ def _disc(place: Sequence[float] | Array, radius: float, colour: str, opacity: f
 
 
 def _thin(points: Array) -> Array:
-    """The first and last point, and of the others those that are no repetition."""
+    """Return the first and the last point, and those between that are far enough from the previous point."""
     kept = [0]
     for k in range(1, len(points)):
         if np.hypot(*(points[k] - points[kept[-1]])) >= _FINEST:
@@ -137,5 +137,5 @@ def _path(points: Array) -> str:
 
 
 def _m(value: float) -> str:
-    """A coordinate to a centimetre."""
+    """Return a coordinate to a centimetre."""
     return f"{float(value):.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Sweeps: planners of a run that differ in one number alone, and what becomes of them with it."""
+"""Sweeps: planners of a run that differ only in one number, and their results over this number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sweep:
     Attributes:
         planner: name of the planner.
         parameter: path of the number, as ``sim_time`` or ``window.size``.
-        labels: labels of the planners by the number, from the smallest on.
+        labels: labels of the planners by the number, in increasing order.
     """
 
     planner: str
@@ -35,7 +35,7 @@ class Sweep:
     def points(self, rows: Sequence[Row], metric: Metric) -> dict[float, Estimate]:
         """Return the mean of a metric at each value with its interval.
 
-        Where failing flatters the metric, it is of the episodes that the planner reached at every value.
+        If failing flatters the metric, only the episodes that the planner reached at every value count.
 
         Args:
             rows: rows of the run.
@@ -74,12 +74,12 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
 
 
 def curve_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics of which a sweep has a curve: the share that reached the goal, and those at the head of the report."""
+    """Return the metrics that have a curve in a sweep: the share that reached the goal, and those at the head of the report."""
     return [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
 
 
 def _leaves(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The scalars in plain data, with their paths."""
+    """Yield the scalars in plain data, with their paths."""
     if isinstance(values, Mapping):
         for key, value in values.items():
             yield from _leaves(value, f"{path}.{key}" if path else str(key))

@@ -1,4 +1,4 @@
-"""The second number of a planner beside the share that reached the goal: the share that reached it clean, and the spoiling causes.
+"""A second result of a planner after the share that reached the goal: the share of clean arrivals, and the spoiling causes.
 
 Rows from runs before the metric ``clean_arrival`` do not have it. `agora.benchmark.results.recordings.complete_rows` computes it
 from their recordings. Without recordings it is not measured.
@@ -18,7 +18,7 @@ from agora.reporting.statistics import Estimate, has_reached, wilson
 __all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
 
 CLEAN = clean_arrival
-"""The metric by which planners are ranked beside `agora.reporting.tables.REACHED`."""
+"""The metric that ranks planners, together with `agora.reporting.tables.REACHED`."""
 
 NOT_MEASURED = "not measured"
 

@@ -22,7 +22,7 @@ from agora.seeds import Stream
 __all__ = ["ByPlace"]
 
 FEWEST = 5
-"""Places below which there is no interval."""
+"""Number of places below which there is no interval."""
 
 _RESAMPLES = 2000
 _NORMAL = NormalDist()
@@ -90,7 +90,7 @@ def groups_of(places: Sequence[object]) -> Ints:
     """Return (N,) the number of the independent group of each observation, in the order of the groups' first observations.
 
     A group is a place. If the place of any observation is unknown, or there are fewer than `FEWEST` places, each observation is its
-    own group. Then results hold for these places only.
+    own group. In that case, results hold for these places only.
 
     Args:
         places: (N,) the place of each observation; None if unknown.
@@ -122,7 +122,7 @@ def deviation_of_mean(values: Doubles, groups: Ints) -> float:
 
 @functools.lru_cache(maxsize=32)
 def _place_counts(places: int) -> Doubles:
-    """(R, P) how often each place is in each resample."""
+    """Return (R, P) how often each place is in each resample."""
     chosen = Stream("statistics", places, "places").uniform(0.0, places, (_RESAMPLES, places)).astype(np.int64)
     counts = np.zeros((_RESAMPLES, places))
     np.add.at(counts, (np.arange(_RESAMPLES)[:, None], chosen), 1.0)
@@ -131,7 +131,9 @@ def _place_counts(places: int) -> Doubles:
 
 @functools.lru_cache(maxsize=64)
 def _expanded_level(places: int, confidence: float) -> float:
-    """The level of the lower percentile: the normal probability of Student's quantile, widened for the small number of places."""
+    """Return the level of the lower percentile: the normal probability of Student's quantile, widened for the small number of
+    places.
+    """
     from scipy.special import stdtrit  # costs start-up
 
     quantile = float(stdtrit(places - 1, 0.5 + confidence / 2.0))

@@ -1,4 +1,4 @@
-"""The failures and spoilt arrivals of a run: how each came about, the command that plays it, and the episodes worth a replay."""
+"""The failures and spoilt arrivals of a run: how each occurred, the command that replays it, and the episodes worth a replay."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from agora.viewer.scene import title_of
 from agora.viewer.why import why
 
 MOST_FAILURES = 500
-"""More failures than this are counted and not listed."""
+"""Further failures are counted but not listed."""
 
 REPLAYED = 6_000_000
-"""About so many bytes of replays a report embeds at most."""
+"""A report embeds at most about this many bytes of replays."""
 
 
 def has_failed(row: Row) -> bool:
@@ -45,7 +45,7 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
 
 
 def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYED) -> dict[str, Recording]:
-    """Return the first recordings that a page has room for, about ``most`` bytes; about one a number that changes with time."""
+    """Return the first recordings that fit into a page, about ``most`` bytes; about one byte per number that changes with time."""
     found: dict[str, Recording] = {}
     size = 0
     for key, recording in recordings.items():
@@ -57,10 +57,11 @@ def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYE
 
 
 def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
-    """Return, for each of ``count`` episodes of every planner, the keys of its robots: episodes that show as much as they can.
+    """Return, for each of ``count`` episodes of every planner, the keys of its robots; the choice shows as much variety as
+    possible.
 
-    Each is of the stage that was shown least until then; among those a failure and an episode that reached its goal take turns, a
-    failure first.
+    Each episode is of the stage that was shown least so far; failures and episodes that reached the goal alternate, a failure
+    first.
     """
     queues = {planner: _episodes(rows, planner) for planner in dict.fromkeys(row["planner"] for row in rows)}
     places: dict[Any, int] = {row["stage"]: 0 for row in rows}
@@ -78,13 +79,13 @@ def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
 
 
 def failures_to_film(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the keys of the robots of every episode in which one did not reach its goal."""
+    """Return the keys of the robots of every episode in which a robot did not reach its goal."""
     planners = dict.fromkeys(row["planner"] for row in rows)
     return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _any_failed(some)]
 
 
 def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
-    """The rows of a planner by episode, in the order of stages and episodes."""
+    """Return the rows of a planner by episode, in the order of stages and episodes."""
     found: dict[tuple[Any, Any], list[Row]] = {}
     for row in sorted((row for row in rows if row["planner"] == planner), key=lambda row: (row["episode"], row["robot"])):
         found.setdefault((row["stage"], row["episode"]), []).append(row)
@@ -97,7 +98,7 @@ def _any_failed(rows: Sequence[Row]) -> bool:
 
 
 def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
-    """Return the titles of episodes by the key of their rows; with the number of the robot where there are several.
+    """Return the titles of episodes by the key of their rows; with the number of the robot if an episode has several.
 
     Args:
         rows: rows of the episodes.
@@ -126,15 +127,15 @@ def failure_lines(
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a line for each episode that did not reach the goal, a line for each that did not reach it clean, and the number
-    of episodes left out.
+    """Return a line for each episode that did not reach the goal, a line for each that did not reach it clean, and the number of
+    omitted episodes.
 
     Args:
-        run: what was run, as `agora.reporting.page.render` takes it.
+        run: description of the run, as in `agora.reporting.page.render`.
         rows: rows of the run.
         planners: labels of the planners, in the order of their lines.
         recordings: episodes that the page plays, by key.
-        reasons: how episodes came to their ends, by key; None to take it from the recordings. Of others the row says what it knows.
+        reasons: how episodes ended, by key; None to take it from the recordings. Other episodes are described from their rows.
         colours: colours of outcomes.
     """
     stages = list(dict.fromkeys(row["stage"] for row in rows))
@@ -151,7 +152,7 @@ def failure_lines(
 def _lines(
     run: Mapping[str, Any], rows: Sequence[Row], recordings: Collection[str], said: Mapping[str, str], colours: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The lines of some episodes."""
+    """Return the lines of some episodes."""
     lines = []
     for row in rows:
         key = row["key"]
@@ -168,7 +169,7 @@ def _lines(
 
 
 def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
-    """Return a sentence, after a space, that a planner does not read what it drove into; empty where it does.
+    """Return a sentence, after a space, that a planner does not read the walls or people that it hit; empty if it reads them.
 
     Args:
         blind: planners that read no walls.
@@ -184,12 +185,12 @@ def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, 
 
 
 def _planner_of(row: Row) -> str:
-    """The label of a row's planner, without what it was told of people."""
+    """Return the label of a row's planner, without its level of perception."""
     return str(row["planner"]).split(" · ")[0]
 
 
 def _from_row(row: Row) -> str:
-    """The words that a row alone has for a failure."""
+    """Return the description of a failure from a row alone."""
     time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
     words = row.get("failure") or row["outcome"].replace("_", " ")
     if is_spoilt(row):
@@ -199,9 +200,9 @@ def _from_row(row: Row) -> str:
 
 
 def _blame(row: Row) -> str:
-    """Say who closed the gap and whether the robot could have avoided it, for a row that ended with a pedestrian; else empty.
+    """Say who closed the gap and whether the robot could have avoided contact, for a row that ended with a pedestrian; else empty.
 
-    Where a robot went on after contacts, the row knows them by their number.
+    If a robot continued after contacts, the row has their number.
     """
     counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
     total, could = sum(counts.values()), row.get("collisions_avoidable")

@@ -26,10 +26,10 @@ ARENA = (
     "time_seen_by_pedestrians",
     "time_facing_pedestrians",
 )
-"""What Arena 3.0's benchmark compares planners by (Kästner et al. 2024, section VII-B and Figure 6)."""
+"""The metrics by which Arena 3.0's benchmark compares planners (Kästner et al. 2024, section VII-B and Figure 6)."""
 
 PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a call of the planner, by episode", "Agora", 1, lambda _: None)
-"""The metric of that name in ms; it comes from the timing, not from the rows."""
+"""The metric ``planning_time`` in ms; it comes from the timing, not from the rows."""
 
 
 def headline(
@@ -39,7 +39,7 @@ def headline(
 
     Args:
         part: rows of the stage.
-        metrics: metrics that some row has.
+        metrics: metrics with a value in some row.
         planners: labels of planners in their order.
         colours: colours of outcomes.
         calls: wall time of control calls by key of the row, s.
@@ -91,7 +91,7 @@ def _mean_ms(calls: Array | None) -> float | None:
 
 
 def blame(rows: Sequence[Row]) -> str:
-    """Say who closed the gap in the episodes that ended with a pedestrian; empty where none ended so."""
+    """Say who closed the gap in the episodes that ended with a pedestrian; empty without such episodes."""
     ended = [row for row in rows if row["outcome"] == "pedestrian_collision"]
     if not ended:
         return ""
@@ -102,7 +102,7 @@ def blame(rows: Sequence[Row]) -> str:
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
-    """Return a sentence for each comparison: the number of its pairs, and the smallest difference that they can show."""
+    """Return a sentence for each comparison: the number of its pairs, and the smallest difference that they can detect."""
     groups = tables.by_planner(rows, [*others, baseline])
     chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []

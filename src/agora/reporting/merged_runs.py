@@ -1,16 +1,16 @@
-"""Several runs as one: the rows of all of them, and in words what is the same and what is not.
+"""Several runs as one: the rows of all of them, and a description of what agrees and what differs.
 
-An episode is the same in two runs where the suite's name and version, the stage, the seed, the digests of the stage's files, the
-packages with their code, and the version of Agora are. Where one of these differs, the stage of the later run gets that run's name
-behind its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels
-are the same. Runs of one version of Agora and of different code, as before and after a change of a planner, are paired, and a note
-names the files that differ.
+An episode is the same in two runs if the suite's name and version, the stage, the seed, the digests of the stage's files, the
+packages with their code, and the version of Agora agree. If one of these differs, the stage of the later run gets that run's name
+as a suffix, so that its episodes are not paired. Perception of pedestrians belongs to the planner: episodes at two levels are the
+same. Runs of one version of Agora with different code, such as before and after a change of a planner, are paired, and a note names
+the files that differ.
 
-In paths, files that a run keeps copies of (`ASKED`) have the places of their originals.
+The original paths replace the paths of files that a run keeps copies of (`ASKED`).
 
-A planner is the same in two runs where its parameters, files, packages, Agora's code and knowledge of pedestrians are, all stages
-that both have are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with
-the episodes of both. Else it has the run's name behind its own, too.
+A planner is the same in two runs if its parameters, files, packages, Agora's code and its perception of pedestrians agree, the
+common stages are the same except for the seed, and so are the rows of the common episodes. Then the planner is listed once, with
+the episodes of both runs. Otherwise its label also gets the run's name as a suffix.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from agora.planners.presets import planner_of
 __all__ = ["Merged", "merged"]
 
 ASKED = "asked"
-"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web._runs.inputs`)."""
+"""Folder in a run of a web server with copies of the server's content that enters the run (`agora.web._runs.inputs`)."""
 
 _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
-"""Fields of a stage that leave its episodes as they are; the seed stands beside."""
+"""Fields of a stage that do not change its episodes; the seed is handled separately."""
 
 _SEEDS = ("seed", "seed of the places")
 """Facts of a stage that give the seeds of its episodes and of its places."""
 
 _Facts = Mapping[str, Any]
-"""What decides something, as plain data by name."""
+"""The data that decides something, as plain data by name."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,19 @@ class Merged:
     """Several runs as one.
 
     Attributes:
-        rows: rows of all runs with the labels below, in the order of the stages; what is the same in two of them is there once.
+        rows: rows of all runs with the labels below, in the order of the stages; rows that two runs share are listed once.
         planners: labels of the planners, in the order of the runs.
-        names: names of planners by label, where the label has a level of perception or a run, too.
+        names: names of planners by label, if the label also has a level of perception or a run.
         blind: labels of planners that read no walls.
         unaware: labels of planners that read nothing of people.
-        control: labels of planners that nobody asked for in any of the runs.
-        parameters: planners with their parameters by label, plain data, as far as the runs say them.
-        notes: a sentence for each thing that is the same or not.
-        problems: what is not as it was planned, with the name of the run.
-        interrupted: reasons for episodes without a row, by key, with the name of the run.
+        control: labels of planners that were not requested in any of the runs.
+        parameters: planners with their parameters by label, plain data, as far as the runs record them.
+        notes: a sentence for each agreement or difference.
+        problems: deviations from the plan, with the name of the run.
+        interrupted: reasons of episodes without a row, by key, with the name of the run.
         incomplete: whether planned episodes are missing.
         records: records of the runs, by their names.
-        places: folder of the run that each row is from, and its key there, by key.
+        places: folder of the run of each row, and the row's key in that run, by key.
     """
 
     rows: list[dict[str, Any]]
@@ -87,7 +87,7 @@ class Merged:
     places: dict[str, tuple[Path, str]]
 
     def title(self, stages: Sequence[str] = ()) -> str:
-        """Say in a line what was run: suites, stages of them where not all count, seeds, versions."""
+        """Describe the runs in one line: suites, stages if only some count, seeds, versions."""
         suites, versions = dict[str, None](), dict[str, None]()
         for record in self.records.values():
             outline = record.outline
@@ -100,19 +100,19 @@ class Merged:
 
 
 def _of(words: str, value: Any) -> str:
-    """Words with a value behind them; empty for none."""
+    """Return words with a value appended; empty for None."""
     return "" if value is None else f"{words}{value}"
 
 
 def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
-    """Return the runs of folders as one; a single one is as it is.
+    """Return the runs of folders as one; a single run is unchanged.
 
     Args:
         folders: folders of the runs.
-        called: different names of several runs; those of the folders where empty.
+        called: different names of several runs; if empty, names of the folders.
 
     Raises:
-        InputError: no folder, or one of them twice. ResultsError: a folder holds no run.
+        InputError: no folder is given, or one is given twice. ResultsError: a folder holds no run.
     """
     runs = _read(folders, called)
     notes = [run.words() for run in runs] if len(runs) > 1 else []
@@ -148,14 +148,14 @@ def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run among others.
+    """One of several runs.
 
     Attributes:
-        name: its name; empty where it is alone.
-        folder: its folder.
-        record: its record.
-        audit: its rows beside its plan.
-        common: names of files and of packages that all of the runs have.
+        name: name of the run; empty for a single run.
+        folder: folder of the run.
+        record: record of the run.
+        audit: comparison of the run's rows with its plan.
+        common: names of files and packages that all runs have.
     """
 
     name: str
@@ -165,11 +165,11 @@ class _Run:
     common: frozenset[str] = field(default=frozenset())
 
     def named(self, words: str) -> str:
-        """Words with the run's name before them."""
+        """Return words prefixed with the run's name."""
         return f"{self.name}: {words}" if self.name else words
 
     def words(self) -> str:
-        """Say what the run is of."""
+        """Describe the subject of the run in words."""
         outline, made = self.record.outline, self.record.made_on
         of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
         by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
@@ -177,7 +177,7 @@ class _Run:
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:
-        """The data that decide the episodes of each stage."""
+        """The data that decides the episodes of each stage."""
         found = {one["name"]: one for one in self.record.suite.get("stages", ())}
         others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.audit.rows if row["stage"] not in found}
         return {name: self._stage(one) for name, one in found.items()} | others
@@ -198,7 +198,7 @@ class _Run:
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
-        """The data that decide how a planner drives in these stages."""
+        """Return the data that decides how a planner drives in these stages."""
         known = self.record.planners
         values = known.get(label) if isinstance(known, Mapping) else None
         if not isinstance(values, Mapping) or self.record.inputs is None:
@@ -210,9 +210,9 @@ class _Run:
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
-        """The digests of the files that parts read, and the versions of the packages that they are from but for some.
+        """Return the digests of the files that components read, and the versions of their packages except ``leave``.
 
-        What cannot be built here may read any of the files, and be from any of the packages, that all runs have.
+        Components that cannot be built here are assumed to use all files and packages that the runs have in common.
         """
         try:
             parts = built()
@@ -227,7 +227,7 @@ class _Run:
 
 
 def _with_original_paths(value: Any) -> Any:
-    """Plain data in which files that a run keeps copies of have their own places; digests tell them from what was edited since."""
+    """Return plain data with original paths in place of kept copies; digests still reveal copies that were edited."""
     if isinstance(value, Mapping):
         return {key: _with_original_paths(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -236,13 +236,13 @@ def _with_original_paths(value: Any) -> Any:
 
 
 def _at(own: Any, level: str | None) -> Any:
-    """The perception of a stage, at a level."""
+    """Return the perception of a stage at a level."""
     values = dict(own) if isinstance(own, Mapping) else {"source": own}
     return values if level is None else values | {"source": level}
 
 
 def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
-    """The runs of folders, with names that tell them apart."""
+    """Return the runs of folders, with distinct names."""
     places = [Path(folder).resolve() for folder in folders]
     if not places:
         raise InputError("expected the folder of a run")
@@ -258,7 +258,7 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Short names of folders: as many of their last parts as tell them apart; none for one."""
+    """Return short, distinct names of folders: as many of their last parts as necessary; no name for a single folder."""
     if len(places) == 1:
         return [""]
     for count in range(1, max(len(place.parts) for place in places) + 1):
@@ -269,7 +269,7 @@ def _names(places: Sequence[Path]) -> list[str]:
 
 
 def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Names of stages by run and stage, the same only where their episodes are; and what to say of them."""
+    """Return names of stages by run and stage, equal only if their episodes are the same; and the notes on them."""
     labels: dict[tuple[str, str], str] = {}
     same: dict[tuple[str, ...], list[str]] = {}
     notes: dict[str, list[str]] = {}
@@ -293,13 +293,13 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
 
 
 def _share(stage: str, one: _Run, other: _Run) -> str:
-    """The numbers of episodes of a stage in two runs, where they are not the same."""
+    """Return the numbers of episodes of a stage in two runs, in words; empty if they are equal."""
     counts = [len({row["episode"] for row in run.audit.rows if row["stage"] == stage}) for run in (one, other)]
     return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
 
 
 def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Labels of planners by run and label, the same only where the planners are; and what to say of them."""
+    """Return labels of planners by run and label, equal only if the planners are the same; and the notes on them."""
     labels: dict[tuple[str, str], str] = {}
     known = {run.name: list(dict.fromkeys([*run.record.labels, *(row["planner"] for row in run.audit.rows)])) for run in runs}
     notes: list[str] = []
@@ -319,7 +319,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
 
 
 def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Say why a planner is not the same in two runs; nothing where it is."""
+    """Say why a planner is not the same in two runs; empty if it is."""
     both = [stage for stage in first.stages if stage in other.stages]
     if not both:
         yield f"no stage is in both {first.name} and {other.name}"
@@ -342,7 +342,7 @@ def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
 
 
 def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
-    """The number of episodes of robots, in stages of two runs, whose rows differ where both have values."""
+    """Return the number of rows, in stages of two runs, that differ in a column that has a value in both."""
     rows = {row["key"]: row for row in first.audit.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.audit.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
@@ -351,7 +351,7 @@ def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]
 
 
 def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
-    """Say why two things are not the same."""
+    """Say why two stages or planners are not the same."""
     for run, known in ((first, facts), (other, theirs)):
         if not known:
             return f"{run.name} does not say what decided its results"
@@ -360,14 +360,14 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
 
 
 def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
-    """Labels of the planners that nobody asked for in any run."""
+    """Return the labels of the planners that were not requested in any run."""
     there = {run.name: run.record.control or () for run in runs}
     asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
     return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))
 
 
 def _machines(runs: Sequence[_Run]) -> Iterator[str]:
-    """Say where runs of one version are of other commits, or of other machines."""
+    """Note runs of one version with different code, and runs on different machines."""
     made = [run.record.made_on for run in runs]
     known = [(run, run.record.packages[OWN]) for run in runs if run.record.packages and OWN in run.record.packages]
     other = next((run for run, code in known if code != known[0][1]), None)

@@ -1,4 +1,4 @@
-"""The report of a run: one page of tables with intervals, distributions and replays that needs no network."""
+"""The report of a run: one page with tables, intervals, distributions and replays that works without a network."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GROUPS = {
     "taga": "TAGA's rates",
     "crowdnav_code": "CrowdNav's and AG-RL's code",
 }
-"""Groups of metrics (`Metric.group`) in their order, in words."""
+"""Groups of metrics (`Metric.group`) in their order, with their headings."""
 
 OTHER = "Others"
 """The group of metrics that are not Agora's."""
@@ -74,24 +74,25 @@ def render(
     """Return the page of a run.
 
     Args:
-        run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted``, ``problems``, ``notes`` and what `agora.reporting._facts.setting` says are shown where given. Planners
-            that are ``blind`` or the ``controls`` are marked; the first answers are about others than the ``controls``. Failures of
-            planners that are ``blind``, or ``unaware`` of people, say so. ``folder`` is that of the run, for commands, and
-            ``places`` the folder and the own key of each row where they are of several runs. Where it is ``incomplete``, no
-            planner is named best. ``names`` are those of planners by label, where a planner has another label at each level of
-            perception. ``parameters`` are the planners by label as plain data, for the curves of sweeps. Of a ``part`` of a suite
-            no published numbers stand beside. ``limits`` are those of its axes (`agora.reporting.limits.measurement.limits_of`).
-        rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
+        run: description of the run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
+            ``interrupted``, ``problems``, ``notes`` and the entries of `agora.reporting._facts.setting` are shown if given.
+            Planners that are ``blind`` or ``controls`` are marked; the first answers are about the other planners, without
+            ``controls``. Failures of planners that are ``blind``, or ``unaware`` of people, are labelled accordingly. ``folder`` is
+            the folder of the run, for commands. ``places`` has the folder and the original key of each row if the rows come from
+            several runs. If the run is ``incomplete``, no planner is named best. ``names`` has the names of planners by label, if a
+            planner has a separate label at each level of perception. ``parameters`` has the planners by label as plain data, for
+            the curves of sweeps. For a ``part`` of a suite, no published numbers are shown. ``limits`` are the limits on the
+            suite's axes (`agora.reporting.limits.measurement.limits_of`).
+        rows: one row per episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
         baseline: planner that others are compared with; None for the first.
         timing: wall time of control calls, s, by key; None to take it from the recordings.
-        pictures: recordings by key that the pictures of the stages show, of one episode each; None for ``recordings``.
-        reasons: how episodes came to their ends, in words, by key; None to take it from the recordings.
+        pictures: recordings by key for the pictures of the stages, of one episode per stage; None for ``recordings``.
+        reasons: how episodes ended, in words, by key; None to take it from the recordings.
 
     Raises:
-        UnknownNameError: no such baseline.
+        UnknownNameError: the baseline is unknown.
     """
     notes, given = [*(run.get("notes") or ()), *copy_notes(rows)], distinct(rows)
     rows = _name_robots(given)
@@ -151,7 +152,7 @@ def render(
 
 
 def _name_robots(rows: Sequence[Row]) -> list[Row]:
-    """Rows whose planner names the robot too where an episode has robots of several models, or of models that no row tells."""
+    """Return rows; if an episode has robots of several models, or models are unknown, the planners' labels also name the robot."""
     models: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
         episode = (row["planner"], row["stage"], row["episode"], row.get("seed"))
@@ -161,7 +162,7 @@ def _name_robots(rows: Sequence[Row]) -> list[Row]:
 
 
 def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row]) -> dict[str, str]:
-    """Names of planners by the labels on the page: without the level of perception, with the robot where it is there."""
+    """Return names of planners by the labels on the page: without the level of perception, with the robot if labels have it."""
     found = {}
     for row, shown in zip(rows, labelled, strict=True):
         label = str(row["planner"])
@@ -170,7 +171,7 @@ def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row
 
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
-    """Planners of the rows, and those of the run that have no row, in the run's order."""
+    """Return the planners of the rows, and the run's planners without rows, in the run's order."""
     asked = [words_of(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
     present = dict.fromkeys(row["planner"] for row in rows)
     ordered = []
@@ -181,12 +182,12 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
 
 
 def _among(planners: Sequence[str], labels: Sequence[str] | None) -> list[str]:
-    """The planners on the page that have one of some labels."""
+    """Return the planners on the page that have one of some labels."""
     return [planner for planner in planners if planner.split(" · ")[0] in (labels or ())]
 
 
 def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:
-    """The size of the run; without a ranking, and if all planners have all episodes or lack the same, the best planner too."""
+    """Return the size of the run; without a ranking, also the best planner, if all planners have or lack the same episodes."""
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
@@ -244,7 +245,7 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = ta
 
 
 def _published_lines(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the published numbers of the planners on this suite, beside the rows' numbers."""
+    """Return the published numbers of the planners on this suite, next to the rows' numbers."""
     return [
         {"line": one.row, "metric": tables.metric_description(one.metric), **words(one)}
         for one in compare_with_published(suite, rows)
@@ -267,7 +268,7 @@ def _stages(
     calls: Mapping[str, Array],
     names: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Tables of all stages together, then of each if there are several."""
+    """Return the tables of all stages together, then of each stage if there are several."""
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     parts = {"All stages" if len(stages) != 1 else str(stages[0]): rows}
     if len(stages) > 1:
@@ -284,7 +285,7 @@ def _stage(
     calls: Mapping[str, Array],
     names: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The tables of one stage's rows, with the columns that all rows need."""
+    """Return the tables of one stage's rows, with the columns that all rows need."""
     ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
     for planner, members in groups.items():
         counts[planner] = {end: sum(row["outcome"] == end for row in members) for end in ends}
@@ -311,7 +312,7 @@ def _colours(rows: Sequence[Row]) -> dict[str, str]:
 def _cards(
     rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], *, compared: bool = False
 ) -> list[dict[str, Any]]:
-    """A chart for each metric, of all episodes, or of those by which planners are compared (`comparable`)."""
+    """Return a chart for each metric, over all episodes, or over those by which planners are compared (`comparable`)."""
     groups = tables.by_planner(rows, planners)
     reached = {planner: tables.percent(tables.share(members).value) for planner, members in groups.items()}
     cards, kinds = [], {metric.over: metric for metric in metrics}
@@ -333,7 +334,7 @@ def _cards(
 
 
 def _sweeps(parameters: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """The curves of each sweep among the planners."""
+    """Return the curves of each sweep among the planners."""
     found = []
     for sweep in sweeps(parameters, rows):
         cards = []
@@ -358,12 +359,12 @@ def _percent(share: Estimate) -> Estimate:
 
 
 def _drawable(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
-    """Return the recordings of one episode a stage."""
+    """Return the recordings of one episode per stage."""
     return {key: recordings[key] for key in pictured_keys([row for row in rows if row["key"] in recordings], planners)}
 
 
 def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Array]:
-    """Wall times of all control calls by planner, s."""
+    """Return the wall times of all control calls by planner, s."""
     found: dict[str, list[Array]] = {}
     for row in rows:
         if row["key"] in calls:

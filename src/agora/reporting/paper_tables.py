@@ -1,8 +1,8 @@
-"""Tables for papers: a line for each planner, a column for each metric, numbers with their 95 % intervals.
+"""Tables for papers: a line per planner, a column per metric, and numbers with their 95 % intervals.
 
-Values that failing flatters are of the episodes that every planner reached (`agora.reporting.statistics.comparable`). The best
-value is marked by the report's rule: where every planner has a value for each of the same episodes and, where failing flatters,
-reached all of them.
+For metrics that failing flatters, the values come from the episodes that every planner reached
+(`agora.reporting.statistics.comparable`). The best value is marked by the report's rule: if every planner has a value for each of
+the same episodes and, if failing flatters the metric, reached all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Column:
     Attributes:
         metric: the metric.
         estimates: mean of each planner, with its interval, in the metric's unit.
-        cells: the same in words; of a share in percent.
+        cells: the same in words; shares are in percent.
     """
 
     metric: Metric
@@ -47,7 +47,7 @@ class Column:
 
     @property
     def unit(self) -> str:
-        """The unit of the words."""
+        """The unit that the words use."""
         return "%" if self.metric.unit == RATE else self.metric.unit
 
 
@@ -56,11 +56,11 @@ class PaperTable:
     """A table for a paper.
 
     Attributes:
-        title: what was run.
+        title: description of the run.
         planners: labels of the planners.
         episodes: number of rows of each planner.
-        columns: the metrics; first the share that reached the goal.
-        common: whether values that failing flatters are of the episodes that every planner reached.
+        columns: the metrics, first the share that reached the goal.
+        common: whether metrics that failing flatters use only the episodes that every planner reached.
         copied: a sentence for each stage with copies, which count once.
     """
 
@@ -108,9 +108,9 @@ class PaperTable:
         return f"{self.title}\n\n{body}\n\n{' '.join(self.notes())}\n"
 
     def latex(self) -> str:
-        """The table in LaTeX, for the packages booktabs and graphicx; the intervals stand below the numbers.
+        """The table in LaTeX, for the packages booktabs and graphicx; the intervals are below the numbers.
 
-        A table that is wider than the text is made smaller.
+        A table that is wider than the text is scaled down.
         """
         heads = [_tex_stack(column.words) for column in self.columns]
         units = [
@@ -133,7 +133,7 @@ class PaperTable:
         )
 
     def csv(self) -> str:
-        """A line for each planner and metric, with numbers as they are; shares from 0 to 1."""
+        """Return a line for each planner and metric, with unrounded numbers; shares are from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         places = ["places", "low_by_place", "high_by_place", "wider_by_place"]
@@ -150,7 +150,7 @@ class PaperTable:
 
 
 FORMATS = {"latex": PaperTable.latex, "csv": PaperTable.csv, "markdown": PaperTable.markdown}
-"""Texts that a table can be written as."""
+"""The formats of a table."""
 
 
 def paper_table(
@@ -161,12 +161,13 @@ def paper_table(
     Args:
         rows: rows of results, with the labels of the planners.
         planners: labels of planners, in the order of the lines.
-        title: what was run, in words.
-        metrics: names of metrics; those at the head of the report, as far as they are known, where there is none.
-        common: whether values that failing flatters are of the episodes that every planner reached, or of all that each has.
+        title: description of the run, in words.
+        metrics: names of metrics; if empty, the metrics at the head of the report, as far as they are known.
+        common: whether metrics that failing flatters use only the episodes that every planner reached, or all episodes of each
+            planner.
 
     Raises:
-        InputError: no rows, or a metric of which no row has a value. UnknownNameError: no such metric.
+        InputError: there are no rows, or no row has a value of a metric. UnknownNameError: a metric is unknown.
     """
     if not rows:
         raise InputError("no rows for a table")
@@ -207,24 +208,24 @@ _TEX_SIGNS = {
 
 
 def _number(value: float | None) -> str:
-    """A number as it is; empty for none."""
+    """Return a number unrounded; empty for None."""
     return "" if value is None else repr(float(value))
 
 
 def _plain(cell: tables.Cell, best: str, other: str) -> str:
-    """A number with its interval, in words."""
+    """Return a number with its interval, in words."""
     if cell.value is None:
         return "—"
     return " ".join(filter(None, ((best if cell.best else other).format(cell.value), cell.interval)))
 
 
 def _tex(text: str) -> str:
-    """A text with LaTeX's own signs escaped."""
+    """Return a text with LaTeX's special characters escaped."""
     return "".join(_TEX_SIGNS.get(sign, sign) for sign in text).replace(" \\%", "~\\%")
 
 
 def _tex_stack(text: str) -> str:
-    """A head of a column, in two lines of about the same length."""
+    """Return a column head in two lines of about the same length."""
     words = text.split()
     if len(words) == 1:
         return _tex(text)
@@ -234,12 +235,12 @@ def _tex_stack(text: str) -> str:
 
 
 def _tex_line(first: str, *others: str) -> str:
-    """A line of a table; its end would take a bracket or a star that follows for its own."""
+    """Return a line of a table; its end is protected, because LaTeX would read a following bracket or star as part of it."""
     return f"{f'{{{first}}}' if first[:1] in ('[', '*') else first} & {' & '.join(others)} \\\\"
 
 
 def _tex_unit(unit: str) -> str:
-    """A unit with its powers: m/s3 is m/s with a raised 3."""
+    """Return a unit with its powers raised, such as the 3 in m/s3."""
     return re.sub(r"(?<=[A-Za-z])(\d)", r"$^{\1}$", _tex(unit))
 
 

@@ -1,4 +1,4 @@
-"""Published numbers beside those of a run, and whether both can be the same: files in ``configs/published``."""
+"""Compares published numbers with those of a run, and tests whether both can be equal; sources are in ``configs/published``."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class PublishedRow:
     Attributes:
         planner: name of the planner in the source.
         table: place of the table in the source.
-        episodes: number of episodes behind the numbers; 0 where the source does not say.
-        values: mean by metric, and the standard deviation over episodes where it is published.
-        suite: suite on which Agora compares; empty where there is none.
-        stages: stages of the suite; all where empty.
-        ours: the planner as after ``-p`` of ``agora bench``; empty where Agora has none.
+        episodes: number of episodes behind the numbers; 0 if the source does not state it.
+        values: mean by metric, and the standard deviation over episodes if published.
+        suite: suite on which Agora compares; empty if Agora has none.
+        stages: stages of the suite; all if empty.
+        ours: Agora's planner, in the format of ``agora bench -p``; empty if Agora has none.
         why: known differences, in a sentence or two.
     """
 
@@ -67,7 +67,7 @@ class PublishedNumbers:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """A published number beside ours.
+    """A published number and Agora's number.
 
     Attributes:
         source: name of the file in ``configs/published``.
@@ -75,7 +75,7 @@ class PublishedComparison:
         metric: metric that is compared.
         published: published number.
         ours: the mean over a run's episodes with its 95 % interval.
-        difference: ours less the published one, with its 95 % interval.
+        difference: ours minus the published mean, with its 95 % interval.
     """
 
     source: str
@@ -87,7 +87,7 @@ class PublishedComparison:
 
     @property
     def agrees(self) -> bool:
-        """True where the interval of the difference holds 0, so that both can be the same."""
+        """True if the interval of the difference contains 0, so that both numbers can be equal."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and low <= 0.0 <= high
 
@@ -104,8 +104,8 @@ def published_numbers() -> dict[str, PublishedNumbers]:
 def compare_with_published(suite: str, rows: Sequence[Row]) -> Iterator[PublishedComparison]:
     """Compare the rows of a run with the published numbers of its suite.
 
-    Two rates are compared by Newcombe's interval, two means by the normal one. A mean without a published deviation gets ours.
-    A number of unknown episodes counts as exact.
+    Two rates are compared by Newcombe's interval, two means by the normal interval. A published mean without a deviation gets the
+    deviation of Agora's rows. A published number with an unknown number of episodes counts as exact.
 
     Args:
         suite: name of the suite.
@@ -157,6 +157,6 @@ def _with_interval(estimate: Estimate, scale: float, sign: str = "") -> str:
 
 
 def _short(value: float, sign: str = "") -> str:
-    """Three digits, or the whole number where there are more."""
+    """Return a number with three digits, or the integer if it has more digits."""
     places = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1.0 else 2
     return f"{value:{sign}.{places}f}"

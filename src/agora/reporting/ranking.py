@@ -1,7 +1,7 @@
-"""The ranks of planners with their certainty, and the pairs that the same episodes tell apart.
+"""The ranks of planners with their certainty, and the pairs that the same episodes distinguish.
 
-Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
-is one observation: if it has several robots, their mean counts, and copies of an episode count once
+Planners are compared on the episodes for which all of them have a value and, if failing flatters the metric, which all reached. An
+episode is one observation: if it has several robots, their mean counts, and copies of an episode count once
 (`agora.benchmark.results.copies`). Episodes in one place are correlated, so tests and ranks resample places with all their episodes
 (`agora.reporting.clusters.groups_of`). So neither the number of robots nor an easy draw of episodes makes a planner look better
 than another.
@@ -27,7 +27,7 @@ from agora.seeds import Stream
 __all__ = ["Pair", "Ranked", "ranking"]
 
 LEVEL = 0.05
-"""Adjusted p below which two planners are told apart."""
+"""Adjusted p below which two planners differ significantly."""
 
 _FLIPS = 9999
 _FLIPS_EACH = round(2 / LEVEL)  # drawn signs per pair, so that the smallest p stays below the level after Holm's adjustment
@@ -60,7 +60,7 @@ class Pair:
 
     @property
     def apart(self) -> bool:
-        """True where the episodes tell the two apart."""
+        """True if the episodes distinguish the two planners."""
         return self.p < LEVEL
 
 
@@ -74,7 +74,7 @@ class Ranked:
         low: best rank, 1 for the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
         high: worst rank of the same interval.
         best: share of resamples in which it has the best mean; ties share.
-        beats: planners that it is better than and told apart from.
+        beats: planners that are certainly worse.
     """
 
     planner: str
@@ -167,7 +167,7 @@ def paired_p(differences: Sequence[float], places: Sequence[object] | None = Non
 
 
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[Doubles, list[object]]:
-    """(N, K) values of K planners in the N episodes in which all have a value, averaged over robots, and these episodes' places."""
+    """Return (N, K) values of K planners in the N episodes with values of all, averaged over robots, and these episodes' places."""
     places: dict[object, object] = {}
     found: dict[object, dict[str, list[float | None]]] = {}
     for row in distinct(rows):
@@ -184,7 +184,7 @@ def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[
 
 
 def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> list[Pair]:
-    """All pairs of planners whose columns are sorted from the best mean to the worst."""
+    """Return all pairs of planners whose columns are sorted from the best mean to the worst."""
     which = list(itertools.combinations(range(len(names)), 2))
     differences = np.stack([values[:, a] - values[:, b] for a, b in which], 1)
     adjusted = holm(sign_flips(_sums(differences, groups)))
@@ -204,14 +204,14 @@ def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> 
 
 
 def _sums(values: Doubles, groups: Ints) -> Doubles:
-    """(G, C) sums of the rows (N, C) of each group."""
+    """Return (G, C) sums of the rows (N, C) of each group."""
     sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
     np.add.at(sums, groups, values)
     return sums
 
 
 def _ranks(values: Doubles, groups: Ints) -> Doubles:
-    """(B, K) ranks of the columns' means in resamples of the groups of rows, 1 for the largest; ties share."""
+    """Return (B, K) ranks of the columns' means in resamples of the groups of rows, 1 for the largest; ties share."""
     sums, sizes, ranks = _sums(values, groups), np.bincount(groups), []
     size = max(1, _BLOCK // len(sums))
     for begin in range(0, RESAMPLES, size):

@@ -122,18 +122,18 @@ def write_page(
     kept_of: Callable[[Iterable[str]], dict[str, Recording]],
     baseline: str | None = None,
 ) -> Path:
-    """Write the page of rows with the replays and pictures that are worth it, and return its path.
+    """Write the page of rows with a selection of replays and pictures, and return its path.
 
     Args:
         path: path of the page.
-        shown: what was run, as `agora.reporting.page.render` takes it.
+        shown: description of the run, as in `agora.reporting.page.render`.
         rows: rows in the order of the page.
         timing: wall times of control calls, s, by key.
         kept_of: returns the recordings of keys, as far as they were kept.
         baseline: planner that others are compared with; None for the first.
 
     Raises:
-        ResultsError: the page cannot be written. UnknownNameError: no such baseline.
+        ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
     """
     metrics = _metrics()
     chosen = list(dict.fromkeys([*beyond(shown.get("limits") or ()), *choose(rows, MOST_FAILURES)]))
@@ -161,8 +161,9 @@ def _metrics() -> list[Metric]:
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write the outcomes of a run, the distributions of metrics, all of these side by side, and the curves of sweeps, as figures;
-    return their paths.
+    """Write figures of a run: its outcomes, the distributions of metrics, all of these side by side, and the curves of sweeps.
+
+    Return the paths of the figures.
 
     Args:
         folder: folder of the run.
@@ -170,7 +171,7 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
         kind: png, pdf or svg.
 
     Raises:
-        ResultsError: the folder holds no run. UnknownNameError: no such metric.
+        ResultsError: the folder holds no run. UnknownNameError: a metric is unknown.
     """
     from agora.reporting._figures import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save

@@ -22,19 +22,19 @@ from agora.reporting.statistics import RATE, over_places
 __all__ = ["differences", "write_comparison"]
 
 _SHOWN = ("clean_arrival", "time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
-"""Metrics of the lines about differences; the page has all."""
+"""Metrics in the lines about differences; the page has all."""
 
 
 def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> Path:
-    """Write the page that compares runs, as that of one, and return its path.
+    """Write the page that compares runs, in the form of a run's report, and return its path.
 
     Args:
         runs: the runs.
-        path: path of the page; its folder is made.
+        path: path of the page; its folder is created.
         baseline: planner that others are compared with; None for the first.
 
     Raises:
-        ResultsError: the page cannot be written. UnknownNameError: no such planner.
+        ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
     """
     if baseline is not None and baseline not in runs.planners:
         raise UnknownNameError("planner", baseline, runs.planners)
@@ -96,12 +96,12 @@ def _metric(name: str) -> Metric:
 
 
 def _each(values: Iterable[str | None]) -> str | None:
-    """Different values with commas between them; None for none."""
+    """Return distinct values, separated by commas; None without any value."""
     return ", ".join(dict.fromkeys(value for value in values if value)) or None
 
 
 def _by_folder(runs: Merged, keys: Iterable[str]) -> dict[Path, dict[str, str]]:
-    """The keys by folder, and by the key that the row has there."""
+    """Return the keys by folder, and by the row's key in that folder."""
     found: dict[Path, dict[str, str]] = {}
     for key in dict.fromkeys(keys):
         folder, own = runs.places[key]

@@ -1,7 +1,7 @@
 """Intervals and comparisons for tables: rates by Wilson, means and medians by the bootstrap, planners paired by episode.
 
-Every number carries how many values it stands on. A metric that is undefined for some episodes (time to goal where the goal was not
-reached) is never shown without the share of successes: see `Summary`.
+Every number comes with the number of values behind it. A metric that is undefined for some episodes (such as time to goal if the
+goal was not reached) is never shown without the success rate: see `Summary`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RATE = "0/1"
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000
 _KEPT = 16  # blocks of 8 MB: all resamples of 16,000 values
-_SHORT = 500  # values of which estimates are kept
+_SHORT = 500  # largest number of values whose estimates are cached
 _EPISODE = ("suite", "stage", "episode", "seed", "robot")
 
 
@@ -45,8 +45,8 @@ class Estimate:
     Attributes:
         n: number of values behind it.
         value: None for n = 0.
-        low: lower end of the interval; None where it is undefined (n < 2, but for rates).
-        high: upper end of the interval; None where ``low`` is.
+        low: lower end of the interval; None if it is undefined (n < 2, except for rates).
+        high: upper end of the interval; None if ``low`` is None.
         by_place: the interval by place, if it was requested and all values have a place.
     """
 
@@ -67,7 +67,7 @@ class Summary(Estimate):
         unit: unit of the metric.
         direction: direction of the metric.
         episodes: rows in the group; ``n`` of them have a value.
-        success: share of the group's rows with ``success``; None where rows do not say.
+        success: share of the group's rows with ``success``; None if rows lack this column.
     """
 
     group: tuple[Any, ...]
@@ -98,15 +98,15 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
 def bootstrap(
     values: Sequence[float] | Array, statistic: Statistic = "mean", confidence: float = 0.95, resamples: int = RESAMPLES
 ) -> Estimate:
-    """Return the mean or median of values with its bootstrap interval, the same on every call.
+    """Return the mean or median of values with its bootstrap interval; every call gives the same result.
 
-    The mean's interval is bias-corrected and accelerated (Efron 1987), the median's, which has no useful acceleration, is the
-    percentiles'. The resamples depend on the number of values alone, and nothing on their order.
+    The mean's interval is bias-corrected and accelerated (Efron 1987). The median's interval uses percentiles, because the median
+    has no useful acceleration. The resamples depend only on the number of values, and the result does not depend on their order.
 
     Args:
         values: (N,) finite.
         statistic: statistic to estimate, "mean" or "median".
-        confidence: share of such intervals that hold the truth.
+        confidence: share of such intervals that contain the true value.
         resamples: number of resamples.
 
     Raises:
@@ -127,7 +127,9 @@ def bootstrap(
 
 @functools.lru_cache(maxsize=8192)
 def _kept_estimate(data: bytes, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
-    """The estimate from a few values: a report asks several times for the same ones, as of a suite and of its only stage."""
+    """Return the estimate from a few values, cached because a report asks for the same values repeatedly, such as for a suite and
+    its only stage.
+    """
     return _estimate(np.frombuffer(data), statistic, alpha, resamples)
 
 
@@ -144,7 +146,7 @@ def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int)
 
 
 def _between(ordered: Doubles, level: float) -> float:
-    """The quantile of sorted values, as NumPy interpolates it, to the bit; NumPy takes twenty times as long for one number."""
+    """Return the quantile of sorted values, bit-exact with NumPy's interpolation, which takes twenty times as long per number."""
     place = level * (len(ordered) - 1)
     before = int(place)
     low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
@@ -215,9 +217,9 @@ def paired_differences(
 
 
 def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
-    """Return the rows by which planners are compared: of episodes that all of them reached, where failing flatters the metric.
+    """Return the rows by which planners are compared: if failing flatters the metric, those of episodes that all planners reached.
 
-    Of a planner alone they are all its rows.
+    With a single planner, these are all its rows.
     """
     planners = {row["planner"] for row in rows}
     if metric.over == "all" or len(planners) < 2:
@@ -234,14 +236,15 @@ def _episode(row: Row) -> tuple[Any, ...]:
 
 
 def has_reached(row: Row) -> bool:
-    """Return whether the robot of a row reached its goal, as far as the row says how it ended."""
+    """Return whether the robot of a row reached its goal, as far as the row records its end."""
     return bool(row.get("outcome", "reached") == "reached")
 
 
 def rate_difference(first: tuple[float, int], second: tuple[float, int], confidence: float = 0.95) -> Estimate:
-    """Return the difference of two rates of different episodes, each (rate, n), with Newcombe's interval.
+    """Return the difference of two rates over different episodes, each (rate, n), with Newcombe's interval.
 
-    R. G. Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10, from Wilson's.
+    R. G. Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10, based on Wilson's
+    interval.
     """
     (a, n), (b, m) = first, second
     (low_a, high_a), (low_b, high_b) = wilson(round(a * n), n, confidence), wilson(round(b * m), m, confidence)
@@ -250,7 +253,7 @@ def rate_difference(first: tuple[float, int], second: tuple[float, int], confide
 
 
 def mean_difference(first: tuple[float, float, int], second: tuple[float, float, int], confidence: float = 0.95) -> Estimate:
-    """Return the difference of two means of different episodes, each (mean, deviation, n), with the normal interval."""
+    """Return the difference of two means over different episodes, each (mean, deviation, n), with the normal interval."""
     (a, s, n), (b, t, m) = first, second
     half = _quantile(confidence) * math.sqrt(s * s / n + t * t / m)
     return Estimate(n, a - b, a - b - half, a - b + half)
@@ -259,10 +262,10 @@ def mean_difference(first: tuple[float, float, int], second: tuple[float, float,
 def detectable(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> float | None:
-    """Return the true mean difference that so many pairs, spread like these, find with a probability of ``power``.
+    """Return the true mean difference that this number of pairs, with this spread, detects with a probability of ``power``.
 
     It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
-    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal. If
+    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and if all differences are equal. If
     ``places`` of the pairs are given, pairs in the same place count as correlated (`agora.reporting.clusters.deviation_of_mean`).
 
     Raises:
@@ -279,9 +282,9 @@ def detectable(
 def pairs_needed(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> int | None:
-    """Return how many pairs, spread like these, find their mean difference with a probability of ``power``.
+    """Return the number of pairs, with this spread, that detect their mean difference with a probability of ``power``.
 
-    It is `detectable` solved for n, and at least 2. None where the mean is 0, and for fewer than two pairs.
+    It is `detectable` solved for n, and at least 2. None if the mean is 0, and for fewer than two pairs.
     """
     mean = float(np.mean(differences)) if len(differences) else 0.0
     found = detectable(differences, confidence, power, places)
@@ -293,14 +296,15 @@ def pairs_needed(
 def summarise(
     rows: Iterable[Row], metrics: Iterable[Metric], by: Sequence[str] = ("planner",), confidence: float = 0.95
 ) -> list[Summary]:
-    """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
+    """Return a table row for every group and metric: rates with Wilson's interval, other metrics with the mean's bootstrap
+    interval.
 
     Copies count once (`agora.benchmark.results.copies`). Rates also have an interval by place (`agora.reporting.clusters`).
 
     Args:
         rows: rows of results.
         metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
-        by: columns to group by; groups stand in the order of their first row.
+        by: columns to group by; groups are in the order of their first row.
         confidence: confidence of the intervals.
 
     Raises:
@@ -318,7 +322,8 @@ def summarise(
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
-    for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):  # as many values have the same resamples, which are kept
+    # sorted by the number of values: equal numbers have the same resamples, which are cached
+    for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):
         metric, group, values = wanted[k]
         estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
         estimates[k] = with_place_interval(estimate, groups[group], metric.name, confidence) if metric.unit == RATE else estimate
@@ -348,19 +353,19 @@ def _quantile(confidence: float) -> float:
 
 
 def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
-    """First resample and number of resamples of blocks that fit in memory."""
+    """Return the first resample and the number of resamples of blocks that fit in memory."""
     size = max(1, _BLOCK // n)
     return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _indices(n: int, begin: int, count: int) -> Ints:
-    """(count, n) indices of resamples of n values, the same for every set of n values."""
+    """Return (count, n) indices of resamples of n values; they depend on the number of values alone."""
     return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
 
 
 def _accelerated_levels(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
-    """Levels of the bias-corrected and accelerated interval of a mean."""
+    """Return the levels of the bias-corrected and accelerated interval of a mean."""
     below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
     deviation = data - data.mean()
     spread = float((deviation**2).sum())

@@ -1,4 +1,4 @@
-"""The tables of the report: numbers with their intervals as words, ready for the page."""
+"""The tables of the report: numbers with their intervals, formatted for the page."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from agora.reporting.statistics import RATE, Estimate, Summary, has_reached, ove
 from agora.viewer.scene import OUTCOME_COLOURS
 
 OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collision", "timeout", "planner_failed")
-"""Outcomes that have a column even if no episode ended so."""
+"""Outcomes that always have a column."""
 
 REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
-"""What planners are ranked by; rows say it as their outcome."""
+"""The outcome that ranks planners; rows have it as their outcome."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        value: the number in words; None where there is none.
+        value: the number as text; None if there is none.
         sort: the number itself.
         interval: interval in words.
-        note: note beside the number.
-        best: whether it is the best of its row.
+        note: note next to the number.
+        best: whether the number is the best of its row.
         by_place: interval by place in words, with the factor by which it is wider.
     """
 
@@ -57,7 +57,7 @@ class TableRow:
 
 
 def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[Row]]:
-    """Rows of each planner; a planner may have none."""
+    """Return the rows of each planner; a planner may have none."""
     groups: dict[str, list[Row]] = {planner: [] for planner in planners}
     for row in rows:
         groups[row["planner"]].append(row)
@@ -70,12 +70,12 @@ def same_episodes(groups: Mapping[str, Sequence[Row]]) -> bool:
 
 
 def values(rows: Sequence[Row], metric: Metric) -> list[float]:
-    """The values of a metric, as far as it is defined."""
+    """Return the values of a metric where it is defined."""
     return [float(row[metric.name]) for row in rows if row.get(metric.name) is not None]
 
 
 def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
-    """The share of rows with an outcome, with Wilson's interval, and that by place."""
+    """Return the share of rows with an outcome, with Wilson's interval and the interval by place."""
     ended = [float(row["outcome"] == outcome) for row in rows]
     if not ended:
         return Estimate(0, None, None, None)
@@ -91,12 +91,12 @@ def outcome_names(rows: Sequence[Row]) -> list[str]:
 
 
 def outcome_colours(names: Sequence[str]) -> dict[str, str]:
-    """The colour of each outcome."""
+    """Return the colour of each outcome."""
     return {name: OUTCOME_COLOURS.get(name, OUTCOME_COLOURS["planner_failed"]) for name in names}
 
 
 def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
-    """Metrics that some row has a value of, and the names of those that rows have without any value."""
+    """Return the metrics with a value in some row, and the names of those that rows have without any value."""
     columns = {column for row in rows for column in row}
     known = [metric for metric in metrics if metric.name in columns]
     defined = [metric for metric in known if any(row.get(metric.name) is not None for row in rows)]
@@ -105,13 +105,13 @@ def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[
 
 
 def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str, str], Summary]:
-    """Estimates by metric and planner."""
+    """Return estimates by metric and planner."""
     present, _ = shown_metrics(rows, metrics)
     return {(summary.metric, summary.group[0]): summary for summary in summarise(rows, present)}
 
 
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[TableRow]:
-    """Return a line for each metric: means with intervals, and the notes beside them."""
+    """Return a line for each metric: means with intervals, and notes."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
     for metric in metrics:
@@ -129,11 +129,11 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
 
 
 _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
-"""Of a run in which contacts with pedestrians do not end episodes: what SocNavBench's table 2 counts (Biswas et al. 2022)."""
+"""The counts of SocNavBench's table 2 (Biswas et al. 2022), for runs in which contacts with pedestrians do not end episodes."""
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a line for each planner with its episodes by the counts of `_CLEAN`; none where no episode went on after a contact."""
+    """Return a line for each planner with its episodes by the counts of `_CLEAN`; empty if no episode continued after a contact."""
     known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
     if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
         return []
@@ -146,10 +146,10 @@ def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, 
 
 
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[TableRow]:
-    """A line for each metric: each planner's paired difference from the baseline.
+    """Return a line for each metric: each planner's paired difference from the baseline.
 
-    Where failing flatters a metric (`Metric.over`), pairs are of episodes that both reached. Better and worse are called so where
-    at most one in twenty such words of the whole table is expected to be wrong.
+    If failing flatters a metric (`Metric.over`), only episodes that both planners reached are paired. Differences are called better
+    or worse such that at most one in twenty of these words in the whole table is expected to be wrong.
     """
     groups = by_planner(rows, [*others, baseline])
     values = {(metric.name, planner): differences(metric, groups, planner, baseline) for metric in metrics for planner in others}
@@ -175,12 +175,13 @@ def levels_of(rows: Sequence[Row]) -> list[str]:
 
 
 def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A line for each planner: the share that reached the goal at each level, and the paired differences from the first.
+    """Return a line for each planner: the share that reached the goal at each level, and the paired differences from the first
+    level.
 
     Args:
         rows: rows at any levels.
         levels: levels of perception, the columns.
-        names: names of planners by label, where their rows have another label at each level.
+        names: names of planners by label, if their rows have a separate label at each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -198,7 +199,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
 
 
 def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Calls, mean, percentiles and longest of each planner's calls, ms."""
+    """Return the number of calls, and mean, percentiles and maximum of each planner's call times, ms."""
     lines = []
     for planner, times in seconds.items():
         if not len(times):
@@ -222,7 +223,7 @@ def metric_description(metric: Metric) -> dict[str, Any]:
 def cell(
     estimate: Estimate, *, rate: bool = False, note: str = "", best: bool = False, signed: bool = False, places: int | None = None
 ) -> Cell:
-    """An estimate in words, with so many decimal places; rates in percent with one."""
+    """Return an estimate as text, with this number of decimal places; rates in percent with one."""
     if estimate.value is None:
         return Cell(note=note)
     factor, plus, places = (100.0, "+" if signed else "", 1) if rate else (1.0, "+" if signed else "", places)
@@ -235,9 +236,9 @@ def cell(
 
 
 def decimals(estimates: Sequence[Estimate]) -> int | None:
-    """Decimal places that show two digits of the narrowest interval's half-width; None without intervals.
+    """Return the decimal places that show two digits of the narrowest interval's half-width; None without intervals.
 
-    There are 6 at most, and no more than show four digits of the largest number.
+    The result is at most 6, and gives the largest number at most four digits.
     """
     widths = [e.high - e.low for e in estimates if e.low is not None and e.high is not None and e.high > e.low]
     if not widths:
@@ -247,16 +248,16 @@ def decimals(estimates: Sequence[Estimate]) -> int | None:
 
 
 def percent(value: float | None) -> str:
-    """A share in words."""
+    """Return a share as text."""
     return "none" if value is None else f"{100 * value:.0f} %"
 
 
 def differences(
     metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str
 ) -> tuple[list[float], list[object]]:
-    """The paired differences and their places; if failing flatters the metric, only of episodes that both planners reached.
+    """Return the paired differences and their places; if failing flatters the metric, only of episodes that both planners reached.
 
-    There are none if either planner has no row or no such column.
+    The result is empty if either planner has no row, or no row has the column.
     """
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):
@@ -265,10 +266,10 @@ def differences(
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
-    """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal.
+    """Return the planners with the best mean, if every planner has a value for each of the same episodes and not all are equal.
 
-    Where failing flatters the metric, every planner must have reached all of them. A planner that failed in an episode, and so left
-    its robot alone, is never the best, nor is one whose episode the simulator cut short.
+    If failing flatters the metric, every planner must have reached all of these episodes. A planner that failed in an episode, and
+    so stopped controlling its robot, is never the best, nor is a planner with an episode that the simulator cut short.
     """
     drove = {name for name, members in groups.items() if FAILURES.isdisjoint(row["outcome"] for row in members)}
     means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None and planner in drove}
@@ -281,7 +282,7 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
 
 
 def _verdict(metric: Metric, difference: Estimate) -> str:
-    """Better or worse, by the sign of a difference; not sure where its interval holds 0."""
+    """Return better or worse, by the sign of a difference; "not sure" if its interval contains 0."""
     if metric.direction == "neutral" or not difference.value:
         return ""
     if difference.low is not None and difference.high is not None and difference.low <= 0.0 <= difference.high:

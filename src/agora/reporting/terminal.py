@@ -1,4 +1,4 @@
-"""The rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
+"""Prints the rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ _ENDS = {
     "planner_failed": "failed",
     "simulator_failed": "simulator failed",
 }
-"""How episodes end that do not reach the goal, and the heads of their columns."""
+"""Ends of episodes without arrival, and the heads of their columns."""
 
 _RARE = ("robot_collision", "simulator_failed")
-"""Those that have a column only where some episode ended so."""
+"""Ends that have a column only if they occur."""
 
 _FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
 """Words about the first failure of a planner, and of the simulator under it."""
 
 _LABEL, _WIDE = 40, 1000
-"""Characters of a line of the planner's label, which goes on below, and of a console in which no column is squeezed."""
+"""Characters per line of the planner's label, which may wrap, and width of a console in which no column is squeezed."""
 
 _TOUCHED = "touched"
-"""Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
+"""Head of the column of episodes that reached the goal after a contact; shown only if there are any."""
 
 
 def print_rows(
     rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
 ) -> None:
-    """Print a table with a line for each planner, why planners or the simulator failed, and the first answers.
+    """Print a table with a line for each planner, the reasons why planners or the simulator failed, and the first answers.
 
-    An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
+    An episode is a success, or in one of the following columns, so that each line adds up to its number of episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners in their order; those without a row have no line.
-        again: returns the command that runs the episode of a row again; empty where there is none.
+        again: returns the command that repeats the episode of a row; empty if no command does.
         answers: answers (`agora.reporting._answers`).
     """
     console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)

@@ -1,9 +1,9 @@
-"""Contract suites: the rules that every component must keep. Call one from a test of your own:
+"""Contract suites: the rules that every component must follow. Call a suite from your own test:
 
 def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 
-Each name is imported from its module when it is first asked for.
+Each name is imported from its module at its first use.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
     """Import one of the names in ``__all__``.
 
     Raises:
-        AttributeError: there is no such name.
+        AttributeError: the name is unknown.
     """
     if name not in _HOMES:
         raise AttributeError(f"module 'agora.testing' has no attribute {name!r}; it has {', '.join(__all__)}")

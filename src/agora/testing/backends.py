@@ -1,4 +1,4 @@
-"""The contract of backends."""
+"""The contract for backends."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _BARRIER = Map.from_shapes(segments=[[2.1, -2.2, 2.1, 6.8]], bounds=(-4.3, -2.2,
 def check_backend(simulator: AnySimulator) -> None:
     """Check the engine of a simulator against the contract of `agora.interfaces.Backend`.
 
-    Episodes begin as their starts say; steps are counted and shown; robots drive and come to stand; walls, people and robots are
-    touched where they are, and end episodes only where the terms say so; goals are reached and followed by the next, the time limit
-    ends the others; changed records are adopted; worlds that are done stay as they are; the same commands give the same bits,
-    also after a reset, with fewer calls and whatever the other worlds do.
+    Episodes begin at their starts; steps are counted and shown; robots drive and stop; contacts with walls, people and robots occur
+    at the right positions, and end episodes only if the terms say so; goals are reached and followed by the next, the time limit
+    ends other episodes; changed records are adopted; finished worlds do not change; the same commands give the same bits, also
+    after a reset, with fewer calls and regardless of the other worlds.
 
     Args:
-        simulator: that can ``step``; one with an engine of its own, or one that moves robots in the library's.
+        simulator: simulator that can ``step``, with its own engine, or moving robots in the library's engine.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the simulator breaks a clause.
     """
     check = _Check(simulator, type(simulator).__name__)
     check.begins()
@@ -69,7 +69,7 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def expect(self, right: object, clause: str) -> None:
@@ -78,7 +78,7 @@ class _Check:
             raise self.fail(clause)
 
     def made(self, starts: Sequence[Start], **terms: Any) -> _Driven:
-        """An engine at the starts."""
+        """Return an engine at the starts."""
         conditions = Conditions(Periods(_DT, _DT, _DT, _DT), simulator=self.simulator, **terms)
         backend = backend_of(starts, conditions)
         for w, start in enumerate(starts):
@@ -87,7 +87,7 @@ class _Check:
         return _Driven(backend)
 
     def begins(self) -> None:
-        """Episodes begin as their starts say, also a second time and in one world alone."""
+        """Check that episodes begin at their starts, also a second time and in one world alone."""
         starts = crowd()
         driven = self.made(starts)
         for again in (False, True):
@@ -112,7 +112,7 @@ class _Check:
                 driven.backend.reset(1, starts[1])
 
     def counts_steps(self) -> None:
-        """Steps are counted, and shown when they have passed."""
+        """Check that steps are counted, and shown after they have passed."""
         driven = self.made([_start()] * 2, ends=0)
         driven.leave(1)
         world, ticks = driven.backend.world, list[int]()
@@ -123,7 +123,7 @@ class _Check:
         self.expect(steps == [3, 0], f"the clocks of a world that runs and of one that is done say {steps} after 3 steps")
 
     def drives(self) -> None:
-        """Robots get as far as their speed says, straight ahead or round, and come to stand."""
+        """Check that robots get as far as their speed allows, straight ahead or on an arc, and stop."""
         driven = self.made([_start(pose=(-1.0, 0.5, 0.6))], ends=0)
         driven.run(40, (_SPEED, 0.0, 0.0))
         x, y, heading = driven.pose(0)
@@ -146,7 +146,7 @@ class _Check:
         self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "told to stand for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
-        """The first goal sends on, the last one ends the episode, in the step in which the robot is near."""
+        """Check that the first goal is followed by the next, and the last one ends the episode in the step of the arrival."""
         goals = np.array([[1.0, 0.0, 0.0], [2.5, 0.0, 0.0]])
         driven = self.made([_start(goals=goals)])
         world, goal = driven.backend.world, 0
@@ -171,7 +171,7 @@ class _Check:
         raise self.fail(f"a robot that drives at its goals for {120 * _DT:g} s does not reach the last one")
 
     def times_out(self) -> None:
-        """A robot that does not arrive ends at the time limit."""
+        """Check that a robot that does not arrive ends at the time limit."""
         driven = self.made([_start(timeout=1.0)])
         driven.run(30, (0.0, 0.0, 0.0))
         ends = driven.backend.world.status.ends
@@ -181,7 +181,7 @@ class _Check:
         )
 
     def touches_walls(self) -> None:
-        """Walls stop robots; contacts end an episode where the terms say so, and are counted elsewhere."""
+        """Check that walls stop robots, and that contacts end an episode if the terms say so, and are counted otherwise."""
         for ends in (True, False):
             driven = self.made([_start(place=_BARRIER)], **({} if ends else {"ends": 0}))
             contacts = driven.run(80, (_SPEED, 0.0, 0.0))
@@ -190,7 +190,7 @@ class _Check:
             self.ended(driven, contacts, ContactKind.WALL, Outcome.WALL_COLLISION if ends else None, (1.8, 0.0))
 
     def touches_people(self) -> None:
-        """People who stand in the way are touched where they are, and named."""
+        """Check that contacts with standing people occur at the right position, and name the person."""
         people = replace(_standing([2.4, 0.1]), id=np.array([37], np.int32))
         for ends in (True, False):
             driven = self.made([_start(people=people)], **({} if ends else {"ends": 0}))
@@ -200,7 +200,7 @@ class _Check:
             self.expect(contacts[0].party == 37, f"the pedestrian 37 was touched, and the contact says {contacts[0].party}")
 
     def touches_robots(self) -> None:
-        """Robots that meet touch each other, and leave the world where the terms say so."""
+        """Check that robots that meet touch each other, and leave the world if the terms say so."""
         facing = _start(pose=(-1.0, 1.0, 0.0), more=(RobotStart(_DISC, np.array([2.0, 1.0, np.pi]), np.array([[-4.0, 6.0, 0.0]])),))
         driven = self.made([facing], remove=True)
         contacts = driven.run(60, (_SPEED, 0.0, 0.0))
@@ -212,7 +212,7 @@ class _Check:
     def ended(
         self, driven: _Driven, contacts: Sequence[Contact], kind: ContactKind, outcome: Outcome | None, where: tuple[float, float]
     ) -> None:
-        """Contacts of a kind alone were noted at the right place and moment, and ended the episode or not."""
+        """Check that only contacts of one kind occurred, at the right position and time, and ended the episode or not."""
         kinds = {contact.kind for contact in contacts}
         self.expect(kinds == {kind}, f"a robot that drove at a {kind.name.lower()} touched {[one.name for one in kinds]}")
         world = driven.backend.world
@@ -225,7 +225,7 @@ class _Check:
         self.expect(-1e-6 <= late <= _DT + 1e-6, f"a contact with a {kind.name.lower()} is noted {late:.2f} s after its moment")
 
     def adopts(self) -> None:
-        """Planners that failed, places that were changed and worlds that were left are adopted."""
+        """Check that failed planners, changed positions and worlds that are left are adopted."""
         driven = self.made([_start(), _start(), _start()], ends=0)
         world, backend = driven.backend.world, driven.backend
         driven.run(5, (_SPEED, 0.0, 0.0))
@@ -245,7 +245,7 @@ class _Check:
         self.expect(identical(left, driven.state(2)), "something moves in a world that is done")
 
     def repeats(self) -> None:
-        """The same commands give the same bits: again, after another episode, alone, and in calls of more steps."""
+        """Check that the same commands give the same bits: again, after another episode, alone, and in calls of more steps."""
         starts = crowd()
         first, again, used, long = (self.made(starts, ends=0) for _ in range(4))
         used.run(7, (0.7, 0.0, -0.4))
@@ -265,7 +265,7 @@ class _Check:
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 
     def nobody(self) -> None:
-        """Worlds without robots go on, those without people too."""
+        """Check that worlds without robots continue, and also worlds without people."""
         driven = self.made([replace(start, robots=()) for start in crowd()])
         driven.backend.advance(2, _nothing)
         self.expect(not driven.backend.world.status.clock.done.any(), "a world without robots is done")
@@ -273,11 +273,11 @@ class _Check:
 
 
 class _Driven:
-    """An engine whose robots are driven.
+    """An engine whose robots drive.
 
     Attributes:
         backend: the engine.
-        noted: end of the step in which the first contact of world 0 was noted, s.
+        noted: end of the step in which the first contact of world 0 was recorded, s.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -285,7 +285,9 @@ class _Driven:
         self.noted = np.nan
 
     def run(self, steps: int, twist: ArrayLike, at_once: int = 1) -> list[Contact]:
-        """Drive every robot by a twist (3,) for some steps, so many in one call; returns the contacts of the first world."""
+        """Drive every robot by a twist (3,) for some steps, with a number of steps per call; return the contacts of the first
+        world.
+        """
         world, found = self.backend.world, list[Contact]()
         for _ in range(steps // at_once):
             world.command(np.broadcast_to(np.asarray(twist, np.float32), (world.under_way.size, 3)), world.under_way, ())
@@ -323,13 +325,13 @@ def _start(
     timeout: float = 60.0,
     more: tuple[RobotStart, ...] = (),
 ) -> Start:
-    """An episode of one robot, or more."""
+    """Return an episode of one robot, or more."""
     robot = RobotStart(_DISC, np.asarray(pose, float), np.asarray(goals, float))
     return Start("contract/backend/0", 3, place, (robot, *more), people or PedestrianStarts.none(), timeout, goal_tolerance=0.3)
 
 
 def _standing(place: ArrayLike) -> PedestrianStarts:
-    """Somebody who stays where they are."""
+    """Return pedestrians who stand still."""
     here = np.asarray(place, float).reshape(1, 2)
     one, whole = np.ones(1), np.ones(1, np.int32)
     return PedestrianStarts(
@@ -347,4 +349,4 @@ def _standing(place: ArrayLike) -> PedestrianStarts:
 
 
 def _nothing() -> None:
-    """Nothing is to be done after a step."""
+    """Do nothing after a step."""

@@ -1,4 +1,4 @@
-"""A scene in which something is bad for each robot: the possible inputs that must not be a surprise."""
+"""A scene with one kind of bad input per robot, which planners must handle."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ INPUTS = (
     "a pedestrian in the robot",
     "500 pedestrians",
 )
-"""Bad input for each robot of `bad_inputs`."""
+"""Kinds of bad input, one for each robot of `bad_inputs`."""
 
 NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INPUTS))
 BEARING = 0.35
-"""Of the wall and the pedestrian in robots, from their headings, rad."""
+"""Bearing of the touched wall and pedestrian from the headings of their robots, rad."""
 
-_SLOTS, _FEW = 750, 5  # two of three are there
+_SLOTS, _FEW = 750, 5  # two of three are present
 _INTO, _BODY = 0.45, 0.3  # m, from centre to centre; a wall is as small as those of `observation`
 
 
@@ -40,9 +40,9 @@ _INTO, _BODY = 0.45, 0.3  # m, from centre to centre; a wall is as small as thos
 def bad_inputs(
     window: Window | None = None, semantics: SemanticWindow | None = None, **kind: Any
 ) -> tuple[Observation, Observation]:
-    """Return a crooked scene in which something is bad for each robot, and the same with paths and beams again.
+    """Return an irregular scene with one kind of bad input per robot, and the same scene with restored paths and beams.
 
-    Those that touch something stand.
+    Robots that touch something stand still.
 
     Args:
         window: window of the costmap.
@@ -68,13 +68,13 @@ def bad_inputs(
 
 
 def _before(pose: Floats) -> Array:
-    """Return the middle of the thing that touches a robot from the front, a little to its left."""
+    """Return the middle of the object that touches a robot from the front, a little to its left."""
     angle = float(pose[2]) + BEARING
     return pose[:2] + _INTO * np.array((math.cos(angle), math.sin(angle)))
 
 
 def _copied(value: Any) -> Any:
-    """A record with copies of its arrays."""
+    """Return a record with copies of its arrays."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(value, **{name: _copied(part) for name, part in vars(value).items()})
     if isinstance(value, dict):

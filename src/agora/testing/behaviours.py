@@ -1,4 +1,4 @@
-"""The contract of behaviours."""
+"""The contract for behaviours."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ _NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_
 def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement: float = 0.95) -> None:
     """Check a behaviour against the contract of `agora.interfaces`.
 
-    What it decides is finite and in range, also for nobody and for one pedestrian; the same episode gives the same bits whatever
-    was run before; it writes waypoints, preferred speeds, groups, minds and headings alone and draws from no global generator; an
-    episode alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; worlds that are
-    done stay as they are; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is
-    refused.
+    Its decisions are finite and in range, also without pedestrians and for one; the same episode gives the same bits regardless of
+    earlier runs; it writes only waypoints, preferred speeds, groups, minds and headings, and draws from no global generator; an
+    episode alone, in a batch and with more empty slots has the same bits; values in empty slots have no meaning; finished worlds do
+    not change; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is refused.
 
     Args:
         behaviour: behaviour to check.
@@ -40,7 +39,7 @@ def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement:
         agreement: share of the pedestrians who must agree in the moved scene: less than 1 for decisions at a threshold.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the behaviour breaks a clause.
     """
     check = _Check(behaviour, type(behaviour).__name__)
     check.refuses_nan()
@@ -60,11 +59,11 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start], slots: int = 0, robot: float = 0.4) -> Engine:
-        """An engine at the starts, in which the first robots drive in circles."""
+        """Return an engine at the starts, in which the first robots drive in circles."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), behaviours=(self.behaviour,), ends=0), slots=slots)
         for world, start in enumerate(starts):
             engine.reset(world, start)
@@ -72,7 +71,7 @@ class _Check:
         return engine
 
     def run(self, starts: Sequence[Start], slots: int = 0, steps: int = _STEPS) -> Engine:
-        """The engine after some steps, in which nothing but the behaviour steers pedestrians."""
+        """Return the engine after some steps, in which only the behaviour steers pedestrians."""
         engine = self.engine(starts, slots)
         for step in range(steps):
             self.step(engine, f"step {step} of worlds of {[s.crowd_size for s in starts]} pedestrians")
@@ -97,7 +96,7 @@ class _Check:
         engine.step()
 
     def in_range(self, engine: Engine, where: str) -> None:
-        """Waypoints and speeds are numbers, minds hold what they may."""
+        """Check that waypoints and speeds are numbers, and that minds have valid values."""
         active, minds = engine.world.pedestrians.active, engine.world.minds
         for name, value in {
             "waypoints.x": engine.world.waypoints.x,
@@ -126,7 +125,7 @@ class _Check:
         return tuple(array[world, :n].copy() for record in records for array in record)
 
     def refuses_nan(self) -> None:
-        """Parameters must be numbers."""
+        """Check that parameters must be numbers."""
         for field in dataclasses.fields(self.behaviour) if dataclasses.is_dataclass(self.behaviour) else ():
             if type(getattr(self.behaviour, field.name)) is float and field.init:
                 try:
@@ -136,7 +135,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Decisions for all sizes of crowd."""
+        """Check the decisions for all sizes of crowd."""
         for sizes in (SIZES, (0,), (1,)):
             self.run(crowd(sizes, seed=2))
 
@@ -161,7 +160,7 @@ class _Check:
                 raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """A world has the same bits alone, in a batch, and with more empty slots."""
+        """Check that a world has the same bits alone, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.run(starts)
         wide = self.run(starts, slots=3 * together.world.slots)
@@ -173,7 +172,7 @@ class _Check:
                 raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """Check that values in an empty slot mean nothing."""
+        """Check that values in an empty slot have no meaning."""
         starts = crowd()
         results = []
         for seed in (3, 4):
@@ -193,7 +192,7 @@ class _Check:
                 raise self.fail(f"empty slots count in world {world}")
 
     def done_worlds(self) -> None:
-        """A world that is done stays as it is."""
+        """Check that a finished world does not change."""
         starts = crowd()
         engine = self.run(starts, steps=5)
         engine.world.status.clock.done[0] = True
@@ -204,7 +203,7 @@ class _Check:
             raise self.fail("decides in a world that is done")
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """Waypoints move with the scene, and nothing else changes."""
+        """Check that waypoints move with the scene, and nothing else changes."""
         homes = {seed: self.run(crowd(seed=seed, walls=False)) for seed in (1, 2)}
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned": Move(4.0, -8.0, 0.7)}.items():
             wrong = []

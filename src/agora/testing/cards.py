@@ -1,4 +1,4 @@
-"""The contract of a scenario card."""
+"""The contract for scenario cards."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _DRAWS = 20
 
 
 def check_card(card: Card, *, attempts: int = 3) -> Solution:
-    """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution that was found.
+    """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution.
 
-    It says what it is about, its metrics exist; parameters of twenty draws are in their ranges, the same stream gives the same
-    situation; starts are free, and goal and waypoints can be reached; in one of some draws the oracle reaches the goal without a
-    contact and the interaction occurs, which without the people it does not; a robot that gives way to nobody comes close to
-    somebody in that draw, if the card says that this is a conflict.
+    It has a description, its metrics exist; parameters of twenty draws are in their ranges, the same stream gives the same
+    situation; starts are free, and goal and waypoints can be reached; in at least one of some draws, the oracle reaches the goal
+    without a contact and the interaction occurs, but does not occur without the people; a robot that gives way to nobody comes
+    close to somebody in that draw, if the card describes a conflict.
 
     Args:
         card: card to check.
-        attempts: draws of which one must be solved.
+        attempts: number of draws of which at least one must be solved.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the card breaks a clause.
     """
     texts = {"title", "origin", "tests", "leaves_out", "intended", "happens"}
     if missing := sorted(name for name in texts if not getattr(card, name)):
@@ -60,7 +60,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
 
 
 def _check_draws(card: Card) -> None:
-    """Parameters in range, situations of the same stream the same, places valid."""
+    """Check that parameters are in range, the same stream gives the same situation, and positions are valid."""
     radius = load_robot(ROBOT).radius
     for k in range(_DRAWS):
         where = f"{card.name}: draw {k}"
@@ -80,7 +80,7 @@ def _check_draws(card: Card) -> None:
 
 
 def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
-    """Check that the drive without the people, or with somebody where there was nobody, is not the interaction."""
+    """Check that a drive is not the interaction if people are missing, or if a person is added to an empty scene."""
     situation, recording = situation_of(suite, card.name, episode), solution.recording
     if situation.people:
         start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())

@@ -1,4 +1,4 @@
-"""The contract of channels."""
+"""The contract for channels."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ def check_channel(
 ) -> None:
     """Check a channel against the contract of `agora.interfaces.Provider`.
 
-    Readings are finite and between the bounds of their fields, in a crowd and with nobody about; nothing but the channel's own
-    reading is written to, no global generator is drawn from, and the same world gives the same bits, also where another episode was
-    before. A world alone gives what it gives among others; robots that change places change their readings. In a scene that is
-    moved as a whole, readings in the frames "robot" and "sensor" are the same, and places and directions in the frame "map" are
-    moved.
+    Readings are finite and between the bounds of their fields, in a crowd and without people; only the channel's own reading is
+    written, no global generator is used, and the same world gives the same bits, even after another episode. A world alone gives
+    the same readings as among others; robots that exchange positions exchange their readings. In a scene that is moved as a whole,
+    readings in the frames "robot" and "sensor" are the same, and positions and directions in the frame "map" move along.
 
     Args:
-        channel: channel to check. The channels that it needs are provided, made from the true pedestrians and a lidar.
-        simulator: simulator whose measurements it asks for.
+        channel: channel to check. The channels that it needs are provided from the true pedestrians and a lidar.
+        simulator: simulator that provides its measurements.
         tolerance: tolerance of readings in the moved scene, in the unit of the field.
-        agreement: share of the readings that must agree there: a ray along a corner may pass it or not.
+        agreement: share of the readings that must agree there: a ray may hit or miss a corner.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the channel breaks a clause.
     """
     name = type(channel).__name__
     try:
@@ -76,12 +75,12 @@ class _Check:
         return self.wiring.shown[0][1]
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     @contextmanager
     def observer(self, world: World) -> Iterator[Observer]:
-        """The channel and all that it needs, on the robots of every world."""
+        """Return the channel and all that it needs, on the robots of every world."""
         bodies = NativeBodies(world) if self.simulator is None else self.simulator.bodies(world)
         try:
             yield Observer(world, self.wiring, DT, bodies.sensors())
@@ -110,13 +109,13 @@ class _Check:
         return {name: array.copy() for name, array in bound.reading.items()}
 
     def _pure(self, seen: Observer, world: World) -> Any:
-        """Guards everything that the channel must not write to."""
+        """Guard everything that the channel must not write."""
         needed = {one.channel: bound.reading for one, bound in seen.bound.items() if one != self.channel}
         state = {"people": world.pedestrians, "traits": world.traits, "robots": world.robots, "maps": world.maps}
         return pure(self.name, **state, needs=needed)
 
     def says(self) -> None:
-        """Its name and its fields."""
+        """Check the channel's name and fields."""
         name, there = self.channel.channel, available("channels")
         if not name.isidentifier() or (name in there and load("channels", name) is not type(self.channel)):
             raise self.fail(f"channel: expected a name of its own, got {name!r}")
@@ -127,7 +126,7 @@ class _Check:
                 raise self.fail(f"{key}: in the frame map it must end with x and y, its shape is {one.shape}")
 
     def measures(self) -> None:
-        """Readings in crowds, with nobody about, and again."""
+        """Check the readings in crowds, without people, and repeated."""
         for seed in (1, 2, 3):
             starts = crowd(seed=seed)
             world = standing(starts)
@@ -146,7 +145,7 @@ class _Check:
         self.read(standing(crowd((0,))), crowd((0,)))
 
     def begins_afresh(self) -> None:
-        """An episode after another one, in the same worlds."""
+        """Check an episode after another one, in the same worlds."""
         starts = crowd()
         others = tuple(replace(other, map=start.map) for other, start in zip(crowd(seed=2), starts, strict=True))
         first, world = self.read(standing(starts), starts), standing(starts)
@@ -159,7 +158,7 @@ class _Check:
                 raise self.fail(f"{name}: an episode reads something of the one before it")
 
     def worlds_and_robots_are_alone(self) -> None:
-        """A world alone, and robots that change places."""
+        """Check a world alone, and robots that exchange positions."""
         starts = crowd()
         whole = self.read(standing(starts), starts)
         for number, start in enumerate(starts):
@@ -181,7 +180,7 @@ class _Check:
                 raise self.fail(f"robots are mixed: {name} where the robots change places")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
-        """Return the readings of the channel where it works in one world alone; unwritten values hold a number of their own."""
+        """Return the readings of the channel if it runs in one world alone; unwritten values keep a marker."""
         with self.observer(world) as seen:
             _begin(seen, starts)
             bound = seen.bound[self.channel]
@@ -191,7 +190,7 @@ class _Check:
             return bound.reading
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """In a scene that is moved as a whole."""
+        """Check a scene that is moved as a whole."""
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2)}.items():
             here, there = (self.read(standing(crowd(move=m), move=m), crowd(move=m)) for m in (Move(), move))
             for name, one in self.channel.fields.items():
@@ -204,7 +203,7 @@ class _Check:
 
 
 def _begin(seen: Observer, starts: Sequence[Start]) -> None:
-    """Begin the episodes, and have all channels measured and read once, as the last of which the channel's own is done again."""
+    """Begin the episodes, and measure and read all channels once; the channel itself is then repeated last."""
     for w, start in enumerate(starts):
         for r, robot in enumerate(start.robots):
             seen.place(w, r, robot.model)
@@ -213,7 +212,7 @@ def _begin(seen: Observer, starts: Sequence[Start]) -> None:
 
 
 def _work(bound: Bound, first: int, last: int) -> None:
-    """Do the work of a channel in some worlds."""
+    """Run a channel in some worlds."""
     for work in (bound.measure, bound.read):
         if work is not None:
             work(first, last)

@@ -1,4 +1,4 @@
-"""The contract of costmap layers."""
+"""The contract for costmap layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.interfaces import CostmapLayer
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
 
-_ROWS, _SHAPE, _CELL = 3, (47, 71), 0.125  # a lattice that float32 holds exactly, so that moved costmaps are equal to the bit
+_ROWS, _SHAPE, _CELL = 3, (47, 71), 0.125  # a lattice that float32 represents exactly, so that moved costmaps are bit-exact
 _UNKNOWN, _LETHAL = 255, 254
 
 
@@ -33,15 +33,15 @@ class _Crowd:
 def check_costmap_layer(layer: CostmapLayer) -> None:
     """Check a costmap layer against the contract of `agora.interfaces`.
 
-    It reads a known attribute; what it draws is the same at every call, does not depend on the other rows, on slots, or on those
-    who are not present, and moves with the scene by whole cells; it puts something on a free costmap where the evidence is 1;
-    obstacles and unknown cells stay; nothing but the costs is written to.
+    It reads a known attribute; its costs are the same at every call, do not depend on the other rows, on slots, or on absent
+    pedestrians, and move with the scene by whole cells; it adds costs to a free costmap if the evidence is 1; obstacles and unknown
+    cells stay; only the costs are written.
 
     Args:
         layer: layer to check.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the layer breaks a clause.
     """
     name = type(layer).__name__
     if layer.attribute not in ATTRIBUTES:
@@ -70,7 +70,7 @@ _PER_PEDESTRIAN = ("position", "velocity", "heading", "evidence", "present")
 
 
 def _crowd() -> _Crowd:
-    """Pedestrians about the middle of each costmap; the second slot is not in use."""
+    """Return pedestrians about the middle of each costmap; the second slot is empty."""
     random = np.random.Generator(np.random.Philox(5))
     shape = (_ROWS, 7)
     origin = np.array([[-3.0, 2.0], [5.5, -8.25], [0.0, 0.0]], np.float32)
@@ -93,7 +93,7 @@ def _moved(crowd: _Crowd, shift: Floats) -> _Crowd:
 
 
 def _draw(layer: CostmapLayer, crowd: _Crowd, *, below: int = 0, rows: tuple[int, int] = (0, _ROWS)) -> Array:
-    """The costmaps (N, H, W) of a layer on cells of cost ``below``."""
+    """Return the costmaps (N, H, W) of a layer on cells of cost ``below``."""
     cost = np.full((_ROWS, *_SHAPE), below, np.uint8)
     name = type(layer).__name__
     given = {key: getattr(crowd, key) for key in (*_PER_PEDESTRIAN, "origin")}

@@ -1,4 +1,4 @@
-"""The contract of crowd models."""
+"""The contract for crowd models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
 _STEPS = 6
 _STILL = 0.02  # m/s and rad
-_ARRIVAL, _REST = 30.0, 5.0  # s to come to a place and to rest there, and of standing
+_ARRIVAL, _REST = 30.0, 5.0  # s to reach a position and stop there, and s of standing
 
 
 class _Companion:
@@ -45,22 +45,22 @@ def check_crowd_model(
 ) -> None:
     """Check a crowd model, of either form, against the contract of `agora.interfaces`.
 
-    What it answers is finite, also for nobody, for one pedestrian, for two at one place, at the waypoint and at a wall; the same
-    scene gives the same bits whatever was asked before; nothing given is written to; no global generator is drawn from; a world
-    alone, in a batch and with more empty slots has the same bits; what is in empty slots means nothing; robots that are not seen do
-    not count; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored answers; a parameter that is not a
-    number is refused. In an engine it moves its pedestrians the same whether a world is alone or in a batch; where a second model
-    moves every other pedestrian, the answers for the others stay its own; with a ``max_step`` it is asked in substeps of that. A
-    pedestrian that has reached its only waypoint, or the last of a list that is followed once, stands there.
+    Its results are finite, also without pedestrians, for one pedestrian, for two at one position, at the waypoint and at a wall;
+    the same scene gives the same bits regardless of earlier calls; inputs are not written; no global generator is used; a world
+    alone, in a batch and with more empty slots has the same bits; values in empty slots have no meaning; unseen robots have no
+    effect; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored results; a parameter that is not a number
+    is refused. In an engine, it moves its pedestrians in the same way whether a world is alone or in a batch; if a second model
+    moves every other pedestrian, it still moves the others; with a ``max_step``, it is called in substeps of this length. A
+    pedestrian that has reached its only waypoint, or the last of a list that is followed once, stops there.
 
     Args:
         model: model to check.
-        tolerance: tolerance of answers in the moved scene, in the largest answer of the scene (and at least 1 m/s or m/s2).
-        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose answer can jump.
-        handed: True for a model that prefers one side: it is not held against its mirror image.
+        tolerance: tolerance of results in the moved scene, relative to the largest result of the scene (at least 1 m/s or m/s2).
+        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose results can jump.
+        handed: True for a model that prefers one side: it is not compared with its mirror image.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the model breaks a clause.
     """
     check = _Check(model, type(model).__name__)
     check.declares()
@@ -82,11 +82,11 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, world: World, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
-        """The answer (W, P, 2) for generation t, and all that can be checked of one call."""
+        """Return the result (W, P, 2) for generation t, with all checks of a single call."""
         worlds = world.layout.worlds
         out = np.full((2, worlds, world.slots), np.nan, np.float32)
         records = (world.pedestrians, world.traits, world.waypoints, world.robots, world.robot_traits, world.maps)
@@ -104,7 +104,7 @@ class _Check:
         return answer
 
     def same(self, one: Floats, other: Floats, clause: str) -> None:
-        """Two answers must agree bit for bit."""
+        """Check that two results agree bit for bit."""
         if not np.array_equal(one, other):
             k = np.argwhere((one != other).any(-1))[0]
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
@@ -122,7 +122,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Check that answers are finite, for any people present and seen."""
+        """Check that results are finite, for any people present and seen."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:
@@ -146,7 +146,7 @@ class _Check:
         self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene again")
 
     def worlds_are_alone(self) -> None:
-        """A world has the same bits alone, in a batch, and with more empty slots."""
+        """Check that a world has the same bits alone, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.ask(standing(starts), "batch")
         slots = together.shape[1]
@@ -157,7 +157,7 @@ class _Check:
             self.same(together[w], alone[0], f"worlds are mixed: world {w} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """Check that values in an empty slot mean nothing."""
+        """Check that values in an empty slot have no meaning."""
         world = standing(crowd())
         before = self.ask(world, "plain")
         people, robots, rng = world.pedestrians, world.robots, np.random.default_rng(3)
@@ -170,14 +170,14 @@ class _Check:
         self.same(before[people.active], after[people.active], "empty slots count")
 
     def unseen_robots(self) -> None:
-        """Robots count only where they are seen."""
+        """Check that robots have an effect only if they are seen."""
         world = standing(crowd())
         before = self.ask(world, "robots here", (True, False))
         world.robots.x[:] += 0.7
         self.same(before, self.ask(world, "robots there", (True, False)), "robots that are not seen count")
 
     def in_an_engine(self) -> None:
-        """The engine's steps: alone, as two halves of a crowd, and together with a model with substeps."""
+        """Check the engine's steps: alone, as two halves of a crowd, and together with a model with substeps."""
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
         once = self.walk(starts, (self.model,))
@@ -191,7 +191,7 @@ class _Check:
             self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks differently in a batch with another model and alone")
 
     def arrived(self) -> None:
-        """Arrived is standing, however the list of waypoints is followed."""
+        """Check that a pedestrian stops after its arrival, for every mode of waypoints."""
         here = arriving()
         engine = Engine.of([here], Conditions(Periods(DT, DT, DT, DT), (self.model,), ends=0))
         engine.reset(0, here)
@@ -213,7 +213,7 @@ class _Check:
             )
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
-        """Return the places to which an engine takes the pedestrians (W, P, 2)."""
+        """Return the positions (W, P, 2) to which an engine moves the pedestrians."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), models, ends=0), slots=slots)
         with pure(f"{self.name}: {len(models)} models in an engine"):
             for world, start in enumerate(starts):
@@ -227,7 +227,7 @@ class _Check:
         return place
 
     def moved(self, tolerance: float, agreement: float, handed: bool) -> None:
-        """The answer moves with the scene."""
+        """Check that the result moves with the scene."""
         moves = {
             "shifted": Move(-32.0, 16.0),
             "turned by 90 degrees": Move(turn=math.pi / 2),

@@ -1,4 +1,4 @@
-"""Crooked crowds for contract tests: worlds of nine, of nobody, of one and of six, in a hall with walls."""
+"""Irregular crowds for contract tests: worlds of nine, none, one and six pedestrians, in a hall with walls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
 
     Args:
         move: motion of the hall; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
-        walls: whether there are any.
+        walls: whether the hall has walls.
     """
     move = move or Move()
     corners = move.points(_CORNERS)
@@ -37,13 +37,13 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
 
 
 def crowd(sizes: tuple[int, ...] = SIZES, *, seed: int = 1, move: Move | None = None, walls: bool = True) -> tuple[Start, ...]:
-    """Return one start a world: as many pedestrians as given under way, some in groups, and two robots.
+    """Return one start per world: a given number of walking pedestrians, some in groups, and two robots.
 
     Args:
-        sizes: pedestrians of each world.
+        sizes: number of pedestrians of each world.
         seed: seed of the scene.
         move: motion of the whole scene.
-        walls: whether the hall has any.
+        walls: whether the hall has walls.
     """
     move, here = move or Move(), hall()
     map = hall(move, walls=walls)
@@ -77,7 +77,7 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
 
 
 def arriving() -> Start:
-    """Return a start without walls: six people 3 m from where they stay, in every mode, and a robot that stands."""
+    """Return a start without walls: six people 3 m from their destinations, in every mode, and a robot that stands."""
     ways = {LOOP: [1, 2], RANDOM: [1, 2], STAY: [1, 2]}
     mode, count = np.array([(mode, count) for mode, counts in ways.items() for count in counts], np.int32).T
     place = np.column_stack([np.linspace(-2.9, -1.4, len(mode)), np.linspace(2.9, 9.8, len(mode))])
@@ -105,7 +105,7 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
 
     Args:
         starts: starts, one per world.
-        slots: pedestrian slots; as many as the starts need if not given.
+        slots: number of pedestrian slots; by default, as many as the starts need.
         seed: seed of the robots' velocities.
         move: motion of the whole scene.
     """
@@ -115,7 +115,7 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
 
 
 def stand(world: World, starts: tuple[Start, ...], *, seed: int = 1, move: Move | None = None) -> None:
-    """Begin the episodes of the starts in worlds that `standing` has made."""
+    """Begin the episodes of the starts in worlds made by `standing`."""
     velocity = (move or Move()).vectors(np.random.default_rng(seed).uniform(-0.8, 0.8, 2))
     for number, start in enumerate(starts):
         world.reset(number, start)

@@ -1,4 +1,4 @@
-"""The contract of encodings."""
+"""The contract for encodings."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class _Held:
 
 
 def written_and_read(encoding: Encoding) -> Any:
-    """Return an encoding as the file of a policy gives it back.
+    """Return an encoding after writing it to the file of a policy and reading it.
 
     Raises:
-        InputError: a file cannot hold it.
+        InputError: a file cannot contain it.
     """
     return build(plain(_Held(encoding)), _Held, complete=True).observe
 
@@ -48,17 +48,17 @@ def written_and_read(encoding: Encoding) -> Any:
 def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> None:
     """Check an encoding against the contract of `agora.interfaces.Encoding`.
 
-    A file can name it with its parameters. Vectors are finite and between its bounds, in a crowd and with nobody about; a row
-    depends on nothing but its own robot, and nothing is written but the rows that are asked for. To remember twice is to remember
-    once, and nothing is remembered where an episode begins. Actions give finite twists, and the actions of these twists give them
-    again; where actions are settings of a planner, each has a finite value for every robot, whatever the actions of the others are.
+    A file can name it with its parameters. Vectors are finite and between its bounds, in a crowd and without people; a row depends
+    only on its own robot, and only the requested rows are written. Remembering twice has the same effect as once, and memory is
+    empty at the start of an episode. Actions give finite twists, and the actions of these twists give the twists again; if actions
+    are settings of a planner, each has a finite value for every robot, regardless of the actions of the others.
 
     Args:
-        encoding: to check. The channels that it needs are provided.
-        robot: that sees; with a lidar of 61 beams, and holonomic, by default.
+        encoding: encoding to check. The channels that it needs are provided.
+        robot: robot that observes; by default, holonomic with a lidar of 61 beams.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the encoding breaks a clause.
     """
     _Check(encoding, robot or _ROBOT, type(encoding).__name__).run()
 
@@ -76,7 +76,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def run(self) -> None:
-        """Check all."""
+        """Run all checks."""
         self.files()
         for starts in (crowd(seed=1), crowd(seed=2), crowd((0,)), crowd((1,))):
             observation = self.observed(starts)
@@ -112,14 +112,14 @@ class _Check:
             bodies.close()
 
     def write(self, observation: Observation, first: int, last: int) -> Floats:
-        """Return what it writes into rows that hold a number of their own."""
+        """Return the vectors that it writes into rows that contain a marker."""
         out = np.full((len(observation.pose), self.encoding.length), _UNWRITTEN, np.float32)
         with pure(self.name, observation=observation):
             self.encoding.write(observation, out, first, last)
         return out
 
     def rows(self, observation: Observation) -> None:
-        """Check the values, and that rows are alone."""
+        """Check the values, and that rows are independent."""
         low, high, count = self.encoding.low, self.encoding.high, len(observation.pose)
         for end, bounds in (("low", low), ("high", high)):
             if bounds.shape != (self.encoding.length,) or bounds.dtype != np.float32:
@@ -139,7 +139,7 @@ class _Check:
                 raise self.fail(f"asked for row {n} alone, it writes others")
 
     def remembers(self, observation: Observation) -> None:
-        """Check what is kept of the vectors before."""
+        """Check the memory of earlier vectors."""
         count = len(observation.pose)
         seen, before = self.write(observation, 0, count), self.write(observation, 0, count)[::-1].copy()
         begins = np.arange(count) % 2 == 0
@@ -154,7 +154,7 @@ class _Check:
             raise self.fail("where an episode begins, it remembers the one before")
 
     def acts(self, observation: Observation) -> None:
-        """Check what actions mean."""
+        """Check the meaning of actions."""
         o, count = observation, len(observation.pose)
         size = self.encoding.action_size(o.limits)
         actions = np.random.default_rng(3).uniform(-0.6, 0.6, (count, size)).astype(np.float32)
@@ -172,7 +172,7 @@ class _Check:
             raise self.fail("the actions of its twists give other twists")
 
     def sets(self, encoding: PlannerSettings, actions: Floats) -> None:
-        """Check what actions mean that are settings of a planner."""
+        """Check the meaning of actions that are settings of a planner."""
         whole = encoding.settings(actions)
         for name, values in whole.items():
             if values.shape != (len(actions),) or not np.isfinite(values).all():

@@ -1,4 +1,4 @@
-"""The error of a contract that is not kept."""
+"""The error for a broken contract."""
 
 from agora.errors import AgoraError
 

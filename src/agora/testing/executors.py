@@ -1,4 +1,4 @@
-"""The contract of executors: every job is run once, its events come back as they were, and nothing runs on when it is stopped."""
+"""The contract for executors: every job is run once, its events arrive unchanged, and nothing keeps running after a stop."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress, Wa
 from agora.testing.errors import ContractError
 
 OfJob = Progress | Finished | Done | Lost
-"""Events that are of a job."""
+"""Events that belong to a job."""
 
 _UNWATCHED = Watch()
-_LONG, _SOON = 120.0, 60.0  # s that a job takes which is to be stopped, and s in which it must be
+_LONG, _SOON = 120.0, 60.0  # s that a job to be stopped takes, and s within which it must be stopped
 
 
 def check_executor(executor: Executor) -> None:
     """Check an executor against the contract of `agora.interfaces.Executor`.
 
-    It runs at least one job at a time; every job is run once, also one that is put into the queue while others run; the events of
-    each come in their order and as they were, shards byte for byte; what a job raises is raised where the events are read; a run
-    that is closed stops at once; an empty queue is no work. Episodes under it are those of this process, byte for byte.
+    It runs at least one job at a time; every job is run once, even if it is queued while others run; the events of each job arrive
+    in order and unchanged, shards byte for byte; an exception of a job is raised where the events are read; a closed run stops at
+    once; an empty queue means no work. Episodes equal those of this process byte for byte.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the executor breaks a clause.
     """
     name = type(executor).__name__
     if not (isinstance(executor.workers, int) and executor.workers >= 1):
@@ -132,7 +132,7 @@ def _stops(name: str, executor: Executor) -> None:
 
 
 def _episodes(name: str, executor: Executor) -> None:
-    """The shards of a small suite, which must not depend on where its jobs ran."""
+    """Return the shards of a small suite, which must not depend on where its jobs ran."""
     # Here, because each process that runs an errand imports this module.
     from agora.benchmark.job import Job, RunPlan
     from agora.draft.stage import Stage
@@ -152,6 +152,6 @@ def _episodes(name: str, executor: Executor) -> None:
 
 
 def _files(events: Iterator[Any]) -> dict[tuple[str, str], bytes]:
-    """The files of shards that do not hold planning times."""
+    """Return the files of shards that do not contain planning times."""
     shards = [event for event in events if isinstance(event, Finished)]
     return {(shard.name, part): data for shard in shards for part, data in shard.files.items() if part != "timing"}

@@ -1,4 +1,4 @@
-"""The contract of map generators."""
+"""The contract for map generators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.testing.guard import identical, pure
 
 _SEEDS = (1, 2, 3)
 _SLACK = 1e-6  # m
-_INSIDE = 0.01  # how deep pieces of furniture may reach into each other, m
+_INSIDE = 0.01  # largest overlap of pieces of furniture, m
 
 
 def check_map_generator(generator: MapGenerator, *, random: bool = True, passage: float | None = None) -> None:
@@ -27,15 +27,15 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
 
     The same stream gives the same place bit for bit, other streams give others; furniture is on the map, in its walls' cells or
     shapes, and not in other furniture; zones are polygons on the map with free space in them; a robot on wheels, a disc of radius
-    ``passage``, gets from everywhere it fits to everywhere else; no global generator is drawn from.
+    ``passage``, can get from every position where it fits to every other; no global generator is used.
 
     Args:
         generator: generator to check.
         random: whether other streams give other places.
-        passage: radius of the disc, m; the generator's field of that name, or 0.3, where None.
+        passage: radius of the disc, m; if None, the generator's field of that name, or 0.3.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the generator breaks a clause.
     """
     name = type(generator).__name__
     reach = getattr(generator, "passage", 0.3) if passage is None else passage
@@ -57,7 +57,7 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
 
 
 def _check_furniture(place: Place, where: str) -> None:
-    """On the map, in its occupancy, not in each other."""
+    """Check that furniture is on the map, in its occupied cells, and not in other furniture."""
     samples = [_samples(piece) for piece in place.furniture]
     for number, (piece, points) in enumerate(zip(place.furniture, samples, strict=True)):
         what = f"{where}: furniture {number}, a {piece.model} at ({piece.x:.2f}, {piece.y:.2f})"
@@ -74,7 +74,7 @@ def _check_furniture(place: Place, where: str) -> None:
 
 
 def _samples(piece: Furniture) -> Doubles:
-    """Points (K, 2) of a piece: a grid over it, a little inside its outline."""
+    """Return points (K, 2) of a piece: a grid over it, a little inside its outline."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, 15)] * 2), -1).reshape(-1, 2)
     found = []
     for corners in piece.polygons():
@@ -102,7 +102,7 @@ def _within(piece: Furniture, points: Doubles) -> Bools:
 
 
 def _check_zones(place: Place, where: str) -> None:
-    """Polygons on the map, with something free in them."""
+    """Check that zones are polygons on the map with free space in them."""
     map_ = place.map
     low, high = np.array(map_.origin) - _SLACK, np.array(map_.origin) + map_.size + _SLACK
     free = map_.centre_of(*np.nonzero(map_.clearance > 0))
@@ -117,7 +117,7 @@ def _check_zones(place: Place, where: str) -> None:
 
 
 def _check_ways(map_: Map, passage: float, where: str) -> None:
-    """One component for the disc, cells taken as squares."""
+    """Check that the disc has one connected component, with cells taken as squares."""
     from scipy.ndimage import label
 
     rows, columns = map_.shape

@@ -1,4 +1,4 @@
-"""The contract of global planners."""
+"""The contract for global planners."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
 
     Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, except for half a
     cell, and stay on the map with the whole disc, except for a cell; a goal in a wall, off the map, behind walls without a door or
-    behind a gap between a wall and the border that is too narrow has none, without an error; the same question gives the same bits;
-    nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells, turned by a quarter or
-    mirrored the path is as long.
+    behind a gap between a wall and the border that is too narrow gives no path, but no error; the same call gives the same bits;
+    inputs are not written; no global generator is used; on a map that is moved by whole cells, turned by a quarter or mirrored, the
+    path has the same length.
 
     Args:
         planner: planner to check.
-        oriented: whether the path may be another one on a map that is turned or mirrored: of planners that draw places at random,
-            or that keep one pose in each cell, as hybrid A* does.
+        oriented: whether the path may differ on a map that is turned or mirrored: for planners that draw random positions, or that
+            keep one pose per cell, such as hybrid A*.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the planner breaks a clause.
     """
     check = _Check(planner, type(planner).__name__)
     here = hall()
@@ -74,7 +74,7 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
 
 
 def _yard(gap: float) -> Map:
-    """A map without walls along its border, parted by a wall that ends ``gap`` m before it."""
+    """Return a map without walls along its border, divided by a wall that ends ``gap`` m before the border."""
     return Map.from_shapes(segments=[[2.0, 2.3 + gap, 2.0, 12.0]], bounds=(-3.7, 2.3, 9.2, 10.4), name="yard")
 
 
@@ -90,7 +90,7 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
@@ -107,7 +107,7 @@ class _Check:
         return path
 
     def finds(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str, begins_close: bool = False) -> Floats:
-        """A path from start to goal that keeps clear."""
+        """Check the path from start to goal and its clearance."""
         found = self.ask(map, start, goal, where)
         if found is None:
             raise self.fail(f"{where}: no path, though there is one")
@@ -129,7 +129,7 @@ class _Check:
         return path
 
     def finds_none(self, map: Map) -> None:
-        """No path if there is none."""
+        """Check that there is no path if none exists."""
         closed = Map.from_shapes(segments=[[2.0, 2.3, 2.0, 10.4]], bounds=(-3.7, 2.3, 9.2, 10.4), name="closed")
         for where, place, goal in (
             ("a goal in a pillar", map, (6.3, 4.2, math.nan)),

@@ -31,12 +31,12 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def arrays(value: Any) -> Iterator[tuple[str, Array]]:
-    """The arrays among the `leaves`."""
+    """Return the arrays among the `leaves`."""
     return ((name, leaf) for name, leaf in leaves(value) if isinstance(leaf, np.ndarray))
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Return whether two nested records hold the same, bit for bit."""
+    """Return whether two nested records are equal, bit for bit."""
     mine, its = dict(leaves(one)), dict(leaves(other))
     return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
 
@@ -48,21 +48,21 @@ def freeze(value: Any) -> None:
 
 
 def _generators() -> tuple[Any, ...]:
-    """The state of the global generators; they are looked at, not drawn from."""
+    """Return the state of the global generators, without drawing from them."""
     name, key, *rest = np.random.get_state()  # noqa: NPY002
     return name, np.asarray(key).tobytes(), *rest, random.getstate()
 
 
 @contextmanager
 def pure(where: str, **given: Any) -> Iterator[None]:
-    """Check the code that is called inside.
+    """Check the code in this context.
 
     Args:
         where: beginning of the message.
-        **given: nested records that must be afterwards what they were before.
+        **given: nested records that must not change.
 
     Raises:
-        ContractError: it raises, writes to an array of ``given``, or draws from a global random generator.
+        ContractError: the code raises, writes to an array of ``given``, or draws from a global random generator.
     """
     before, generators = {name: array.copy() for name, array in arrays(given)}, _generators()
     try:

@@ -1,4 +1,4 @@
-"""The contract of interplanners."""
+"""The contract for interplanners."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from agora.testing.scenes import observation
 def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, grid: bool = False, handed: bool = False) -> None:
     """Check an interplanner against the contract of `agora.interfaces`.
 
-    What it returns is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and with nobody about there is no
-    danger; a path ends at its goal; whom it tells the local planner of have places and sizes; what it has robots drive is within
-    their limits. All this holds for bad input too (`agora.testing.bad_input.INPUTS`).
+    Its guidance is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and danger is 0 without people; a path
+    ends at its goal; the pedestrians passed to the local planner have positions and sizes; twists for robots are within their
+    limits. All this also holds for bad input (`agora.testing.bad_input.INPUTS`).
 
-    Its guidance, taken as the twist of a planner, keeps what `check_planner` asks for: the same bits for the same question, nothing
-    given is written to, rows are alone, empty slots mean nothing, zero memory is the start of an episode, and in a scene that is
-    moved as a whole it is the same in the robot's frame, and its mirror image in one that is mirrored.
+    Its guidance, treated as the twist of a planner, satisfies `check_planner`: the same call gives the same bits, inputs are not
+    written, rows are independent, empty slots have no meaning, zero memory is the start of an episode, and in a scene that is moved
+    as a whole the guidance is the same in the robot's frame, and mirrored in a mirrored scene.
 
     Args:
         interplanner: interplanner to check.
         tolerance: tolerance in the moved scene, m, rad and shares.
-        grid: whether it thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
+        grid: whether it computes on cells: then scenes are turned by quarters only, and nine of ten rows must agree.
         handed: whether it treats left and right differently, as for `check_planner`.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the interplanner breaks a clause.
     """
     name = type(interplanner).__name__
     if "path" not in interplanner.declares.channels:
@@ -61,7 +61,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
 
 
 def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return the fault of a guidance in words; empty for none."""
+    """Return the fault of guidance in words; empty if there is none."""
     for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
         if unfit := _unfit(getattr(found, what), (rows, *tail)):
             return f"{what} {unfit}"
@@ -78,7 +78,7 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return the fault of the twists that overrule the local planner; empty for none."""
+    """Return the fault of the twists that overrule the local planner; empty if there is none."""
     twist, overrules = found.twist, found.overrules
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
@@ -91,7 +91,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """Return the fault of the tracks that the local planner gets; empty for none."""
+    """Return the fault of the tracks that the local planner gets; empty if there is none."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -117,7 +117,7 @@ def _unfit(value: Array, shape: tuple[int, ...]) -> str:
 class _GoalProbe:
     """A planner whose twist is the goal of an interplanner in the robot's frame.
 
-    As in a twist, the first number stays in a mirror image, and the others change their sign.
+    As in a twist, mirroring keeps the first number, and changes the sign of the others.
     """
 
     inter: InterPlanner
@@ -135,7 +135,7 @@ class _GoalProbe:
 
 @dataclass(frozen=True)
 class _SpeedProbe(_GoalProbe):
-    """A planner whose twist is made of speed, danger and the middle of the path in the robot's frame."""
+    """A planner whose twist consists of speed, danger and the middle of the path in the robot's frame."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
@@ -146,7 +146,7 @@ class _SpeedProbe(_GoalProbe):
 
 @dataclass(frozen=True)
 class _TwistProbe(_GoalProbe):
-    """A planner whose twist is made of the guidance's twists, and of the number and the distance of its pedestrians."""
+    """A planner whose twist consists of the guidance's twists, and the number and the distance of its pedestrians."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)

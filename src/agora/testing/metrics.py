@@ -1,4 +1,4 @@
-"""The contract of metrics."""
+"""The contract for metrics."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from agora.testing.scenes import Move
 def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True) -> None:
     """Check a metric against the contract of `agora.interfaces.Metric`.
 
-    It says what it is; its value is None or a finite float, 0 or 1 for an indicator, also without pedestrians, without a map and
-    for recordings of one, two and three samples; the same recording gives the same bits whatever was asked before; nothing is
-    written to; no global generator is drawn from; slots of absent pedestrians mean nothing; a scene that is shifted or turned
-    gives the same value.
+    It describes itself; its value is None or a finite float, 0 or 1 for an indicator, also without pedestrians, without a map and
+    for recordings of one, two and three samples; the same recording gives the same bits regardless of earlier calls; inputs are not
+    written; no global generator is used; slots of absent pedestrians have no meaning; a scene that is shifted or turned gives the
+    same value.
 
     Args:
         metric: metric to check.
         tolerance: tolerance of the value in the moved scene, relative and absolute.
-        moved: whether to check the last clause; not for a peer's metric that measures from the map's origin.
+        moved: whether to check the last clause; False for a metric of another benchmark that depends on the map's origin.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the metric breaks a clause.
     """
     check = _Check(metric)
     check.says_what_it_is()
@@ -43,7 +43,7 @@ def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True)
 
 
 def _short_and_odd() -> Iterator[tuple[str, Recording]]:
-    """Return recordings at the edge of the possible."""
+    """Yield extreme but valid recordings."""
     for outcome in Outcome:
         yield outcome.label, recording(outcome=outcome)
     yield "without pedestrians", recording(pedestrians=0)
@@ -67,11 +67,11 @@ class _Check:
     metric: Metric
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{getattr(self.metric, 'name', self.metric)}: {clause}")
 
     def ask(self, given: Recording, where: str) -> float | None:
-        """The value for one recording, and all that can be checked of one call."""
+        """Return the value for one recording, with all checks of a single call."""
         with pure(f"{self.metric.name}: {where}", recording=given):
             value = self.metric.function(given)
         if value is None:
@@ -84,7 +84,7 @@ class _Check:
         return value
 
     def says_what_it_is(self) -> None:
-        """The fields that tables and documentation are made of."""
+        """Check the fields that tables and documentation use."""
         if not isinstance(self.metric, Metric):
             raise self.fail("is no Metric; decorate the function with agora.interfaces.metric")
         for field in ("name", "formula", "source"):
@@ -112,7 +112,7 @@ class _Check:
             raise self.fail(f"not deterministic: {first} and then {again} for the same recording")
 
     def absent(self) -> None:
-        """Check that values in the slot of an absent pedestrian mean nothing."""
+        """Check that values in the slot of an absent pedestrian have no meaning."""
         given, rng = recording(), np.random.default_rng(3)
         fields = ("pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
         noise = {name: getattr(given, name).copy() for name in fields}
@@ -124,7 +124,7 @@ class _Check:
             raise self.fail(f"absent pedestrians count: {before} and {after}")
 
     def moved(self, tolerance: float) -> None:
-        """Shifting or turning the whole scene changes nothing."""
+        """Check that shifting or turning the whole scene changes nothing."""
         moves = {
             "shifted": Move(-32.0, 16.0),
             "turned by 90 degrees": Move(turn=math.pi / 2),

@@ -1,4 +1,4 @@
-"""The contract of modules: changes of a task before it is created, or after."""
+"""The contract for modules: changes of a task before or after its creation."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
 def check_module(module: Module, *, stage: Stage | None = None) -> None:
     """Check a module against the contract of `agora.interfaces.Module`.
 
-    It returns a plan, the same for the same plan whatever was asked before; what all episodes of a batch share stays; the task
-    after it is the same for the same task; the world and its map are not written to; no global generator is drawn from.
+    It returns a plan, the same for the same plan regardless of earlier calls; properties that all episodes of a batch share do not
+    change; the task after it is the same for the same task; the world and its map are not written; no global generator is used.
 
     Args:
         module: module to check.
-        stage: stage that it is given; random robots among random pedestrians in a plane where None.
+        stage: stage for the module; if None, random robots among random pedestrians in a plane.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the module breaks a clause.
     """
     name = type(module).__name__
     given = stage if stage is not None else _stage()
@@ -51,7 +51,7 @@ def _stage() -> Stage:
 
 
 def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
-    """Return the module's plan, made of another plan."""
+    """Return the module's plan, derived from another plan."""
     stage = replace(plan.stage, modules=(Named(name, module), *plan.stage.modules))
     before = replace(plan, stage=stage)
     with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):

@@ -1,4 +1,4 @@
-"""The check of a planner in narrow places, and of its starts from a wall: whole episodes, with nobody about."""
+"""The check of a planner in narrow places, and of its starts from a wall: whole episodes, without people."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.testing.errors import ContractError
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 SPARE = 0.15
-"""Room on each side of a robot that is asked to get through, m."""
+"""Spare room on each side of a robot that must get through, m."""
 
-_TOLERANCE = 0.3  # of the goal, m
+_TOLERANCE = 0.3  # tolerance of the goal, m
 _RESOLUTION = 0.05
-_LONGER, _SLACK = 2.0, 5.0  # an empty hall is crossed in so many times the shortest time, and so many seconds
+_LONGER, _SLACK = 2.0, 5.0  # limit for crossing an empty hall: multiple of the shortest time, plus seconds
 
 HEAVY = RobotModel(
     name="heavy",
@@ -50,7 +50,7 @@ CAR = RobotModel(
 )
 
 Way = tuple[tuple[float, float, float], tuple[float, float]]
-"""Pose at the start and place of the goal, m and rad."""
+"""Pose at the start and position of the goal, m and rad."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Passage:
 
     @property
     def passed(self) -> bool:
-        """True where the robot came to its goal in time."""
+        """True if the robot reached its goal in time."""
         return self.recording.outcome == Outcome.REACHED and self.recording.time[-1] <= self.limit
 
     def __str__(self) -> str:
@@ -86,10 +86,10 @@ class _Place:
     """A narrow place.
 
     Attributes:
-        robots: returns whether a robot has room there.
+        robots: returns whether a robot fits there.
         map: returns the map of a robot's place.
         ways: returns the starts and goals of a robot there.
-        timed: whether the robot is to be as fast as an empty hall allows.
+        timed: whether the robot must be as fast as an empty hall allows.
     """
 
     robots: Callable[[RobotModel], bool]
@@ -101,16 +101,16 @@ class _Place:
 def check_narrow_places(
     planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
 ) -> None:
-    """Check that a planner brings every robot through narrow places that has 0.15 m to spare on each side.
+    """Check that a planner gets every robot with 0.15 m to spare on each side through narrow places.
 
     Args:
         planner: planner to check.
         places: names in `PLACES`; all if none is given.
-        robots: robots to try; those that come with Agora, and two that gain speed slowly, if none is given.
+        robots: robots to try; if none is given, those that come with Agora, and two that accelerate slowly.
         starts: largest number of starts of each place and robot, spread over all.
 
     Raises:
-        ContractError: a robot does not reach its goal in time; says which.
+        ContractError: a robot does not reach its goal in time; the message names it.
     """
     runs = narrow_places(planner, places, robots, starts)
     if failed := [run for run in runs if not run.passed]:
@@ -120,9 +120,9 @@ def check_narrow_places(
 def narrow_places(
     planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
 ) -> list[Passage]:
-    """Drive a planner through narrow places, all side by side; arguments as in `check_narrow_places`.
+    """Drive a planner through narrow places, all in one batch; arguments as in `check_narrow_places`.
 
-    One that reads the scan is asked of the robots that have a lidar.
+    A planner that reads the scan is only tested with robots that have a lidar.
     """
     models = tuple(robots) or (*(load_robot(name) for name in robot_names()), HEAVY, CAR)
     declares = adapters.declaration_of(planner)
@@ -156,7 +156,7 @@ def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top
 
 
 def _limit(robot: RobotStart, top: float) -> float:
-    """Return twice the time for the straight way: speeding up, braking, and the turns of the way."""
+    """Return twice the time for the straight path: acceleration, braking, and the turns of the path."""
     model = robot.model
     assert robot.legs is not None and robot.turn is not None
     speed, gain = min(top, model.vx[1]), model.ax or math.inf
@@ -165,17 +165,17 @@ def _limit(robot: RobotStart, top: float) -> float:
 
 
 def half_width(model: RobotModel) -> float:
-    """Return the distance that a robot reaches to its side, m."""
+    """Return the distance from the robot's base to its side, m."""
     return max((abs(y) for _, y in model.footprint), default=model.radius)
 
 
 def _passes(width: float) -> Callable[[RobotModel], bool]:
-    """Return the test whether a robot that drives straight ahead has room in a passage ``width`` m wide."""
+    """Return a function that tests whether a robot that drives straight ahead fits into a passage ``width`` m wide."""
     return lambda model: model.vx[1] > 0 and 2.0 * (half_width(model) + SPARE) <= width + 1e-9
 
 
 def _turns(width: float) -> Callable[[RobotModel], bool]:
-    """Return the test whether a robot has room to turn round in a lane ``width`` m wide."""
+    """Return a function that tests whether a robot has room to turn round in a lane ``width`` m wide."""
 
     def room(model: RobotModel) -> bool:
         side, nose = half_width(model), max((x for x, _ in model.footprint), default=model.radius)
@@ -186,7 +186,7 @@ def _turns(width: float) -> Callable[[RobotModel], bool]:
 
 
 def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]) -> Callable[[RobotModel], Map]:
-    """A map of walls, with one all round 0.5 m inside its bounds."""
+    """Return a map of walls, including one all round, 0.5 m inside its bounds."""
     x0, y0, x1, y1 = bounds[0] + 0.5, bounds[1] + 0.5, bounds[2] - 0.5, bounds[3] - 0.5
     round_it = [(x0, y0, x1, y0), (x1, y0, x1, y1), (x1, y1, x0, y1), (x0, y1, x0, y0)]
     made = Map.from_shapes(segments=[*round_it, *segments], bounds=bounds, resolution=_RESOLUTION, name="narrow")
@@ -194,30 +194,30 @@ def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]
 
 
 def _door(model: RobotModel) -> list[Way]:
-    """Along the wall, on either side of the door and before it; a car looks at the wall already."""
+    """Return starts along the wall, on either side of the door and before it; a car already faces the wall."""
     heading = 0.0 if model.turning_radius else 1.57
     return [((1.0, 0.8 + 0.4 * k, heading), (6.0, 5.0 if k % 2 else 1.0)) for k in range(12)]
 
 
 def _corridor(model: RobotModel) -> list[Way]:
-    """Return the ways from next to the corridor's mouth, or before it, to either side behind it."""
+    """Return the ways from next to the corridor's mouth, or from before it, to either side behind it."""
     heading = 0.0 if model.turning_radius else 1.2
     return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
 
 
 def _lane(model: RobotModel) -> list[Way]:
-    """Towards the closed end of a lane, at its middle and nearer to a wall, with the goal behind."""
+    """Return starts towards the closed end of a lane, at its middle and nearer to a wall, with the goal behind."""
     side = 1.0 - half_width(model) - SPARE
     return [((4.0, 2.0 + share * side, heading), (-1.0, 2.0)) for share in (-1.0, 0.0, 0.6) for heading in (0.0, 0.35, -0.35)]
 
 
 def _hairpin(model: RobotModel) -> list[Way]:
-    """Round the end of a wall between two lanes of 1 m."""
+    """Return the ways round the end of a wall between two lanes of 1 m."""
     return [((0.4, 1.5 + aside, heading), (0.6, 2.5)) for aside, heading in ((0.0, 0.0), (0.05, 0.1), (-0.05, -0.1))]
 
 
 def _before(model: RobotModel) -> list[Way]:
-    """With the nose 0.15 m before a wall at x = 0, and the goal next to it or behind."""
+    """Return starts with the nose 0.15 m before a wall at x = 0, and the goal next to the robot or behind."""
     nose = max((x for x, _ in model.footprint), default=model.radius)
     x = -nose - SPARE
     return [((x, y, 0.0), goal) for y in (-0.4, 0.7) for goal in ((-4.0, y), (-3.0, 3.3), (x - 0.5, -3.6), (-4.1, -2.5))]
@@ -229,12 +229,12 @@ def _round(model: RobotModel) -> list[Way]:
 
 
 def _hall(model: RobotModel) -> list[Way]:
-    """Through an empty hall, from four headings."""
+    """Return the ways through an empty hall, from four headings."""
     return [((1.7, 2.1, heading), (7.9, 5.3)) for heading in (0.5, 2.0, -2.7, -0.8)]
 
 
 def _slow(model: RobotModel) -> bool:
-    """Return whether a robot needs many control periods to come to a speed at which roll-outs differ."""
+    """Return whether a robot needs many control periods to reach a speed at which roll-outs differ."""
     return model.ax is not None and model.ax <= 0.1
 
 

@@ -1,4 +1,4 @@
-"""The contract of networks."""
+"""The contract for networks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _ROWS, _STEPS, _ALMOST = 5, 4, 1e-4
 def check_network(network: Network, observe: Encoding, *, actions: int = 2, period: float = 0.1) -> None:
     """Check a network against the contract of `agora.interfaces.Network`. PyTorch and the package onnx are needed.
 
-    Its twin in PyTorch makes a policy; the weights of the policy are those that the network names. The policy drives as its twin
-    does, over several steps with a memory, a row depends, bit for bit, on nothing but itself, and the file of the policy gives the
-    same bits. The outputs ``action`` and ``next_memory`` of its ONNX file are the same except for rounding.
+    Its PyTorch twin yields a policy; the weights of the policy are those that the network names. The policy drives like its twin
+    over several steps with memory, a row depends only on itself, bit for bit, and the file of the policy gives the same bits. The
+    outputs ``action`` and ``next_memory`` of its ONNX file are the same except for rounding.
 
     Args:
-        network: to check.
-        observe: encoding that it sees with.
-        actions: A, values of an action.
+        network: network to check.
+        observe: encoding of its observations.
+        actions: A, number of values of an action.
         period: control period, s.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the network breaks a clause.
     """
     import torch
 
@@ -68,7 +68,7 @@ class _Check:
         return rng.uniform(low, high, (_STEPS, _ROWS, observe.length)).astype(np.float32)
 
     def steps(self) -> None:
-        """Check that the policy answers as its twin does, row by row."""
+        """Check that the policy gives the same results as its twin, row by row."""
         seen, policy = self.seen, self.policy
         state = np.zeros((_ROWS, policy.state_size), np.float32)
         told = self._told(seen)
@@ -85,7 +85,7 @@ class _Check:
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
-        """The likeliest actions (T, N, A) of a twin with an actor and a critic; None if it is something else."""
+        """Return the likeliest actions (T, N, A) of a twin with an actor and a critic; None for other twins."""
         import torch
 
         from agora.policies.learners.actor_critic import ActorCritic
@@ -116,14 +116,14 @@ class _Check:
             self.onnx(Path(folder) / "one.onnx")
 
     def onnx(self, path: Path) -> None:
-        """Check that the ONNX file gives the same actions and memory, where it has outputs of these names."""
+        """Check that the ONNX file gives the same actions and memory, if it has outputs of these names."""
         export_onnx(self.policy, path)
         from onnx.reference import ReferenceEvaluator
 
         model = ReferenceEvaluator(str(path))
         state = np.random.default_rng(7).uniform(-0.5, 0.5, (_ROWS, self.policy.state_size)).astype(np.float32)
         given = dict(zip(model.input_names, (self.seen[0], state), strict=False))
-        with np.errstate(all="ignore"):  # of people who are not there; their numbers count for nothing
+        with np.errstate(all="ignore"):  # of absent people; their numbers must have no effect
             found = dict(zip(model.output_names, model.run(None, given), strict=True))
         for output, mine in zip(("action", "next_memory"), self.policy.step(self.seen[0], state), strict=True):
             theirs = found.get(output, mine)

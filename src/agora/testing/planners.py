@@ -1,4 +1,4 @@
-"""The contract of planners."""
+"""The contract for planners."""
 
 from __future__ import annotations
 
@@ -48,28 +48,27 @@ def check_planner(
 ) -> None:
     """Check a planner, of either form, against the contract of `agora.interfaces`.
 
-    Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
-    answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
-    is drawn from; a row alone gives the bits it gives in a batch, and so do threads where it is ``concurrent``; empty slots mean
-    nothing; a scene that is shifted or turned gives the same twists, and its mirror image the mirrored ones; memory has the rows as
-    first axis, and zero in a row means the start of an episode. Its label is one of `agora.interfaces.Label`, and what it names as
-    tunable are numbers among its fields that it takes from end to end of a span.
-    It drives about as fast as the robot or its declared top speed allows, and no faster than an interplanner lets it.
-    Bad input is answered as `check_bad_input` says.
+    Twists are finite, of shape (N, 3) and, if requested, within the robot's limits; an empty crowd and a missing path are handled;
+    the same observation gives the same bits regardless of earlier calls; inputs are not written; no global generator is used; a row
+    alone gives the same bits as in a batch, and so do threads if the planner is ``concurrent``; empty slots have no meaning; a
+    scene that is shifted or turned gives the same twists, and its mirror image the mirrored ones; memory has the rows as first
+    axis, and zero in a row means the start of an episode. Its label is one of `agora.interfaces.Label`, and its tunable parameters
+    are numeric fields that accept every value of their span. It drives about as fast as the robot or its declared top speed allows,
+    and no faster than an interplanner lets it. Bad input is handled as described in `check_bad_input`.
 
     Args:
         planner: planner to check.
         tolerance: tolerance of twists in the shifted and turned scene, m/s and rad/s.
-        grid: whether the planner thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree,
-            to the tolerance, or to ten times as much as twists change where the robot stands 2 um aside.
+        grid: whether the planner computes on cells: then scenes are turned by quarters only, and nine of ten rows must agree within
+            the tolerance, or within ten times the change of twists if the robot moves 2 um sideways.
         handed: whether it treats left and right differently: it passes people on one side, draws random numbers, or is a network
-            that was not trained to treat both sides alike. Planners with channels of their own are not asked about mirror images.
+            that was not trained to treat both sides alike. Planners with their own channels are not tested with mirror images.
         within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
         gives_way: as for `check_bad_input`.
         kinds: kinds of robots to try.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the planner breaks a clause.
     """
     _says(planner)
     for check in _checks(planner, kinds):
@@ -92,28 +91,27 @@ def check_bad_input(
     gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
 ) -> None:
-    """Check a planner's answers, called as episodes call it, to bad input (`agora.testing.bad_input.INPUTS`).
+    """Check a planner's results, called as in episodes, for bad input (`agora.testing.bad_input.INPUTS`).
 
-    Nothing fails, and twists are finite and, if asked for, within limits; a row alone gives the bits that it gives in the batch.
-    Without a path a planner that needs one stands, and the reason is noted. It does not drive farther into a pedestrian or a wall
-    in it, if it reads about them. A planner that gives reasons has one wherever the robot stands. The memory of all this does no
-    harm later.
+    Nothing fails, and twists are finite and, if requested, within limits; a row alone gives the same bits as in the batch. Without
+    a path, a planner that needs one stops, and the reason is noted. It does not drive farther into a pedestrian or a wall that it
+    reads. A planner that gives reasons has one whenever the robot stands. The memory of bad input does no harm later.
 
     Args:
         planner: planner to check.
         within_limits: as for `check_planner`.
-        gives_way: whether driving farther into what the robot touches is an error.
+        gives_way: whether driving farther into a touched object is an error.
         kinds: kinds of robots to try.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the planner breaks a clause.
     """
     for check in _checks(planner, kinds):
         check.bad_input(within_limits, gives_way)
 
 
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
-    """The clauses for several kinds of robots."""
+    """Return the clauses for several kinds of robots."""
     channels, period = planner.declares.channels, planner.declares.period
     seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors_of(channels)}
     parts: dict[str, Any] = seen | ({"dt": period} if period else {})
@@ -138,13 +136,13 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
-    """Return an observation without the channels that a planner does not ask for, as the episode gives it."""
+    """Return an observation without the channels that a planner does not request, as in an episode."""
     absent: dict[str, Any] = {name: None for name, channel in VIEWS.items() if channel not in needs}
     return dataclasses.replace(whole, **absent)
 
 
 def beyond(limits: Limits, twists: Floats) -> str:
-    """Return the first twist (N, 3) beyond a robot's limits, in words; empty for none."""
+    """Return the first twist (N, 3) beyond a robot's limits, in words; empty if there is none."""
     vx, vy, omega = twists.T.astype(float)
     most = {
         "vx": (vx, limits.min_vx, limits.max_vx),
@@ -172,11 +170,11 @@ class _Check:
         return needed(observation(**arguments), self.planner.declares.channels)
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
-        """Call the planner and check all that can be checked of one call."""
+        """Call the planner, with all checks of a single call."""
         rows = len(seen.pose)
         memory = each(np.copy, memory)
         freeze(memory)
@@ -189,14 +187,14 @@ class _Check:
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
-        """Two answers must agree, bit for bit or to a tolerance, one for all or one per row, in a share of the rows."""
+        """Check that two results agree, bit for bit or within a tolerance, one for all or one per row, in a share of the rows."""
         wrong = np.abs(twists - other).max(axis=1) > tolerance
         if wrong.mean() > 1.0 - agreement + 1e-9:
             row = int(np.flatnonzero(wrong)[0])
             raise self.fail(f"{clause}: {int(wrong.sum())} of {len(wrong)} rows differ; row {row}: {twists[row]} and {other[row]}")
 
     def answers(self, within_limits: bool) -> None:
-        """Shape, finiteness and limits over several scenes and steps; nobody about; no path."""
+        """Check shape, finiteness and limits over several scenes and steps, without people, and without a path."""
         for seed in (1, 2, 3):
             memory: Memory = {}
             for step in range(_STEPS):
@@ -230,7 +228,7 @@ class _Check:
         self.called(good, memory, "after bad input")
 
     def called(self, seen: Observation, memory: Memory, where: str) -> Answer:
-        """Call the planner as episodes do."""
+        """Call the planner like an episode does."""
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
             answer, failures = adapters.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
@@ -239,7 +237,7 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Check the standing without a path, the way no farther into touched things, and a reason for standing."""
+        """Check that it stops without a path, does not drive farther into touched objects, and has a reason for standing."""
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
@@ -254,12 +252,12 @@ class _Check:
                 raise self.fail(f"{INPUTS[row]}: it stands, and notes no reason")
 
     def drivable(self, limits: Limits, twists: Floats) -> None:
-        """Twists that the robot can drive."""
+        """Return twists that the robot can drive."""
         if wrong := beyond(limits, twists):
             raise self.fail(wrong)
 
     def repeats(self) -> None:
-        """Check that the same question gives the same bits, whatever was asked in between."""
+        """Check that the same call gives the same bits, regardless of calls in between."""
         seen = self.observe()
         first, memory = self.act(seen, {}, "first call")
         second, _ = self.act(seen, memory, "second call")
@@ -268,7 +266,7 @@ class _Check:
         self.same(second, self.act(seen, memory, "repeated call")[0], "not deterministic: the same observation and memory again")
 
     def rows_are_alone(self) -> None:
-        """A row gives the same bits alone, with its own memory, as in a batch."""
+        """Check that a row gives the same bits alone, with its own memory, as in a batch."""
         seen = self.observe()
         together, memory = self.act(seen, {}, "batch")
         after, _ = self.act(seen, memory, "batch, second step")
@@ -281,7 +279,7 @@ class _Check:
             )
 
     def on_threads(self) -> None:
-        """Check that threads get the bits of the whole batch, if the planner says that they may ask it at the same time."""
+        """Check that threads get the bits of the whole batch, if the planner allows concurrent calls."""
         if not self.planner.declares.concurrent:
             return
         seen = self.observe(rows=2 * _PER_THREAD)
@@ -305,7 +303,7 @@ class _Check:
         self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:
-        """Check that values in empty slots, and the number of these, mean nothing."""
+        """Check that values in empty slots, and the number of these slots, have no meaning."""
         seen = self.observe()
         plain, _ = self.act(seen, {}, "plain")
         for name, tracks in _tracks(seen).items():
@@ -319,7 +317,7 @@ class _Check:
             self.same(plain, other, f"the number of slots of {name} counts", tolerance=1e-5)
 
     def fresh_rows(self) -> None:
-        """Zero in a row's memory is the start of an episode."""
+        """Check that zero in a row's memory is the start of an episode."""
         seen = self.observe()
         fresh, memory = self.act(seen, {}, "fresh")
         _, memory = self.act(self.observe(seed=5), memory, "another scene")
@@ -328,8 +326,9 @@ class _Check:
         self.same(fresh[some], again[some], "a row whose memory was zeroed does not restart")
 
     def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
-        """A scene that is shifted or turned as a whole gives the same twists, its mirror image the mirrored ones; rows of several
-        scenes are counted together.
+        """Check that a scene that is shifted or turned as a whole gives the same twists, and its mirror image the mirrored ones.
+
+        Rows of several scenes are counted together.
         """
         moves = {
             "shifted": Move(-32.0, 16.0),
@@ -350,9 +349,9 @@ class _Check:
             self.same(here, back, f"the scene {clause} as a whole", bounds, 0.9 if grid else 1.0)
 
     def rounded(self, scenes: list[Observation], twists: Floats, tolerance: float) -> Floats:
-        """Return the tolerance of each row: ten times as much as its twist, or that of most, changes where the robot is 2 um aside.
+        """Return the tolerance of each row: ten times the change of its twist, or of most twists, if the robot moves 2 um sideways.
 
-        By as much the numbers of a moved scene are rounded. An optimiser that has not converged may make centimetres of it.
+        This is the rounding error of a moved scene. An optimiser that has not converged may amplify it to centimetres.
         """
         change = np.zeros(len(twists), np.float32)
         for step in (_ROUNDED, -_ROUNDED):
@@ -364,17 +363,17 @@ class _Check:
 
 
 def _tracks(seen: Observation) -> dict[str, Any]:
-    """The fields of an observation that hold tracks."""
+    """Return the fields of an observation that are tracks."""
     return {name: value for name in VIEWS if isinstance(value := getattr(seen, name), Tracks)}
 
 
 def _noise(values: Array, present: Bools) -> Array:
-    """The values with those of empty slots replaced by numbers that would matter."""
+    """Return the values with those of empty slots replaced by numbers that would have an effect."""
     changed = values.copy()
     changed[~present] = 0.125
     return changed
 
 
 def _widened(values: Array) -> Array:
-    """Three more slots, empty."""
+    """Return the tracks with three more slots, empty."""
     return np.concatenate((values, np.zeros((values.shape[0], 3, *values.shape[2:]), values.dtype)), axis=1)

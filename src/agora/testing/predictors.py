@@ -1,4 +1,4 @@
-"""The contract of predictors."""
+"""The contract for predictors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agora.testing.scenes import Move, observation
 
 _STEPS, _DT, _CALLS = 12, 0.4, 3
 _MOVE = Move(dx=3.25, dy=-1.5, turn=0.5 * np.pi)
-_NEAR = 2e-3  # float32 at a distance of metres, and a costmap that is drawn anew, m
+_NEAR = 2e-3  # m: rounding of float32 at metres, and a newly drawn costmap
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class _Held:
 def check_predictor(predictor: Predictor) -> None:
     """Check a predictor against the contract of `agora.interfaces.Predictor`.
 
-    A file can name it with its parameters, if it is registered. Places are finite, float32 of the shape that was asked for, with
-    nobody, one and many about. A row depends on nothing but itself; empty slots, and the order of the slots, mean nothing; the same
-    question gives the same bits; a row whose memory is 0 begins again; more moments change nothing of the first ones. In a world
-    that is turned and moved the places turn and move along. Nothing given is written to, no global generator is drawn from.
+    A file can name it with its parameters, if it is registered. Positions are finite, float32 of the requested shape, with no, one
+    and many people. A row depends only on itself; empty slots, and the order of the slots, have no meaning; the same call gives the
+    same bits; a row whose memory is 0 starts again; further times do not change the first ones. In a world that is turned and
+    moved, the positions turn and move along. Inputs are not written, and no global generator is used.
 
     Args:
         predictor: predictor to check.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the predictor breaks a clause.
     """
     check = _Check(predictor, type(predictor).__name__)
     if not isinstance(predictor.declares, PredictorDeclaration):
@@ -64,11 +64,11 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def is_written_and_read(self) -> None:
-        """Check that a file gives back the predictor."""
+        """Check that a file restores the predictor."""
         try:
             registered = load("predictors", name_of("predictors", self.predictor)) is type(self.predictor)
         except AgoraError:
@@ -81,13 +81,13 @@ class _Check:
             raise self.fail("a file gives back another one: its fields must be all of it")
 
     def scene(self, people: int = 5, seed: int = 1, move: Move | None = None) -> Observation:
-        """A scene, with the predictor's own window."""
+        """Return a scene, with the predictor's own window."""
         window = self.predictor.declares.channels.get("costmap")
         own = window if isinstance(window, Window) else Window(sources=("map",))
         return observation(4, people, seed=seed, move=move, window=own, dt=_DT)
 
     def ask(self, o: Observation, before: Memory, steps: int = _STEPS) -> tuple[Floats, Memory]:
-        """Return the places and the memory, checked as in every call."""
+        """Return the positions and the memory, with all checks of a single call."""
         people = o.pedestrians
         assert people is not None
         with pure(f"{self.name}: predict", observation=o, memory=before):
@@ -105,7 +105,7 @@ class _Check:
         return answer.position, answer.memory
 
     def many(self, scenes: list[Observation]) -> tuple[Floats, Memory]:
-        """Return the answer to the last of some scenes, each a control period after the one before."""
+        """Return the result for the last of some scenes, each a control period after the one before."""
         place: Floats = np.zeros(0, np.float32)
         kept: Memory = {}
         for o in scenes:
@@ -113,13 +113,13 @@ class _Check:
         return place, kept
 
     def keeps_shape(self, people: int) -> None:
-        """Check calls one after another, and that the same gives the same."""
+        """Check successive calls, and that equal calls give equal results."""
         scenes = [self.scene(people)] * _CALLS
         if not identical(self.many(scenes), self.many(scenes)):
             raise self.fail("not deterministic: other places for the same question")
 
     def rows_are_apart(self) -> None:
-        """Check that a row alone, also one that begins later, is as it is among others."""
+        """Check that a row alone, also one that begins later, gives the same as among others."""
         first, second = self.scene(), self.scene(seed=2)
         _, kept = self.ask(first, {})
         late = memory.reset(kept, np.arange(4) == 2)
@@ -149,7 +149,7 @@ class _Check:
             raise self.fail("the places depend on empty slots")
 
     def moments_agree(self) -> None:
-        """Check that the first moments are the same, however many are asked for."""
+        """Check that the first times are the same, regardless of the number of times."""
         o = self.scene()
         assert o.pedestrians is not None
         few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
@@ -166,6 +166,6 @@ class _Check:
 
 
 def _reordered(tracks: Tracks, order: Ints) -> Tracks:
-    """Tracks whose slots are in another order."""
+    """Return tracks with the slots in another order."""
     fields: dict[str, Any] = {name: value[:, order] for name, value in vars(tracks).items() if value is not None}
     return replace(tracks, **fields)

@@ -1,4 +1,4 @@
-"""Crooked recordings for contract tests."""
+"""Irregular recordings for contract tests."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def recording(
     walls: bool = True,
     outcome: Outcome = Outcome.TIMEOUT,
 ) -> Recording:
-    """Return a winding drive through the hall among walking pedestrians, some of whom come late or leave.
+    """Return a winding drive through the hall among walking pedestrians, some of whom appear late or leave.
 
     Args:
         samples: number of samples, at uneven times.
-        pedestrians: number of slots, of which one in four is empty all the time.
+        pedestrians: number of slots, of which one in four is always empty.
         seed: seed of the scene.
         move: motion of the whole scene.
-        walls: whether the hall has any.
-        outcome: outcome of the episode; with contacts where it is a collision or a time-out.
+        walls: whether the hall has walls.
+        outcome: outcome of the episode; with contacts for a collision or a time-out.
     """
     move, rng = move or Move(), np.random.default_rng(seed)
     time = np.concatenate(([0.0], np.cumsum(rng.uniform(0.05, 0.4, samples - 1))))
@@ -77,19 +77,19 @@ def recording(
 
 
 def _planned(move: Move, pose: Doubles) -> Doubles:
-    """A path at the start, none after 2 s, another after 3 s."""
+    """Return a path at the start, none after 2 s, another after 3 s."""
     parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, move.points(pose[9:10, :2])), (3.0, move.points(pose[::17, :2] - 0.1))
     return np.concatenate([np.column_stack((np.full(len(points), time), points)) for time, points in parts])
 
 
 def _contact(time: float, kind: ContactKind, place: Doubles) -> Contact:
-    """A contact to whose closing speed the robot gave more."""
+    """Return a contact whose gap was mostly closed by the robot."""
     closing = None if kind == ContactKind.WALL else Closing(0.8, 0.3, standing=False)
     return Contact(time, kind, 3, float(place[0]), float(place[1]), closing)
 
 
 def _drive(time: Doubles, phase: float) -> tuple[Doubles, Doubles]:
-    """Poses and twists (T, 3) along a Lissajous figure."""
+    """Return poses and twists (T, 3) along a Lissajous figure."""
     x, y = 1.0 + 3.0 * np.sin(0.17 * time + phase), 6.8 + 1.6 * np.cos(0.23 * time)
     dx, dy = 0.51 * np.cos(0.17 * time + phase), -0.368 * np.sin(0.23 * time)
     ddx, ddy = -0.0867 * np.sin(0.17 * time + phase), -0.08464 * np.cos(0.23 * time)

@@ -1,4 +1,4 @@
-"""The contract of rewards."""
+"""The contract for rewards."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _WORLDS, _STEPS = 3, 40
 def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") -> None:
     """Check a reward against the contract of `agora.interfaces.Rewarding`, in worlds that are driven at random.
 
-    A file can name it with its parameters. Its facts exist, rewards are finite and the sums of their terms, and those of a robot
-    depend on nothing but the robot's own transition. Nothing that is given is written to.
+    A file can name it with its parameters. Its facts exist, rewards are finite and the sums of their terms, and a robot's rewards
+    depend only on its own transition. Inputs are not written.
 
     Args:
-        reward: to check.
+        reward: reward to check.
         suite: `agora.tasks.suite.Suite` or its name.
-        stage: of the suite, in which robots are driven.
+        stage: stage of the suite, in which robots drive.
 
     Raises:
         ContractError: it breaks a clause.
@@ -51,11 +51,11 @@ def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") ->
 
 
 class _Watched:
-    """A reward whose answers are checked.
+    """A reward whose results are checked.
 
     Args:
-        reward: that answers.
-        name: for messages.
+        reward: reward to call.
+        name: name for messages.
     """
 
     def __init__(self, reward: Rewarding, name: str) -> None:
@@ -79,6 +79,6 @@ class _Watched:
 
 
 def _row(t: Transition, n: int) -> Transition:
-    """The transition of one robot."""
+    """Return the transition of one robot."""
     facts = {name: fact[n : n + 1] for name, fact in t.facts.items()}
     return Transition(t.outcome[n : n + 1], t.progress[n : n + 1], t.clearance[n : n + 1], t.dt, facts)

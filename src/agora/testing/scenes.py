@@ -1,4 +1,4 @@
-"""Crooked scenes for contract tests, and rigid motions of them."""
+"""Irregular scenes for contract tests, and rigid motions of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Move:
 
     @property
     def side(self) -> float:
-        """-1 where left becomes right, else 1: the factor of angles and turning rates."""
+        """-1 if left becomes right, else 1: the factor of angles and turning rates."""
         return -1.0 if self.mirror else 1.0
 
     def points(self, points: Array) -> Array:
@@ -55,7 +55,7 @@ class Move:
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def twists(self, twists: Array) -> Array:
-        """Return twists, or poses in the robot's frame, (..., 3): mirrored where left becomes right, else the same."""
+        """Return twists, or poses in the robot's frame, (..., 3): mirrored if left becomes right, else the same."""
         return twists * (1.0, self.side, self.side)
 
     def poses(self, poses: Array) -> Array:
@@ -78,14 +78,14 @@ def observation(
     dt: float = 0.1,
     sensors: Sequence[Provider] = (),
 ) -> Observation:
-    """Return a crooked scene that has everything a planner can need.
+    """Return an irregular scene with everything that a planner can need.
 
-    Robots stand anywhere, already in motion; paths are bent and of different length; walls are discs next to them; among the
-    pedestrians' slots are empty ones, which hold numbers that mean nothing.
+    Robots are anywhere, already in motion; paths are bent and of different length; walls are discs next to them; some of the
+    pedestrians' slots are empty and contain meaningless numbers.
 
     Args:
         rows: number of robots.
-        pedestrians: number of slots a row, at least one of three empty; 0 for none.
+        pedestrians: number of slots per row, at least one of three empty; 0 for none.
         seed: seed of the scene.
         move: motion of the whole scene; a mirrored scene also mirrors values in the robot's frame, except ``sensors``.
         window: window of the costmap.
@@ -135,13 +135,13 @@ def observation(
 
 @dataclass(frozen=True)
 class _Scene:
-    """The places of things before the scene is moved."""
+    """The positions of everything before the scene is moved."""
 
     rng: np.random.Generator
     rows: int
 
     def robots(self) -> tuple[Array, Array, Array, Array]:
-        """Poses, goals, and paths of different length that end at the goals."""
+        """Return poses, goals, and paths of different length that end at the goals."""
         rng, rows = self.rng, self.rows
         pose = np.column_stack((rng.uniform(-7.0, 9.0, rows), rng.uniform(-3.0, 14.0, rows), rng.uniform(-3.0, 3.0, rows)))
         bearing = pose[:, 2] + rng.uniform(-1.2, 1.2, rows)
@@ -157,7 +157,7 @@ class _Scene:
         return pose, goal, path, count
 
     def tracks(self, pose: Array, slots: int, move: Move) -> Tracks:
-        """Discs about the robots that keep off them; the second slot of three is empty."""
+        """Return discs around the robots that keep a distance from them; the second slot of three is empty."""
         rng, shape = self.rng, (self.rows, slots)
         bearing, distance = rng.uniform(-np.pi, np.pi, shape), rng.uniform(1.2, 4.0, shape)
         position = pose[:, None, :2] + distance[..., None] * np.stack((np.cos(bearing), np.sin(bearing)), -1)
@@ -174,18 +174,18 @@ class _Scene:
 
 
 def sensors_of(channels: Mapping[str, Channel | None]) -> tuple[Provider, ...]:
-    """The channels that an observation shows among its ``sensors``."""
+    """Return the channels that an observation shows among its ``sensors``."""
     found: list[Any] = [one or make("channels", name) for name, one in channels.items() if name not in VIEWS.values()]
     return tuple(found)
 
 
 def sized(field: Field, slots: int) -> tuple[int, ...]:
-    """The shape of a field where every axis with a name has so many slots."""
+    """Return the shape of a field if every named axis has this number of slots."""
     return field.sized({axis: slots for axis in field.shape if isinstance(axis, str)})
 
 
 def moved_field(field: Field, values: Array, move: Move) -> Array:
-    """Readings (..., *shape) of a field where the whole scene has been moved."""
+    """Return readings (..., *shape) of a field after moving the whole scene."""
     if field.frame != "map":
         return values
     there = move.points if field.unit == "m" else move.vectors
@@ -193,7 +193,7 @@ def moved_field(field: Field, values: Array, move: Move) -> Array:
 
 
 def _drawn(scene: _Scene, field: Field, slots: int, move: Move) -> Array:
-    """Readings (N, *shape) of a field."""
+    """Return random readings (N, *shape) of a field."""
     low, high = (bound if math.isfinite(bound) else math.copysign(10.0, bound) for bound in (field.low, field.high))
     drawn: Array = scene.rng.uniform(low, high, (scene.rows, *sized(field, slots)))
     if field.kind is np.bool_:
@@ -214,7 +214,9 @@ def _limits(rows: int, max_vy: float, turning_radius: float) -> Limits:
 
 
 def costmap_of(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
-    """The window about each robot, with disc walls of radius 0.25 m about ``obstacles`` (N, K, 2) and the pedestrians, inflated."""
+    """Return the window about each robot, with disc walls of radius 0.25 m about ``obstacles`` (N, K, 2) and the pedestrians,
+    inflated.
+    """
     cells, resolution = window.cells, window.resolution
     origin = _f32(np.floor(pose[:, :2] / resolution) * resolution - 0.5 * cells * resolution)
     centre = (np.arange(cells) + 0.5) * resolution
@@ -235,7 +237,7 @@ def costmap_of(window: Window, pose: Array, obstacles: Array, tracks: Tracks, ra
 
 
 def _semantics(window: SemanticWindow, pose: Array, tracks: Tracks) -> SemanticMaps:
-    """Semantic maps of the pedestrians, with evidence 1."""
+    """Return semantic maps of the pedestrians, with evidence 1."""
     side = window.cells
     origin = (np.floor(pose[:, :2] / window.resolution) - side // 2) * window.resolution
     evidence = np.zeros((len(pose), len(window.attributes), side, side), np.float32)

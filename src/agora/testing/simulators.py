@@ -1,4 +1,4 @@
-"""The contract of simulators."""
+"""The contract for simulators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.testing.guard import identical, pure
 from agora.world.start import Start
 
 _STEPS = 30
-_REST = 60  # steps after which a robot that is told to stand stands
+_REST = 60  # steps after which a robot commanded to stop must stand
 _SLACK = 1e-3  # m/s and rad/s beyond a limit
 _INTO = 0.05  # m that a robot may be in a wall
 
@@ -26,15 +26,16 @@ _INTO = 0.05  # m that a robot may be in a wall
 def check_simulator(simulator: Simulator) -> None:
     """Check a simulator against the contract of `agora.interfaces.Bodies`.
 
-    Robots are somewhere and no faster than they can be; robots commanded to stop stop, robots commanded to drive make progress;
-    walls stop robots and are reported; pedestrians, maps and commands are left alone; the same commands give the same bits, also
-    after a reset and whatever the other worlds do; worlds that are done stay as they are; a world without robots is no error.
+    Poses of robots are finite and their speeds within limits; robots commanded to stop stop, robots commanded to drive make
+    progress; walls stop robots and are reported; pedestrians, maps and commands do not change; the same commands give the same
+    bits, also after a reset and regardless of the other worlds; finished worlds do not change; a world without robots is not an
+    error.
 
     Args:
         simulator: simulator that can ``step``.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the simulator breaks a clause.
     """
     check = _Check(simulator, type(simulator).__name__)
     check.drives()
@@ -54,18 +55,18 @@ class _Check:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start]) -> Engine:
-        """An engine at the starts, in which no contact ends anything."""
+        """Return an engine at the starts, in which contacts do not end episodes."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), ends=0, simulator=self.simulator))
         for world, start in enumerate(starts):
             engine.reset(world, start)
         return engine
 
     def commands(self, engine: Engine, steps: int) -> Floats:
-        """Twists (T, W, R, 3) of each world's own."""
+        """Return twists (T, W, R, 3), different for each world."""
         worlds, robots = engine.world.layout.worlds, engine.world.layout.robots
         drawn = [np.random.default_rng([5, w]).uniform(-0.6, 1.2, (steps, robots, 3)) for w in range(worlds)]
         return np.stack(drawn, 1).astype(np.float32)
@@ -90,11 +91,11 @@ class _Check:
         return engine
 
     def states(self, engine: Engine, world: int) -> tuple[Array, ...]:
-        """All that is known of one world's robots."""
+        """Return the complete state of one world's robots."""
         return tuple(field[world].copy() for field in engine.world.robots)
 
     def drives(self) -> None:
-        """Robots commanded to drive make progress."""
+        """Check that robots commanded to drive make progress."""
         self.run(self.engine(crowd(walls=False)))
         engine = self.engine(crowd(walls=False))
         before = np.stack(engine.world.robots[:2])
@@ -105,7 +106,7 @@ class _Check:
             raise self.fail(f"told to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s")
 
     def comes_to_rest(self) -> None:
-        """Robots commanded to stop stop."""
+        """Check that robots commanded to stop stop."""
         engine = self.run(self.engine(crowd(walls=False)))
         for _ in range(_REST):
             engine.step(np.zeros_like(engine.world.commands))
@@ -115,7 +116,7 @@ class _Check:
             raise self.fail(f"told to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
 
     def stops_at_walls(self) -> None:
-        """Walls stop robots, and are reported."""
+        """Check that walls stop robots, and are reported."""
         starts = crowd()
         engine, reported = self.engine(starts), False
         for step in range(4 * _STEPS):
@@ -131,7 +132,7 @@ class _Check:
             raise self.fail("robots drove at walls until they stood, and `walls` never said so")
 
     def repeats(self) -> None:
-        """Check that the same commands give the same bits, also where an episode was before."""
+        """Check that the same commands give the same bits, even after another episode."""
         starts = crowd()
         first, again, used = self.run(self.engine(starts)), self.run(self.engine(starts)), self.run(self.engine(starts), 7)
         for world, start in enumerate(starts):
@@ -144,7 +145,7 @@ class _Check:
                 raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """A world has the same bits alone and in a batch."""
+        """Check that a world has the same bits alone and in a batch."""
         starts = crowd()
         together = self.engine(starts)
         twists = self.commands(together, _STEPS)
@@ -158,7 +159,7 @@ class _Check:
                 raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
 
     def done_worlds(self) -> None:
-        """A world that is done stays as it is."""
+        """Check that a finished world does not change."""
         engine = self.run(self.engine(crowd()), 5)
         engine.world.status.clock.done[1] = True
         before = self.states(engine, 1)
@@ -167,7 +168,7 @@ class _Check:
             raise self.fail("moves robots of a world that is done")
 
     def nobody(self) -> None:
-        """Worlds without robots."""
+        """Check worlds without robots."""
         engine = self.engine([replace(start, robots=()) for start in crowd()])
         engine.step()
         engine.close()

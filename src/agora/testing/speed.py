@@ -25,10 +25,10 @@ _SLACK = np.float32(1.02)
 
 
 def hidden_speed(planner: BatchPlanner) -> str:
-    """Say in which way a planner escapes the speed limits of interplanners; nothing where it keeps them.
+    """Describe how a planner escapes the speed limits of interplanners; empty if it obeys them.
 
-    A fast robot drives along a straight path in the open. It must come near the top speed that the planner declares, or the
-    robot's; told to drive at half of it, it may be no faster than that. A planner that never drives is not judged.
+    A fast robot drives along a straight path in open space. It must nearly reach the top speed that the planner declares, or the
+    robot's; with a limit of half that speed, it must not be faster than the limit. A planner that never drives is not judged.
     """
     top = min(float(_FAST), planner.declares.top_speed)
     fastest = _driven(planner, 1.0, _SHARE * top)
@@ -43,7 +43,7 @@ def hidden_speed(planner: BatchPlanner) -> str:
 
 
 def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
-    """The top speed on a straight way, m/s, or one that is enough, where an interplanner allows a share of it."""
+    """Return the top speed on a straight path, m/s, or a sufficient one, if an interplanner allows a share of it."""
     pose, twist, fastest = np.array([1.0, -2.0, _HEADING]), np.zeros((1, 3), np.float32), 0.0
     memory: Memory = {}
     for _ in range(_PERIODS):
@@ -65,13 +65,13 @@ def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
 
 
 def _nothing(sensor: Provider) -> Reading:
-    """Readings of one robot that is near nothing: the largest values."""
+    """Return the readings of one robot without anything nearby: the largest values."""
     most = {name: one.high if math.isfinite(one.high) else 0.0 for name, one in sensor.fields.items()}
     return {name: np.full((1, *sized(one, _SLOTS)), most[name], one.kind) for name, one in sensor.fields.items()}
 
 
 def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation:
-    """Return the observation of a robot on a straight way where there is nothing."""
+    """Return the observation of a robot on a straight path in empty space."""
     given = planner.declares.channels.get("costmap")
     window = given if isinstance(given, Window) else Window()
     sensors = sensors_of(planner.declares.channels)

@@ -1,4 +1,4 @@
-"""The contracts of components that create an episode: world sources, robots modes, obstacles modes."""
+"""The contracts for components that create an episode: world sources, robots modes, obstacles modes."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ ZONES = (
 def check_world_source(source: WorldSource, *, most: int = 3) -> None:
     """Check a source of worlds against the contract of `agora.interfaces.WorldSource`.
 
-    Its names are texts, each once, and always the same; a world is the same for the same name and stream; robots of its scenario
-    start and end on the map and not in walls; recorded pedestrians have a radius and a time-out is above 0; no global generator
-    is drawn from.
+    Its names are texts, distinct and always the same; a world is the same for the same name and stream; robots of its scenario
+    start and end on the map and not in walls; recorded pedestrians have a radius and a time-out is above 0; no global generator is
+    used.
 
     Args:
         source: source to check.
-        most: number of worlds that are read.
+        most: largest number of worlds to read.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the source breaks a clause.
     """
     name = type(source).__name__
     with pure(f"{name}: names", source=source):
@@ -84,14 +84,14 @@ def _check_world(world: Surroundings, where: str) -> None:
 
 
 def task(seed: int = 1, *, map: Map | None = None) -> Task:
-    """Return a task in a hall whose world has a scenario of two robots, things and pedestrians, and recorded pedestrians.
+    """Return a task in a hall whose world has a scenario of two robots, furniture and pedestrians, and recorded pedestrians.
 
-    Its zones are a ``public`` one in the west, a ``staff`` one in the east, and a ``forbidden`` one in the north that bars random
-    places.
+    Its zones are a ``public`` one in the west, a ``staff`` one in the east, and a ``forbidden`` one in the north that excludes
+    random positions.
 
     Args:
         seed: seed of its stream.
-        map: map of its world, in place of the hall.
+        map: map of its world, instead of the hall.
     """
     things = Obstacles(
         static=(Obstacle("a shelf", "shelf", (-2.6, 8.4, 0.0)),),
@@ -108,17 +108,18 @@ def task(seed: int = 1, *, map: Map | None = None) -> Task:
 def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     """Check a robots mode against the contract of `agora.interfaces.RobotsMode`.
 
-    Every robot has a start pose and one goal or more, finite, with headings in (-pi, pi], on the map and clear of walls; starts are
-    clear of each other; random places are in no forbidden zone; the same stream gives the same bits, and another one other places
-    if the mode is random; where nothing is free it says so; nothing given is written to; no global generator is drawn from.
+    Every robot has a start pose and at least one goal, finite, with headings in (-pi, pi], on the map and clear of walls; starts
+    are clear of each other; random positions are in no forbidden zone; the same stream gives the same bits, and another stream
+    other positions if the mode is random; without free space, the mode raises its error; inputs are not written; no global
+    generator is used.
 
     Args:
         mode: mode to check.
-        random: whether places are drawn; then they keep the task's safety beyond the robot's radius too, else those of the
-            contract's scenario are taken to be given.
+        random: whether positions are drawn; then they also keep the task's safety distance beyond the robot's radius, else the
+            positions of the contract's scenario count as given.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the mode breaks a clause.
     """
     check = _Mode(mode, type(mode).__name__)
     clearance = _RADIUS + (_SAFETY if random else 0.0)
@@ -150,18 +151,18 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.interfaces.ObstaclesMode`.
 
-    Pedestrians are finite, have a way, a speed and a radius, stand on the map, in no wall and, if they are there at the start, in
-    no robot and not in each other; names are different; random places are in no forbidden zone; static obstacles leave the robots'
-    starts and goals free; recorded pedestrians appear only where there are some; the same stream gives the same bits, and another
-    one another task if the mode is random; the world, its map and the robots' places are not written to; no global generator is
-    drawn from.
+    Pedestrians have finite values, a path, a speed and a radius; they are on the map, not in walls and, if present at the start,
+    not in robots or each other; names are distinct; random positions are in no forbidden zone; static obstacles leave the robots'
+    starts and goals free; recorded pedestrians appear only if the world has some; the same stream gives the same bits, and another
+    stream another task if the mode is random; the world, its map and the robots' poses are not written; no global generator is
+    used.
 
     Args:
         mode: mode to check.
-        random: whether it draws.
+        random: whether the mode draws random values.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the mode breaks a clause.
     """
     check = _Mode(mode, type(mode).__name__)
     placed = []
@@ -200,7 +201,7 @@ def _result(done: Task) -> dict[str, Any]:
 
 
 def _gap(map: Map, points: Array) -> Array:
-    """Distance to the nearest wall or to the border of the map, m; negative off the map."""
+    """Return the distance to the nearest wall or to the border of the map, m; negative off the map."""
     lower = np.asarray(map.origin)
     border = np.minimum(points - lower, lower + map.size - points).min(axis=1)
     return np.asarray(np.minimum(border, map.gap(points)))
@@ -214,7 +215,7 @@ class _Mode:
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """The error for a clause."""
+        """Return the error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def robots(self, given: Task) -> list[tuple[Array, Array]]:
@@ -226,7 +227,7 @@ class _Mode:
         return given.robots
 
     def obstacles(self, seed: int) -> Task:
-        """A task after an obstacles mode."""
+        """Return a task after an obstacles mode."""
         given = task(seed)
         scenario = given.world.scenario
         assert scenario is not None
@@ -236,20 +237,20 @@ class _Mode:
         return given
 
     def clear(self, map: Map, points: Array, clearance: float, where: str) -> None:
-        """Points that are on the map and that far from walls."""
+        """Check that points are on the map and at this distance from walls."""
         gap = _gap(map, points)
         if gap.min(initial=math.inf) < clearance - _SLACK:
             point = points[np.argmin(gap)]
             raise self.fail(f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, not {clearance:g} m clear")
 
     def allowed(self, given: Task, points: Array, where: str, random: bool) -> None:
-        """Points in no forbidden zone, where they are drawn."""
+        """Check that points are in no forbidden zone, if they are drawn."""
         gap = gap_to_shapes(points, edges_of(given.forbidden), np.zeros((0, 3)), given.forbidden) if random else np.ones(1)
         if len(points) and gap.min() <= 0.0:
             raise self.fail(f"{where}: {points[np.argmin(gap)].tolist()} is in a forbidden zone")
 
     def apart(self, points: Array, radii: Array, where: str) -> None:
-        """Discs that do not overlap."""
+        """Check that discs do not overlap."""
         for k in range(1, len(points)):
             gap = np.hypot(*(points[:k] - points[k]).T) - radii[:k] - radii[k]
             if gap.min() < -_SLACK:
@@ -257,7 +258,7 @@ class _Mode:
                 raise self.fail(f"{where}: {here} and {there} overlap by {-gap.min():.3f} m")
 
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
-        """Check that the same stream gives the same task, and another one other places where they are drawn."""
+        """Check that the same stream gives the same task, and another stream other positions if they are drawn."""
         if not identical(placed[0], again):
             raise self.fail("not deterministic: other places for the same stream")
         same = all(identical(placed[0], other) for other in placed[1:])

@@ -1,4 +1,4 @@
-"""The contract of trainers: their reports to the run, and that a training goes on from a checkpoint as if nothing had happened."""
+"""The contract for trainers: their reports to the run, and that a training continues from a checkpoint without a difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Kept = tuple[dict[str, float], dict[str, Array]]
 
 
 class _KilledError(Exception):
-    """Stands for kill -9 after a checkpoint."""
+    """Simulates kill -9 after a checkpoint."""
 
 
 @dataclass
@@ -93,10 +93,10 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
 
 
 def _train(name: str, trainer: Trainer, run: _Run) -> None:
-    """Train to the end, and see that every point of the curve was followed by a yield.
+    """Train to the end, and check that every point of the curve was followed by a yield.
 
     Raises:
-        ContractError: there are more points than one since the last yield, or the trainer yields nothing.
+        ContractError: there is more than one point since the last yield, or the trainer yields nothing.
     """
     told, rounds = 0, trainer.train(run)
     if not isinstance(rounds, Iterator):

@@ -12,11 +12,9 @@ from agora.errors import InputError
 from agora.registry import load
 
 DEFAULT = "success + 0.2 * barn_score"
-"""Success first; the BARN challenge's score, which is at most 0.5, tells apart what succeeds as often.
-
-It is worth a tenth of a success for going at 1 m/s along the shortest way, and nothing more for going faster.
-
-The score alone was tried: on the suite `planners` it made `dwa_kinetic` go at 0.80 for 0.46 m/s and lost it 15 of 100 successes.
+"""Success first; the BARN challenge's score, at most 0.5, ranks sets with equal success. It adds a tenth of a success for 1 m/s
+along the shortest path, and nothing more for higher speeds. The score alone was tried: on the suite `planners` it made
+`dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")
@@ -24,10 +22,10 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*
 
 @dataclass(frozen=True)
 class Objective:
-    """A weighted sum of metrics, the larger the better.
+    """A weighted sum of metrics; larger values are better.
 
     Attributes:
-        text: as it was written: ``success``, ``success - 0.05 * intimate_violations``.
+        text: original text, such as ``success`` or ``success - 0.05 * intimate_violations``.
         terms: weight and name of each metric.
     """
 
@@ -36,10 +34,10 @@ class Objective:
 
     @staticmethod
     def of(text: str) -> Objective:
-        """Read an objective; of a metric alone that is better when lower, the negative.
+        """Read an objective; a single metric that is better when lower is negated.
 
         Raises:
-            InputError: the text is no sum of metrics. UnknownNameError: no such metric.
+            InputError: the text is not a sum of metrics. UnknownNameError: a metric is unknown.
         """
         terms: list[tuple[float, str]] = []
         at = 0
@@ -57,10 +55,10 @@ class Objective:
         return Objective(text.strip(), tuple(terms))
 
     def of_row(self, row: Row) -> float:
-        """The value of one row.
+        """Return the value of one row.
 
         Raises:
-            InputError: a metric is not defined for it, or is not in the rows.
+            InputError: a metric is undefined for the row, or missing in it.
         """
         values = {name: row.get(name) for _, name in self.terms}
         missing = [name for name, value in values.items() if value is None]
@@ -72,6 +70,6 @@ class Objective:
         return math.fsum(weight * float(values[name]) for weight, name in self.terms)  # type: ignore[arg-type]
 
     def mean(self, rows: Iterable[Row]) -> float:
-        """The mean over rows, whose order does not matter."""
+        """Return the mean over rows, whose order does not matter."""
         each = [self.of_row(row) for row in rows]
         return math.fsum(each) / len(each)

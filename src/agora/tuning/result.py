@@ -24,11 +24,12 @@ class Trial:
     """A set of parameters that was tried.
 
     Attributes:
-        number: 0 is the planner as it was given.
+        number: number of the trial; 0 is the original planner.
         parameters: parameters by name.
-        value: value of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
+        value: value of the objective, over all episodes or, if the trial was given up, the first ones; None if episodes were
+            interrupted.
         episodes: number of rows behind the value.
-        whole: whether all episodes were run; only then the trial can be the best.
+        whole: whether all episodes were run; only such a trial can be the best.
     """
 
     number: int
@@ -45,7 +46,7 @@ class Tried:
     Attributes:
         trial: the set, and its value.
         done: number of trials so far.
-        total: number of trials that there are to be.
+        total: planned number of trials.
         best: the best trial so far.
     """
 
@@ -57,13 +58,13 @@ class Tried:
 
 @dataclass(frozen=True)
 class TunedComparison:
-    """A quantity on the held-out suite, with intervals of 95 %.
+    """A quantity on the held-out suite, with 95 % intervals.
 
     Attributes:
         name: name of the quantity.
-        before: mean of the planner as it was.
-        after: mean of the planner as it was tuned.
-        difference: after less before, paired by episode.
+        before: mean of the original planner.
+        after: mean of the tuned planner.
+        difference: ``after`` minus ``before``, paired by episode.
     """
 
     name: str
@@ -73,7 +74,7 @@ class TunedComparison:
 
     @property
     def gained(self) -> bool:
-        """True where the mean difference is above 0."""
+        """True if the mean difference is above 0."""
         return self.difference.value is not None and self.difference.value > 0
 
 
@@ -85,7 +86,7 @@ class Tuned:
         trials: all trials, by number.
         best: whole trial with the largest value.
         planner: planner with the best parameters.
-        rows: rows on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
+        rows: rows of the original and the tuned planner on the held-out suite, with the labels ``before`` and ``after``.
     """
 
     trials: list[Trial]
@@ -97,11 +98,11 @@ class Tuned:
 
     @property
     def better(self) -> bool:
-        """True where a trial was better than the planner as it was, on the suite that it was tuned on."""
+        """True if a trial was better than the original planner on the suite used for tuning."""
         return self.best.number > 0
 
     def comparisons(self, objective: Objective) -> list[TunedComparison]:
-        """The objective and the share of successes on the held-out suite."""
+        """The objective and the success rate on the held-out suite."""
         rows = [{**row, "objective": objective.of_row(row)} for row in distinct(self.rows)]
         found = []
         for name, column in {objective.text: "objective", "success": "success"}.items():
@@ -117,7 +118,7 @@ def _share(values: list[float]) -> Estimate:
 
 
 def estimate_text(estimate: Estimate, plus: str = "") -> str:
-    """An estimate with its interval, as ``0.412 [0.380, 0.441]``."""
+    """Return an estimate with its interval, as ``0.412 [0.380, 0.441]``."""
     value = "none" if estimate.value is None else f"{estimate.value:{plus}.3f}"
     return (
         value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
@@ -125,7 +126,7 @@ def estimate_text(estimate: Estimate, plus: str = "") -> str:
 
 
 def preset_text(tuning: Tuning, tuned: Tuned) -> str:
-    """The text of a file in ``configs/planners``: parameters that are not defaults, and above them where they are from."""
+    """Return the text of a file in ``configs/planners``: parameters that are not defaults, and a comment on their origin."""
     from importlib.metadata import version
 
     first, best, suite, held_out = tuned.trials[0], tuned.best, tuning.suite, tuning.held_out
@@ -147,7 +148,7 @@ def preset_text(tuning: Tuning, tuned: Tuned) -> str:
 
 
 def changed_parameters(part: Any) -> dict[str, Any]:
-    """The parameters that are not defaults."""
+    """Return the parameters that are not defaults."""
     different = {}
     for field in dataclasses.fields(part):
         usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default

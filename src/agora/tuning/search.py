@@ -1,7 +1,7 @@
 """The search for better parameters of a component: their ranges, and Optuna's next trials.
 
-The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). What it asks for depends on its seed and on what
-it was told, so that a run that was killed asks for the same sets again.
+The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). The sets that it suggests depend only on its
+seed and the reported values, so a resumed run suggests the same sets again.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from agora.interfaces import Span
 from agora.registry import Named
 
 TOGETHER = 8
-"""Sets of parameters that are asked for at a time."""
+"""Number of parameter sets that are requested at a time."""
 
 _NEAR = 2 * TOGETHER
-"""Sets before the search goes by what it was told: the component's own, and sets near it."""
+"""Number of sets before the search uses reported values: the component's own set, and sets near it."""
 
 _STEP = 1 / 3
-"""How far those lie on the way from its own values to values drawn from the spans, with most of which nothing drives well."""
+"""Distance of these sets from the component's values, as a fraction of the way to values drawn from the spans, most of which drive
+badly.
+"""
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
-    """The parameters to try: those that the component declares as ``tunable`` but those that it leaves open (None).
+    """Return the parameters to tune: those that the component declares as ``tunable``, except those that it leaves open (None).
 
     Args:
         component: component to tune.
         kind: kind of the component in messages.
 
     Raises:
-        InputError: it has none, or one lies outside its span.
+        InputError: the component has no such parameters, or a value lies outside its span.
     """
     spans: Mapping[str, Span] = component.part.declares.tunable
     found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
@@ -60,7 +62,7 @@ def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
 
 
 def _near(span: Span, own: float, draw: float) -> float:
-    """A value on the way from the component's own to one that is drawn from a span."""
+    """Return a value between the component's own value and a value drawn from a span."""
     if span.log:
         drawn = math.log(span.low) + draw * math.log(span.high / span.low)
         return min(span.high, max(span.low, math.exp(math.log(own) + _STEP * (drawn - math.log(own)))))
@@ -69,7 +71,7 @@ def _near(span: Span, own: float, draw: float) -> float:
 
 
 class Study:
-    """Optuna's study over a component's parameters; the first set asked for is the component's own.
+    """Optuna's study over a component's parameters; the first suggested set is the component's own.
 
     Args:
         component: component to tune.
@@ -113,7 +115,7 @@ class Study:
         return self._study.ask(self._axes)
 
     def tell(self, trial: Any, value: float | None) -> None:
-        """Report the value of a trial; None where it was given up."""
+        """Report the value of a trial; None if it was given up."""
         if value is None:
             self._study.tell(trial, state=self._given_up)
         else:

@@ -1,9 +1,9 @@
 """Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
 
-The search (`agora.tuning.search`) asks for `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set that
-over the first quarter of every stage is worse than the median of all sets so far over the same episodes is given up and
-cannot win; the planner as it is is never given up. What the search asks for depends on no worker, so neither does its result. A run
-that was killed asks for the same sets again and finds their episodes in its folder.
+The search (`agora.tuning.search`) asks for `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set is given
+up if it is worse over the first quarter of every stage than the median of all earlier sets over the same episodes; it then cannot
+win. The original planner is never given up. The suggested sets do not depend on the workers, so neither does the result. A resumed
+run suggests the same sets again and finds their episodes in its folder.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Tuning:
 
     Attributes:
         label: label of the planner.
-        planner: planner at which the search begins, and with which the result is compared.
+        planner: original planner, with which the search starts and the result is compared.
         suite: suite to tune on; its split must be training.
         held_out: suite to compare on.
         objective: objective to maximize.
-        trials: sets of parameters to try, the first is the planner's own.
+        trials: number of parameter sets to try; the first is the planner's own.
         seed: seed of the search.
-        prune: whether sets that begin badly are given up.
+        prune: whether sets with bad first episodes are given up.
     """
 
     label: str
@@ -83,7 +83,7 @@ class Tuning:
             raise InputError(f"trials must be at least 1 and the seed at least 0, got {self.trials} and {self.seed}")
 
     def describe(self) -> RunRecord:
-        """The values that decide the result."""
+        """Return the values that decide the result."""
         return RunRecord(
             suite=plain(self.suite),
             planners={self.label: plain(self.planner)},
@@ -111,24 +111,24 @@ def tune(
     minutes: float | None = None,
     token: StopToken | None = None,
 ) -> Iterator[TuneEvent]:
-    """Search for better parameters and compare the best with the planner as it was; yield what happens, the result `Tuned` last.
+    """Search for better parameters and compare the best with the original planner; yield events, the result `Tuned` last.
 
-    Events of episodes (`agora.benchmark.events`) are those of the sets that are tried together, then of the comparison. Nothing is
-    done before the first event is asked for. The iterator may run in any thread. To stop the search, close it, or call
-    ``token.stop()`` from another thread; ``resume`` goes on to the same result.
+    Events of episodes (`agora.benchmark.events`) belong to the sets that are tried together, then to the comparison. Nothing runs
+    until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call ``token.stop()``
+    from another thread; ``resume`` continues to the same result.
 
     Args:
         tuning: planner, suites and budget.
-        folder: folder of the results, made here.
+        folder: folder of the results, created here.
         options: options of the runs; the trajectories of trials are not kept.
-        resume: go on with a run that was begun in ``folder``.
-        minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
-        token: by which another thread can stop it.
+        resume: continue the search in ``folder``.
+        minutes: time after which no further sets are tried, min; the result then covers the finished trials.
+        token: token by which another thread can stop the search.
 
     Raises:
-        StoppedError: the token asked for it; the message says what is kept.
-        InputError: the planner has nothing to tune, a suite cannot be put together, or Optuna is not installed.
-        ResultsError: the folder cannot be used, or episodes of the planner as it is were interrupted.
+        StoppedError: the token requested the stop; the message says what is kept.
+        InputError: the planner has nothing to tune, a suite cannot be built, or Optuna is not installed.
+        ResultsError: the folder cannot be used, or episodes of the original planner were interrupted.
     """
     token, folder = token or StopToken(), folder.absolute()
     try:
@@ -141,7 +141,7 @@ def tune(
 def _tune(
     tuning: Tuning, folder: Path, options: Options, resume: bool, minutes: float | None, token: StopToken
 ) -> Iterator[TuneEvent]:
-    """The events of a search."""
+    """Yield the events of a search."""
     begun, search = time.monotonic(), _Search(tuning, token)
     options.runs.prepare()
     check(tuning.suite)
@@ -164,7 +164,7 @@ def _tune(
     if RunFolder.is_at(checked) and RunFolder.read(checked).record.planners != {
         label: plain(one) for label, one in planners.items()
     }:
-        shutil.rmtree(checked)  # it compares a set that was the best when less time was given
+        shutil.rmtree(checked)  # its comparison is of the best set of a shorter search
     yield from bench(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)), token)
     yield Tuned(trials, best, planners[after], rows_of(checked), before, after)
 
@@ -173,9 +173,9 @@ class _Search:
     """Optuna's study, and the values of its trials.
 
     Attributes:
-        folder: folder of the search, opened before the first trial is asked for.
+        folder: folder of the search, opened before the first trial is requested.
         rows: rows so far.
-        trials: trials that are done.
+        trials: finished trials.
     """
 
     folder: OpenRun
@@ -187,7 +187,7 @@ class _Search:
         self.study = Study(tuning.planner, tuning.seed)
 
     def try_next(self, count: int, options: Options) -> Iterator[RunEvent]:
-        """Ask for some sets, run their episodes, whose events are yielded, and report their values."""
+        """Request some sets, run their episodes, whose events are yielded, and report their values."""
         numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: round_parameters(trial.params) for label, trial in asked.items()}
@@ -211,7 +211,7 @@ class _Search:
     def _worth(
         self, planners: Mapping[str, Named], suite: Suite, options: Options
     ) -> Generator[RunEvent, None, dict[str, tuple[float, int]]]:
-        """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
+        """Yield the objective of each set and its number of rows; sets with an interrupted episode are left out."""
         sizes, mark = (options.worlds, options.threads, options.slots), self.folder.record.mark()
         plan = RunPlan(suite, dict(planners), *sizes, "none", run=mark, token=self.token)
         jobs, lost = jobs_for(suite, planners, self.folder.finished, options), set[str]()
@@ -233,11 +233,11 @@ class _Search:
 
 
 def _beginning(suite: Suite) -> Suite:
-    """The first quarter of every stage."""
+    """Return the first quarter of every stage."""
     stages = (dataclasses.replace(stage, episodes=-(-stage.count // _QUARTER)) for stage in suite.stages)
     return dataclasses.replace(suite, stages=tuple(stages))
 
 
 def _best(trials: Sequence[Trial]) -> Trial:
-    """The whole one with the largest value; of equals the first, so that nothing is changed for nothing."""
+    """Return the complete trial with the largest value; among equals the first, so that nothing changes without a gain."""
     return max((t for t in trials if t.whole and t.value is not None), key=lambda t: (t.value, -t.number))

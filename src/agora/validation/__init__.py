@@ -1,1 +1,1 @@
-"""Crowd models against known facts about pedestrians: flows, the RiMEA guideline's cases, recorded crowds."""
+"""Validation of crowd models against known facts about pedestrians: flows, the cases of the RiMEA guideline, recorded crowds."""

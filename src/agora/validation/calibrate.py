@@ -1,10 +1,10 @@
 """Calibration of a crowd model on recorded people: the search for parameters with the least distance on some scenes.
 
-The search makes a weighted mean of `WEIGHTS` small. A distance counts in standard deviations of the recorded samples, the error of
-one replaced pedestrian in errors of constant velocity, speeds other than Weidmann's in standard deviations of preferred speeds. The
-last is there because the recordings hold hardly more than one person a square metre: without it, what fits them best may push dense
-crowds backwards. The classifier and the held-out scenes have no say. Where each scene is left out once, there are as many searches
-as scenes. A run that was killed asks for the same parameters again and finds what they were worth in its folder.
+The search minimises a weighted mean with the weights `WEIGHTS`. Distances are in standard deviations of the recorded samples, the
+error of one replaced pedestrian in errors of constant velocity, and deviations from Weidmann's speeds in standard deviations of
+preferred speeds. The last term is necessary because the recordings have hardly more than one person per square metre: without it,
+the best fit may push dense crowds backwards. The classifier and the held-out scenes are not used. If each scene is left out once,
+there are as many searches as scenes. A resumed run requests the same parameters again and finds their values in its folder.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WEIGHTS = {
 """Weights of the distances: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
-"""Of the corridor in which speeds are compared with Weidmann's, 1/m2."""
+"""Densities of the corridor in which speeds are compared with Weidmann's, 1/m2."""
 
 _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 
@@ -61,8 +61,8 @@ class CalibrationTrial:
     """One set of parameters.
 
     Attributes:
-        parameters: tried parameters; those of number 0 are the model's own.
-        value: value of the objective; None if people were nowhere.
+        parameters: tried parameters; trial 0 has the model's own.
+        value: value of the objective; None if positions were not finite.
     """
 
     parameters: dict[str, float]
@@ -71,14 +71,14 @@ class CalibrationTrial:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The settings of a calibration: all that decides the result, but the instrument.
+    """The settings of a calibration: everything that decides the result, except the instrument.
 
     Attributes:
-        model: model from which the search begins, or a `Motion`, whose parameters are fitted with the model of ``beside``.
-        beside: crowd of another model: the engine's work besides the model.
-        trials: sets of parameters to try, the first is the model's own.
+        model: model from which the search starts, or a `Motion`, whose parameters are fitted with the model of ``beside``.
+        beside: crowd that provides the settings of the engine other than the model.
+        trials: number of parameter sets to try; the first is the model's own.
         seed: seed of the search.
-        weights: weight of each distance, of those of `WEIGHTS`.
+        weights: weight of each distance, from `WEIGHTS`.
 
     Raises:
         InputError: the model has nothing to calibrate.
@@ -94,7 +94,7 @@ class Calibration:
         space(self.model, "crowd model")
 
     def crowd(self, model: Named | None = None) -> SimulatedCrowd:
-        """Return the crowd of a model, the one to begin with if not given."""
+        """Return the crowd of a model, by default the initial one."""
         part = (model or self.model).part
         return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 
@@ -144,7 +144,7 @@ class Calibrated:
 
     Attributes:
         trials: trials by number.
-        best: number of the best one; of equals the first.
+        best: number of the best trial; among equals, the first.
         model: model with its parameters.
         scene: scene that was left out; empty if none was.
     """
@@ -162,9 +162,9 @@ class Fitted:
     Attributes:
         trial: the set, and its value.
         done: number of trials so far.
-        total: number of trials that there are to be.
+        total: planned number of trials.
         best: the least value so far.
-        scene: scene that is left out; empty if none is.
+        scene: left-out scene; empty if there is none.
     """
 
     trial: CalibrationTrial
@@ -175,7 +175,7 @@ class Fitted:
 
 
 def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
-    """Return the weighted mean of a crowd's distances; None if people went nowhere finite.
+    """Return the weighted mean of a crowd's distances; None if positions were not finite.
 
     Args:
         people: recorded people.
@@ -219,21 +219,22 @@ def calibrate(
 ) -> Iterator[Fitted | Calibrated]:
     """Search for the parameters with the least distance from recorded people; yield every trial, and the result last.
 
-    Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the search, close it, or call
-    ``token.stop()`` from another thread: it stops when the trial at work is done, and ``resume`` goes on to the same result.
+    Nothing runs until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call
+    ``token.stop()`` from another thread: it stops after the present trial, and ``resume`` continues to the same result.
 
     Args:
         calibration: settings that decide the result.
         people: recorded people.
-        folder: folder of ``calibration.yaml``, made here.
+        folder: folder of ``calibration.yaml``, created here.
         threads: threads over worlds.
-        resume: go on with a run that was begun in ``folder``.
-        token: token by which another thread can stop it.
+        resume: continue the run in ``folder``.
+        token: token by which another thread can stop the search.
 
     Raises:
         InputError: Optuna is not installed.
-        ResultsError: the folder cannot be used or holds another run, or the model's own parameters lead nowhere.
-        StoppedError: the token asked for it; the message says what is kept.
+        ResultsError: the folder cannot be used or holds another run, or the model's own parameters give positions that are not
+            finite.
+        StoppedError: the token requested the stop; the message says what is kept.
     """
     token = token or StopToken()
     try:
@@ -244,14 +245,14 @@ def calibrate(
 
 
 def trials_kept(folder: Path) -> str:
-    """Say that what was tried is kept."""
+    """Return, in words, that the trials so far are kept."""
     return f"the trials that were finished are kept in {folder}"
 
 
 def _calibrate(
     calibration: Calibration, people: Recorded, folder: Path, threads: int, resume: bool, token: StopToken
 ) -> Iterator[Fitted | Calibrated]:
-    """The events of a search."""
+    """Yield the events of a search."""
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
     described, file = calibration.describe(people), folder / "calibration.yaml"
     trials: list[CalibrationTrial] = []
@@ -279,7 +280,7 @@ def _calibrate(
 
 
 def _known(file: Path, described: dict[str, Any], resume: bool) -> list[CalibrationTrial]:
-    """The trials that a folder holds already."""
+    """Return the existing trials of a folder."""
     if not file.exists():
         return []
     record = load(file, Record)
@@ -304,7 +305,7 @@ def leave_one_out(
         threads: as for `calibrate`.
         resume: as for `calibrate`.
         token: as for `calibrate`.
-        folder: folder of a folder for each scene.
+        folder: folder with one folder per scene.
 
     Raises:
         InputError, ResultsError, StoppedError: as for `calibrate`.
@@ -316,7 +317,7 @@ def leave_one_out(
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
-    """Return a parameter block, the crowd model as a suite names it or keys of ``crowd``, below a comment with its source."""
+    """Return a parameter block for a suite, either the crowd model or keys of ``crowd``, below a comment with its source."""
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
         f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",

@@ -1,8 +1,8 @@
-"""A classifier that tells simulated people from recorded ones that it has not seen: 0.5 for not at all, 1 for always.
+"""A classifier that distinguishes simulated people from recorded ones that it has not seen: 0.5 means never, 1 always.
 
-A random forest (L. Breiman, Machine Learning 45, 2001) as scikit-learn has it. Both crowds' ways are replaced by the nearest cubics
-of time over their 7.6 s before anything is derived from them. Recorded people are off theirs by 0.05 m, about what annotation errs
-by, so that the forest learns little from how a recording was annotated.
+The classifier is a random forest (L. Breiman, Machine Learning 45, 2001) from scikit-learn. The paths of both crowds are replaced
+by the best-fitting cubics of time over their 7.6 s before features are derived. Recorded people deviate from these cubics by 0.05
+m, about the error of annotation, so the forest learns little from the way a recording was annotated.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from agora.validation.stretches import Stretch
 from agora.validation.window import window
 
 TREES = 150
-"""Trees of the forest."""
+"""Number of trees of the forest."""
 
 Samples = Sequence[Doubles]
 """Features (N, F) of the walkers of each stretch."""
 
 Judged = tuple[Doubles, Doubles]
-"""How many walkers of each stretch (S, 2) of both crowds were taken for what they are, and how many there are."""
+"""Number of walkers of each stretch (S, 2) of both crowds that were classified correctly, and number of walkers."""
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
-    """Return the features (N, F) of a stretch's walkers whose ways, recorded or ``walked`` (20, N, 2), are cubics of time."""
+    """Return the features (N, F) of a stretch's walkers whose paths, recorded or ``walked`` (20, N, 2), are cubics of time."""
     way = stretch.position[:, : stretch.walkers] if walked is None else walked
     time = np.linspace(0.0, 1.0, len(way))
     basis = np.polynomial.polynomial.polyvander(time, 3)
@@ -40,11 +40,11 @@ def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
 
 
 def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, threads: int = 1) -> Judged:
-    """Return the number of walkers of each stretch (S, 2) of both crowds whom a forest takes for what they are, and their number.
+    """Return the number of walkers of each stretch (S, 2) of both crowds that a forest classifies correctly, and their number.
 
     Args:
         training: features of both crowds, stretch by stretch, from which the forest learns.
-        test: features of the stretches that it is asked about; nothing is returned where a crowd is empty.
+        test: features of the stretches to classify; stretches with an empty crowd are left out.
         seed: seed of the forest.
         threads: threads of the forest.
 
@@ -72,7 +72,7 @@ def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, s
 
 
 def told_apart(judged: Iterable[Judged], *, resamples: int = 200) -> Estimate:
-    """Return the balanced accuracy over all stretches that were judged, with an interval of 95 % over stretches."""
+    """Return the balanced accuracy over all judged stretches, with a 95 % interval over stretches."""
     rows = list(judged) or [(np.zeros((0, 2)), np.zeros((0, 2)))]
     right, counts = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return mean(right, counts, resamples=resamples)

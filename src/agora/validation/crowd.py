@@ -1,4 +1,4 @@
-"""A crowd model with the engine's settings, and many walks of it at once."""
+"""A crowd model with the engine's settings, and many simultaneous walks of it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class SimulatedCrowd:
 
     Attributes:
         model: crowd model of either form.
-        behaviours: behaviours that decide where people want to go, before the model is called.
-        routes: whether the engine leads people round walls.
+        behaviours: behaviours that decide people's destinations, before the model is called.
+        routes: whether the engine routes people round walls.
         careful: whether the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
         unsteady: fluctuation of pace and direction; None for none.
         steps: limits on turning.
@@ -43,7 +43,7 @@ class SimulatedCrowd:
 
     @staticmethod
     def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
-        """Return a crowd as suites run it: routes, the last step, and `Groups` wherever somebody walks in a group."""
+        """Return a crowd in the format of suites: routes, the last step, and `Groups` if somebody walks in a group."""
         grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
         return SimulatedCrowd(model, grouped, True, True, unsteady)
 
@@ -53,16 +53,16 @@ class SimulatedCrowd:
         return model if isinstance(model, SimulatedCrowd) else SimulatedCrowd(model)
 
     def with_behaviours(self, *behaviours: Any) -> SimulatedCrowd:
-        """Return the same crowd under other behaviours."""
+        """Return the same crowd with other behaviours."""
         return dataclasses.replace(self, behaviours=behaviours)
 
     def engine(self, starts: Sequence[Start], dt: float, threads: int = 1) -> Engine:
-        """Return an engine with one world for each start, all of them begun.
+        """Return an engine with one started world for each start.
 
         Args:
-            starts: one per world.
+            starts: starts, one per world.
             dt: physics step, s.
-            threads: over worlds.
+            threads: threads over worlds.
         """
         conditions = Conditions(
             Periods(dt, dt, dt, dt),
@@ -86,7 +86,7 @@ def simulate(
 ) -> list[Doubles]:
     """Return the motion of the simulated pedestrians of each start: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
 
-    Starts run in batches, each with those that need about as many slots; what a world does depends on no other.
+    Starts with similar numbers of slots run in one batch; worlds are independent of each other.
 
     Args:
         crowd: crowd model with its settings.
@@ -125,7 +125,7 @@ def simulate_scenes(
     every: int = 2,
     threads: int = 1,
 ) -> list[Doubles]:
-    """Return the motion as `simulate` does, where each scene has a crowd of its own.
+    """Return the motion like `simulate`, with a separate crowd for each scene.
 
     Args:
         crowds: a crowd for all scenes, or crowds by scene.

@@ -1,6 +1,6 @@
 """Distances between recorded and simulated samples, with intervals from resampling whole stretches.
 
-Samples of one stretch depend on each other, so the bootstrap draws stretches, the same ones for both crowds.
+Samples of one stretch depend on each other, so the bootstrap draws stretches, the same stretches for both crowds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ RESAMPLES = 200
 
 
 def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, resamples: int = RESAMPLES) -> Estimate:
-    """Return the 1-Wasserstein distance of two crowds' samples with an interval of 95 %, in the samples' unit.
+    """Return the 1-Wasserstein distance of two crowds' samples with a 95 % interval, in the samples' unit.
 
     Args:
-        recorded: samples of the recorded crowd, an array a stretch.
+        recorded: samples of the recorded crowd, one array per stretch.
         simulated: samples of the other crowd, stretch by stretch.
-        resamples: resamples of the bootstrap; 0 for no interval.
+        resamples: number of resamples of the bootstrap; 0 for no interval.
     """
     sizes = np.array([[len(values) for values in crowd] for crowd in (recorded, simulated)]).reshape(2, -1)
     if not sizes.sum(1).all():
@@ -44,12 +44,12 @@ def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, re
 
 
 def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estimate:
-    """Return a mean with an interval of 95 %; with K columns the mean of the columns' means, as of a balanced accuracy.
+    """Return a mean with a 95 % interval; with K columns, the mean of the columns' means, as for a balanced accuracy.
 
     Args:
         sums: (S,) or (S, K) sum of the values of each stretch.
         counts: the same shape, numbers of these values.
-        resamples: resamples of the bootstrap; 0 for no interval.
+        resamples: number of resamples of the bootstrap; 0 for no interval.
     """
     if not len(sums) or not np.sum(counts, 0).all():
         return Estimate(0, None, None, None)
@@ -64,7 +64,9 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
 
 
 def _interval(statistic: Callable[[Doubles], float], count: int, resamples: int) -> tuple[float | None, float | None]:
-    """2.5 and 97.5 % of a statistic of how often each of ``count`` stretches is drawn; None if there are fewer than two."""
+    """Return the 2.5 and 97.5 % quantiles of a statistic of how often each of ``count`` stretches is drawn; None for fewer than
+    two.
+    """
     if count < 2 or not resamples:
         return None, None
     draws = np.floor(Stream("bootstrap", 0, "validation").uniform(0.0, count, (resamples, count))).astype(np.int64)

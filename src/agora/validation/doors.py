@@ -1,4 +1,4 @@
-"""Doors: a room full of people empties through one, and two crowds pass each other in one.
+"""Doors: a full room empties through a door, and two crowds pass each other in a door.
 
 Flow through doors of 0.8 to 1.2 m: 1.2 to 1.9 persons per metre and second (T. Kretz, A. Gruenebohm and M. Schreckenberg, J. Stat.
 Mech. 2006, P10014; A. Seyfried et al., Transportation Science 43, 2009).
@@ -17,12 +17,13 @@ from agora.validation.rimea import Case, arrived, finite
 from agora.validation.walk import Walk, fill, speeds, walk
 
 _SIDE, _DEPTH, _THICK = 10.0, 8.0, 0.3  # m, of the room and its walls
-_OUT = 0.5  # m, behind the wall, where somebody counts as out
-_FULL = 2.2  # 1/m2, at most, at the start
+_OUT = 0.5  # m behind the wall from which a person counts as out
+_FULL = 2.2  # 1/m2, largest density at the start
 
 
 def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0) -> Case:
-    """People leave a room of 10 x 8 m, or one with 2.2 people a square metre, by one door, to places up to 45 m away.
+    """Let people leave a room of 10 x 8 m, or a larger one with 2.2 people per square metre, by one door, to places up to 45 m
+    away.
 
     Args:
         model: crowd model, or a `Crowd`.
@@ -52,7 +53,7 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
 
 
 def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0) -> Case:
-    """People in two rooms of 10 x 8 m, as many in each, want to go to the places of the others, by one door, within 120 s.
+    """Let people in two rooms of 10 x 8 m, the same number in each, exchange places through one door, within 120 s.
 
     Args:
         model: crowd model, or a `Crowd`.
@@ -74,27 +75,27 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
 
 def _flow(out: Doubles, door: float) -> float:
-    """Return persons per metre and second between the first and the last eighth of the sorted times ``out`` of getting out."""
+    """Return persons per metre and second between the first and the last eighth of the sorted exit times ``out``."""
     out = out[np.isfinite(out)]
     skip = max(1, len(out) // 8)
     return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
 
 
 def _back(seen: Walk, line: float) -> Doubles:
-    """Return the time at which each pedestrian (P,) first was at a smaller x than ``line``, s; infinite where it never was."""
+    """Return the time at which each pedestrian (P,) first was at a smaller x than ``line``, s; infinite if never."""
     beyond = seen.position[..., 0] < line
     return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
 
 
 def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
-    """Return ``count`` places in a box."""
+    """Return ``count`` positions in a box."""
     area = float(np.prod(np.asarray(high) - np.asarray(low)))
     places = fill(stream, low, high, 1.3 * count / area)
     return places[np.argsort(stream.uniform(shape=(len(places),)))][:count]
 
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
-    """Return a wall at x = 0 with a door; 10 m of it end a room to the left, the space to the right ends at the map's edge."""
+    """Return a wall at x = 0 with a door; 10 m of it close a room to the left, the space to the right ends at the map's edge."""
     low, high = x
     side, jamb = _SIDE / 2, door / 2
     boxes = [

@@ -1,10 +1,11 @@
-"""Encounters of two pedestrians: overtaking, head on or crossing, their least distance, and the way and time of stepping aside.
+"""Encounters of two pedestrians: overtaking, head on or crossing, their least distance, and the distance and time of stepping
+aside.
 
-A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are there through the whole
-window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m as seen from
-the walker, so that people who walk side by side have none. Up to the least distance each covers some way; the angle between both
-ways makes it overtaking (below 45 degrees), crossing, or head-on (above 135 degrees). These definitions are ours; the kinds are
-those of A. H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
+A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are present throughout the
+window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m relative to
+the walker, so that people who walk side by side have none. The angle between both paths up to the least distance distinguishes
+overtaking (below 45 degrees), crossing, and head-on (above 135 degrees). These definitions are Agora's; the kinds are those of A.
+H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agora.validation.stretches import STEP
 from agora.validation.window import TrackWindow, apart
 
 _PASSED = 1.0  # m
-_ASIDE = 0.2  # sidestep from which on it has a beginning, m
+_ASIDE = 0.2  # smallest sidestep with a defined beginning, m
 
 
 class WalkerEncounters(NamedTuple):
@@ -27,11 +28,11 @@ class WalkerEncounters(NamedTuple):
 
     Attributes:
         walker: (E,) number of the walker in the window.
-        other: (E,) number of the other one in the window.
+        other: (E,) number of the other pedestrian in the window.
         kind: (E,) number in `agora.metrics.encounters.KINDS`.
         distance: (E,) least distance of the centres, m.
         sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
-        reaction: (E,) time by which half of that is reached before they are nearest, s; NaN where it is less than 0.2 m.
+        reaction: (E,) time before the closest approach at which half of the sidestep is reached, s; NaN if it is less than 0.2 m.
     """
 
     walker: Ints

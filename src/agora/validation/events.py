@@ -12,7 +12,7 @@ class Measuring:
     """A part of the work begins.
 
     Attributes:
-        what: is measured, in words.
+        what: measured quantity, in words.
     """
 
     what: str

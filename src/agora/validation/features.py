@@ -1,4 +1,4 @@
-"""The features of one walker in a window for a classifier: sums over the window, nothing that tells place, time or scene."""
+"""The features of one walker in a window for a classifier: sums over the window that do not reveal place, time or scene."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from agora.validation.stretches import STEP
 from agora.validation.window import TrackWindow, apart
 
 NEIGHBOURS = 3
-_FAR = 6.0  # distance that whoever is alone has to neighbours, m
-_LONG = 8.0  # time to collision of those who do not approach, s
+_FAR = 6.0  # distance to neighbours of a person who is alone, m
+_LONG = 8.0  # time to collision of people who do not approach, s
 _MOVES = 0.1  # speed below which a direction has no meaning, m/s
 _SIZES = (0.8, 1.5, 3.0)  # radii within which people are counted, m
 
 
 def features(seen: TrackWindow) -> Doubles:
-    """Return (N, F) numbers, a row a walker: its own motion, its neighbours over time, walls."""
+    """Return (N, F) numbers, one row per walker: its own motion, its neighbours over time, walls."""
     found: Doubles = np.nan_to_num(np.concatenate([_own(seen), _among(seen), _walls(seen)], 1))
     return found
 
 
 def _own(seen: TrackWindow) -> Doubles:
-    """Speed, acceleration, turning and the way's shape."""
+    """Return speed, acceleration, turning and the shape of the path."""
     n = seen.walkers
     place, velocity = seen.position[:, :n], seen.velocity[:, :n]
     speed = np.hypot(velocity[..., 0], velocity[..., 1])
@@ -51,7 +51,7 @@ def _own(seen: TrackWindow) -> Doubles:
 
 
 def _among(seen: TrackWindow) -> Doubles:
-    """Distance, bearing and relative velocity of the nearest neighbours over time; how a walker answers to the nearest one."""
+    """Return distance, bearing and relative velocity of the nearest neighbours over time, and the reaction to the nearest one."""
     n, distance = seen.walkers, apart(seen)
     others = min(NEIGHBOURS, distance.shape[2])
     nearest = np.argsort(distance, -1)[..., :others]
@@ -78,7 +78,7 @@ def _among(seen: TrackWindow) -> Doubles:
 
 
 def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
-    """(T, N) time until the centres of a walker and anybody come within 0.5 m at constant velocity, s."""
+    """Return (T, N) time until the centres of a walker and anybody are within 0.5 m at constant velocity, s."""
     n = seen.walkers
     to = seen.position[:, None] - seen.position[:, :n, None]
     relative = seen.velocity[:, None] - seen.velocity[:, :n, None]
@@ -89,18 +89,18 @@ def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
 
 
 def _walls(seen: TrackWindow) -> Doubles:
-    """Least and mean distance to walls; the same for all if none are known."""
+    """Return least and mean distance to walls; constants if no walls are known."""
     wall = np.minimum(seen.wall, _FAR) if len(seen.wall) else np.full((1, seen.walkers), _FAR)
     return np.stack([wall.min(0), wall.mean(0)], 1)
 
 
 def _summary(values: Doubles) -> tuple[Doubles, ...]:
-    """Mean, deviation, least and largest over time (T, N)."""
+    """Return mean, deviation, minimum and maximum over time (T, N)."""
     return values.mean(0), values.std(0), values.min(0), values.max(0)
 
 
 def _along(velocity: Doubles) -> Doubles:
-    """Directions of velocities; 0 where there is hardly any."""
+    """Return the directions of velocities; 0 for very small ones."""
     speed = np.hypot(velocity[..., 0], velocity[..., 1])[..., None]
     return np.asarray(np.where(speed > _MOVES, velocity / np.maximum(speed, _MOVES), 0.0))
 

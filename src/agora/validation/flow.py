@@ -2,7 +2,7 @@
 
 Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
 Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
-parameters are ours; that of lanes counts neighbours to the sides as M. Rex and H. Loewen do (Phys. Rev. E 75, 2007).
+parameters are Agora's; that of lanes counts neighbours to the sides like M. Rex and H. Loewen (Phys. Rev. E 75, 2007).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class FundamentalDiagram:
     """Mean speeds at densities.
 
     Attributes:
-        density: (D,) measured, 1/m2; 0 if nobody passed.
-        speed: (D,) m/s; NaN if nobody passed.
+        density: (D,) measured density, 1/m2; 0 if nobody passed.
+        speed: (D,) mean speed, m/s; NaN if nobody passed.
         spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN if nobody passed.
     """
 
@@ -45,20 +45,21 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root of the mean squared difference to Weidmann, m/s; NaN if nobody passed at some density."""
+        """Root mean squared difference from Weidmann, m/s; NaN if nobody passed at some density."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
 
     @property
     def unseen(self) -> str:
-        """At how many densities nobody came by, in words; empty if somebody did at each."""
+        """The number of densities at which nobody passed, in words; empty if somebody passed at each."""
         unseen = int(np.isnan(self.speed).sum())
         return f"nobody came by at {unseen} of {len(self.speed)} densities" if unseen else ""
 
 
 def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:
-    """Measure speed against density in a corridor of 50 x 4 m full of pedestrians of one direction.
+    """Measure speed against density in a corridor of 50 x 4 m full of pedestrians who walk in one direction.
 
-    Both are means over 5 to 12 s of an area of 8 x 4 m, 20 m behind the first ones, whom nothing hinders, and 20 m before the last.
+    Both are means from 5 to 12 s over an area of 8 x 4 m, 20 m behind the first pedestrians, who walk freely, and 20 m before the
+    last.
 
     Args:
         model: crowd model.
@@ -87,8 +88,8 @@ class Streams:
     Attributes:
         walk: motion of the pedestrians.
         second: (P,) whether a pedestrian belongs to the second stream.
-        order: order parameter once the streams are in each other; NaN where they are at no moment.
-        blind: order parameter of the same people if they see nobody.
+        order: order parameter once the streams have mixed; NaN if they never do.
+        blind: order parameter of the same people if they do not see each other.
     """
 
     walk: Walk
@@ -124,7 +125,8 @@ def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
     """Return the mean of ((same - other) / (same + other))^2, over neighbours less than half a ``width`` to the sides, including
     itself.
 
-    1 for pure lanes; for two equal streams at random places about one over the number of pedestrians in a strip.
+    The value is 1 for pure lanes; for two equal streams at random positions, it is about one over the number of pedestrians in a
+    strip.
 
     Args:
         lateral: (P,) coordinates across the streams, m.
@@ -165,7 +167,7 @@ def stripe_order(position: Doubles, second: Bools) -> float:
     """Return how much more the streams alternate along the sum of their directions (x and y) than across it, in (0, 1).
 
     With S(k) = |sum s exp(i k r)|^2 / P and s = 1 or -1 by stream, it is A / (A + B), A the largest S of waves of 1.5 to 6 m along
-    (1, 1), B that along (1, -1): 1/2 for no stripes, near 1 for stripes that lie as crossing streams' do.
+    (1, 1), B that along (1, -1): 1/2 without stripes, near 1 for stripes in the orientation of crossing streams.
 
     Args:
         position: (P, 2) m.
@@ -191,7 +193,9 @@ def _mean(orders: Sequence[float]) -> float:
 
 
 def _corridor(length: float, width: float, beyond: float = 0.0) -> Map:
-    """A corridor from x = 0 to ``length``, walls 0.3 m thick at y = 0 and ``width``, going on ``beyond`` both ends."""
+    """Return a corridor from x = 0 to ``length``, with walls 0.3 m thick at y = 0 and ``width``, extended by ``beyond`` at both
+    ends.
+    """
     low, high = -2.0 - beyond, length + 2.0 + beyond
     walls = [[[low, y], [high, y], [high, y + 0.3], [low, y + 0.3]] for y in (-0.3, width)]
     return Map.from_shapes(polygons=walls, bounds=(low, -0.5, high, width + 0.5), resolution=0.1, name="corridor")

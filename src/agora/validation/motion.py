@@ -1,6 +1,6 @@
 """The motion of simulated people as one set of parameters that can be fitted: turning, unsteadiness and walking groups.
 
-The model stays as it is. The search compares distributions of `MOTION` and the position errors; it does not use the classifier.
+The model is unchanged. The search compares distributions of `MOTION` and the position errors; it does not use the classifier.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
 _DEEP = 0.02  # m, least overlap of discs that counts
 _AROUND = 2.0  # m, radius of the density about a pedestrian
 BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
-"""Bounds of the densities in which mean speeds are taken, 1/m2."""
+"""Bounds of the densities for which mean speeds are computed, 1/m2."""
 
 
 @dataclass(frozen=True, eq=False)

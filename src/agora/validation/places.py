@@ -1,7 +1,7 @@
 """People in places: episodes of map generators and of suites, without a planner, measured by `agora.validation.movement`.
 
-If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops before people.
-Rows are kept in a file, one per episode, so an interrupted run continues there.
+If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops before people. Rows are
+stored in a file, one per episode, so an interrupted run can be continued.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Predictors against recorded people: the distance between predicted and actual positions.
 
-As trajectory prediction measures it (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): a person who was
-present for 3.2 s and is for another 4.8 s counts at every sample of 0.4 s, standing or walking. The velocity of now is that of the
-last 0.4 s. Predictors see everybody present, as a robot would that knows the truth and is not seen itself.
+The errors are those of trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): a person
+who was present for 3.2 s and stays for another 4.8 s counts at every sample of 0.4 s, standing or walking. The present velocity is
+that of the last 0.4 s. Predictors see everybody present, like an invisible robot with perfect perception.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.validation.stretches import RADIUS, SCENES, STEP
 from agora.validation.table import words
 
 SEEN, AHEAD = 8, 12
-"""Samples that a pedestrian was there for, this one too, and samples that are predicted."""
+"""Number of samples for which a pedestrian was present, including the present one, and number of predicted samples."""
 
 _FAR = 1e4  # of the robot, m
 _LETHAL = 254
@@ -38,9 +38,9 @@ class PredictionScore:
 
     Attributes:
         name: name of the predictor.
-        part: name of the scene, or of several.
+        part: name of the scene, or of the set of scenes.
         average: mean distance over the 12 samples of the next 4.8 s, m.
-        final: distance at the end of them, m.
+        final: distance at the last of these samples, m.
     """
 
     name: str
@@ -51,12 +51,12 @@ class PredictionScore:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The people of a scene at its own rate; absent ones have no meaning.
+    """The people of a scene at its own rate; values of absent people have no meaning.
 
     Attributes:
-        position: (T, P, 2) places, m.
+        position: (T, P, 2) positions, m.
         present: (T, P) whether a person is present.
-        counts: (T, P) whether the error of what is predicted then counts.
+        counts: (T, P) whether the error of a prediction at that time counts.
         walls: the scene's walls as a costmap of one row.
     """
 
@@ -81,7 +81,7 @@ class Samples:
         return Samples(np.array([m.position for m in moments]).reshape(*present.shape, 2), present, counts, walls)
 
     def errors(self, predictor: Predictor) -> tuple[list[Doubles], list[Doubles]]:
-        """Return the average and the final errors at each sample at which any count, m."""
+        """Return the average and the final errors at each sample with people that count, m."""
         average, final = [], []
         memory: Memory = {}
         for k in range(1, len(self.present) - AHEAD):
@@ -96,7 +96,7 @@ class Samples:
         return average, final
 
     def _observation(self, k: int) -> Observation:
-        """The knowledge of a robot that is far away, at a sample."""
+        """Return the observation of a distant robot at a sample."""
         f = np.float32
         here, before = self.present[k], self.present[k - 1]
         step = np.where((here & before)[:, None], self.position[k] - self.position[k - 1], 0.0) / STEP
@@ -116,14 +116,14 @@ class Samples:
 
 
 def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] = SCENES) -> Iterator[Measuring | PredictionScore]:
-    """Yield the errors of every predictor in each scene, and in all of them; before them, the scene that is measured.
+    """Yield the errors of every predictor in each scene, and in all of them; before them, an event with the measured scene.
 
     Args:
         predictors: predictors by name.
         scenes: names of scenes of ETH/UCY.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     found: dict[str, list[tuple[list[Doubles], list[Doubles]]]] = {name: [] for name in predictors}
     for scene in scenes:
@@ -140,7 +140,7 @@ def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] 
 
 
 def _mean(errors: list[Doubles]) -> Estimate:
-    """The mean, with a 95 % interval from resampling stretches of 12 samples."""
+    """Return the mean, with a 95 % interval from resampling stretches of 12 samples."""
     parts = [np.concatenate(errors[k : k + AHEAD]) for k in range(0, len(errors), AHEAD)]
     return mean(np.array([part.sum() for part in parts]), np.array([float(part.size) for part in parts]))
 

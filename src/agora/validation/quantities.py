@@ -1,4 +1,4 @@
-"""The quantities in which recorded and simulated windows are compared: one set of samples a window and quantity."""
+"""The quantities in which recorded and simulated windows are compared: one set of samples per window and quantity."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ QUANTITIES = {
 by kind, sidestep, and how long before the least distance it begins."""
 
 FORMATION = {"group distance": "m", "group angle": "degrees"}
-"""Of two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
+"""For two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
 
 _AROUND = 2.0  # m
-_FAR = 3.0  # distance from which on walls are equally far away, m
+_FAR = 3.0  # distance beyond which all walls count as equally far, m
 
 
 def quantities(seen: TrackWindow) -> dict[str, Doubles]:
@@ -47,7 +47,7 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`: of walking walkers, and every other member present."""
+    """Return the samples of each of `FORMATION`: between walking walkers and every other present member of their group."""
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
     moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS

@@ -1,7 +1,7 @@
-"""A crowd model against recorded crowds: it takes over at a moment of a recording, and both go on for some seconds.
+"""A crowd model against recorded crowds: it takes over at some time of a recording, and both continue for some seconds.
 
-Everybody present keeps place and velocity, gets the mean speed of its recorded way as preferred speed, and walks to where that way
-ends. Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
+Everybody present keeps its position and velocity, prefers the mean speed of its recorded path, and walks to the end of that path.
+Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from agora.validation.walk import walk
 from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
-"""Compared quantities: speed, distance of the centres to the nearest other, people within 2 m about oneself by area."""
+"""Compared quantities: speed, distance of the centres to the nearest other person, and people within 2 m by area."""
 
 _NEAR = 2.0
-_WALKS = 0.3  # mean speed below which somebody stands about and is no walker to be simulated, m/s
+_WALKS = 0.3  # mean speed below which a person counts as standing and is not simulated, m/s
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +51,19 @@ def against_recorded(
 ) -> PairedSamples:
     """Let a model take over recorded crowds.
 
-    Samples are taken every 0.4 s of the second half of each stretch, when the start is forgotten, of those who walk, among
-    everybody whom the recording shows through the whole stretch.
+    Samples are taken every 0.4 s of the second half of each stretch, when the start is forgotten, of walking people, among
+    everybody who is recorded throughout the stretch.
 
     Args:
         model: crowd model.
         scenes: names of scenes of ETH/UCY; all if empty.
         seconds: length of a stretch, s.
-        every: time between the moments at which it takes over, s.
-        least: least number of people who are there and walk.
+        every: time between the starts of stretches, s.
+        least: least number of present people who walk.
         radius: radius of everybody, m.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     kept: dict[str, list[dict[str, Doubles]]] = {"recorded": [], "simulated": []}
     moments = 0
@@ -90,7 +90,7 @@ def against_recorded(
 
 
 def _paces(people: Trajectories) -> Doubles:
-    """Mean speed (n,) of each pedestrian, m/s."""
+    """Return the mean speed (n,) of each pedestrian, m/s."""
     return np.array([people.only(people.id == who).mean_speed() for who in people.id])
 
 

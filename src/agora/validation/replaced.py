@@ -1,7 +1,7 @@
-"""One pedestrian replaced by a simulated one among recorded people: how far it is from where the recorded one was, over 4.8 s.
+"""One recorded pedestrian is replaced by a simulated one among recorded people: its distance from the recorded one over 4.8 s.
 
 The mean displacement error is that of trajectory prediction (S. Pellegrini et al., ICCV 2009): the mean distance over the 12
-samples after the first. A crowd model knows where the recorded way ends and its mean speed, constant velocity knows neither.
+samples after the first. A crowd model knows the end of the recorded path and its mean speed; constant velocity knows neither.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from agora.validation.distances import mean
 from agora.validation.stretches import STEP, Stretch
 
 AHEAD = 12
-"""Samples after the first over which the error is a mean."""
+"""Number of samples after the first over which the error is averaged."""
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """A walker of a stretch who is to be replaced.
+    """A walker of a stretch to replace.
 
     Attributes:
         stretch: number of the stretch.
@@ -36,7 +36,7 @@ class Replaced:
 
 
 def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
-    """Return at most ``most`` walkers of the stretches, drawn without putting back, in order."""
+    """Return at most ``most`` walkers of the stretches, drawn without replacement, in order."""
     everybody = [Replaced(k, i) for k, stretch in enumerate(cut) for i in range(stretch.walkers)]
     if len(everybody) <= most:
         return everybody
@@ -45,7 +45,7 @@ def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
 
 
 def constant_velocity(stretch: Stretch, samples: int) -> Doubles:
-    """Return places (samples, N, 2) of the walkers if each keeps its first velocity, m."""
+    """Return positions (samples, N, 2) of the walkers if each keeps its first velocity, m."""
     time = np.arange(samples)[:, None, None] * STEP
     return np.asarray(stretch.position[0, : stretch.walkers] + time * stretch.velocity)
 
@@ -57,12 +57,12 @@ def replaced_error(
     *,
     threads: int = 1,
 ) -> Estimate:
-    """Return the mean displacement error with an interval of 95 % over stretches, m.
+    """Return the mean displacement error with a 95 % interval over stretches, m.
 
     Args:
         cut: stretches of the recordings.
         chosen: pedestrians to replace, one at a time.
-        crowd: crowd that walks instead, in all scenes or by scene; None for constant velocity.
+        crowd: crowd of the replacements, in all scenes or by scene; None for constant velocity.
         threads: threads over worlds.
     """
     if crowd is None:
@@ -80,6 +80,6 @@ def replaced_error(
 
 
 def error(recorded: Doubles, walked: Doubles) -> Doubles:
-    """Return the mean displacement error (N,) of places (T, N, 2) over the samples after the first, m."""
+    """Return the mean displacement error (N,) of positions (T, N, 2) over the samples after the first, m."""
     off = walked[1 : AHEAD + 1] - recorded[1 : AHEAD + 1]
     return np.asarray(np.hypot(off[..., 0], off[..., 1]).mean(0))

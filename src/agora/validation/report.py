@@ -36,10 +36,10 @@ class Validation:
         model: name of the model.
         cases: results of the cases, one row each.
         diagram: speed against density.
-        lanes: opposite streams that met.
-        stripes: crossing streams that met.
+        lanes: opposite streams.
+        stripes: crossing streams.
         recorded: comparison with ETH/UCY, None without the data.
-        left_out: the part that was not done, why, and how to get its data, in one line; empty if all was done.
+        left_out: the omitted part, the reason, and how to get its data, in one line; empty if nothing was omitted.
     """
 
     model: str
@@ -52,10 +52,10 @@ class Validation:
 
 
 def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = None) -> Iterator[Measuring | Validation]:
-    """Run every experiment on a crowd model, and yield what is measured, the result last.
+    """Run every experiment on a crowd model, and yield events that name the measured quantity, the result last.
 
-    It takes some minutes, of which RiMEA's case 9 takes most. To stop it, close the iterator, or call ``token.stop()`` from another
-    thread: it stops when the experiment at work is done.
+    It takes some minutes, most of them for RiMEA's case 9. To stop it, close the iterator, or call ``token.stop()`` from another
+    thread: it stops after the present experiment.
 
     Args:
         name: name of the model.
@@ -64,8 +64,8 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
         token: token by which another thread can stop it.
 
     Raises:
-        InputError: a file of the data set is wrong. Where the data set is not there, this part is left out.
-        StoppedError: the token asked for it.
+        InputError: a file of the data set is wrong. Without the data set, this part is left out.
+        StoppedError: the token requested the stop.
     """
     token = token or StopToken()
     recorded, lacking = None, missing("eth_ucy")
@@ -136,7 +136,7 @@ def write(validation: Validation, folder: Path) -> Path:
 
 
 def figure(validation: Validation) -> Figure:
-    """Return the picture: speed against density, lanes, stripes, and recorded crowds where they were compared."""
+    """Return the picture: speed against density, lanes, stripes, and recorded crowds if compared."""
     from matplotlib.figure import Figure
 
     from agora.viewer.figures import style

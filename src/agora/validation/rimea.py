@@ -1,8 +1,8 @@
 """Cases of the RiMEA guideline that need no stairs: the tests that a model of walking people must pass.
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
-(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
-the guideline leaves a number open it is ours. People have `agora.draft.people.People`'s radius and, except for case 1, its speeds.
+(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring states them; numbers
+that the guideline leaves open are Agora's. People have `agora.draft.people.People`'s radius and, except for case 1, its speeds.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from agora.validation.flow import fundamental_diagram, weidmann
 from agora.validation.walk import Walk, fill, speeds, walk
 
 _THICK = 0.3  # of walls, m
-_AWAY = 60.0  # how far those who are out walk on, m
-_FLAT = 0.05  # difference of two mean speeds that is none, m/s
+_AWAY = 60.0  # distance that people walk on after the exit, m
+_FLAT = 0.05  # largest difference of mean speeds that count as equal, m/s
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Case:
 
     Attributes:
         name: name of the case.
-        expected: result that the guideline wants.
+        expected: result required by the guideline.
         found: result with units.
-        met: whether it is as the guideline wants.
-        values: the numbers behind it; None for what did not happen, such as the time of the last one out where not all got out.
+        met: whether the result meets the guideline.
+        values: the numbers behind the result; None for events that did not happen, such as the last exit if not everybody got out.
     """
 
     name: str
@@ -50,12 +50,12 @@ def finite(value: float) -> float | None:
 
 
 def arrived(times: Doubles, where: str, longest: float) -> str:
-    """Say how many people came to a place, and when the last one did.
+    """Return, in words, how many people reached a place, and when the last one did.
 
     Args:
-        times: (P,) time at which each came there, s; infinite where it did not.
+        times: (P,) time at which each arrived, s; infinite if it did not.
         where: the place, such as "out".
-        longest: time that they had, s.
+        longest: time limit, s.
     """
     came = int(np.isfinite(times).sum())
     when = f", the last after {times.max():.1f} s" if came == len(times) else f" within {longest:.0f} s"
@@ -129,7 +129,7 @@ def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed
         doors: x of each door, and 0 for the lower or 1 for the upper wall.
         count: number of people.
         seed: seed of places and preferred speeds.
-        longest: time that they have, s.
+        longest: time limit, s.
     """
     stream = Stream("rimea/9", seed, "validation")
     gaps = [(x - 0.5, x + 0.5, side) for x, side in doors]
@@ -153,7 +153,7 @@ def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed
 def case_12(model: Any, seed: int = 0) -> Case:
     """150 people go from a room of 10 x 10 m through a corridor of 5 x 1 m and a second room to its exit of 1 m.
 
-    There is a jam before the corridor, and none before the exit, which is as wide.
+    There is a jam before the corridor, but none before the exit, which has the same width.
     """
     stream = Stream("rimea/12", seed, "validation")
     blocks = [(10.0, 0.0, 15.0, 4.5), (10.0, 5.5, 15.0, 10.0)]
@@ -176,14 +176,14 @@ def case_12(model: Any, seed: int = 0) -> Case:
 
 
 def _density(seen: Walk, box: tuple[float, float, float, float]) -> float:
-    """Mean density in a box from 10 to 60 s, 1/m2."""
+    """Return the mean density in a box from 10 to 60 s, 1/m2."""
     low, high = np.array(box[:2]), np.array(box[2:])
     part = seen.during(10.0, 60.0).position
     return float(((part >= low) & (part < high)).all(-1).sum(1).mean() / np.prod(high - low))
 
 
 def _room(box: tuple[float, float, float, float], gaps: Sequence[tuple[float, float, int]]) -> Map:
-    """A room with gaps (from x, to x, 0 for the lower or 1 for the upper wall)."""
+    """Return a room with gaps (from x, to x, 0 for the lower or 1 for the upper wall)."""
     x0, y0, x1, y1 = box
     walls = [(x0 - _THICK, y0 - _THICK, x0, y1 + _THICK), (x1, y0 - _THICK, x1 + _THICK, y1 + _THICK)]
     for side, (low, high) in enumerate(((y0 - _THICK, y0), (y1, y1 + _THICK))):
@@ -201,7 +201,7 @@ def _walled(
     blocks: Sequence[tuple[float, float, float, float]],
     exit_at: tuple[float, float, float] | None = None,
 ) -> Map:
-    """A box with filled blocks in it; it is open to the right and above, or by one exit at x between two heights."""
+    """Return a box with filled blocks in it; it is open to the right and at the top, or at one exit at x between two heights."""
     x0, y0, x1, y1 = box
     walls = [*blocks, (x0 - _THICK, y0 - _THICK, x1 + _THICK, y0), (x0 - _THICK, y0, x0, y1)]
     if exit_at is not None:

@@ -1,6 +1,6 @@
-"""The scores of every crowd against recorded people: distances, displacement errors, and whether a classifier can tell them apart.
+"""The scores of every crowd against recorded people: distances, displacement errors, and whether a classifier can distinguish them.
 
-A table has one part or several, each of some scenes. The classifier that is asked about a scene has been trained on all others.
+A table has one or more parts, each with some scenes. The classifier that judges a scene was trained on all others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ mean displacement error over 4.8 s of a whole crowd and of one replaced pedestri
 _JITTER = 0.05  # standard deviation of each coordinate, m
 
 Walked = Sequence[Doubles]
-"""Places (20, N, 2) of the walkers of each stretch, m."""
+"""Positions (20, N, 2) of the walkers of each stretch, m."""
 
 Crowds = SimulatedCrowd | Mapping[str, SimulatedCrowd]
 """A crowd for all scenes, or one for each."""
@@ -56,7 +56,7 @@ class Score:
     Attributes:
         name: name of the crowd or the control.
         part: part of the table.
-        values: values by column; without those that were not measured or do not apply.
+        values: values by column; values that were not measured or do not apply are missing.
         scenes: accuracy of the classifier in each scene.
     """
 
@@ -72,14 +72,14 @@ class Recorded:
 
     Attributes:
         cut: stretches of the scenes.
-        most: walkers who are replaced one at a time, at most.
+        most: largest number of walkers that are replaced one at a time.
     """
 
     cut: Sequence[Stretch]
     most: int = 400
 
     def without(self, scene: str) -> Recorded:
-        """Return those of all scenes but one."""
+        """Return the recorded people of all scenes except one."""
         return Recorded([stretch for stretch in self.cut if stretch.scene != scene], self.most)
 
     @cached_property
@@ -89,7 +89,7 @@ class Recorded:
 
     @cached_property
     def samples(self) -> list[dict[str, Doubles]]:
-        """`QUANTITIES` of each."""
+        """The samples of `QUANTITIES` in each window."""
         return [quantities(seen) for seen in self.windows]
 
     @cached_property
@@ -104,12 +104,12 @@ class Recorded:
 
     @cached_property
     def grouped(self) -> list[Stretch]:
-        """The stretches in which walkers of known groups are."""
+        """The stretches with walkers in known groups."""
         return [stretch for stretch in self.cut if (stretch.group[: stretch.walkers] >= 0).any()]
 
     @cached_property
     def formations(self) -> list[dict[str, Doubles]]:
-        """`FORMATION` of each of these."""
+        """The samples of `FORMATION` in each of these stretches."""
         return [formation(window(stretch)) for stretch in self.grouped]
 
     @cached_property
@@ -133,7 +133,7 @@ class Recorded:
 
 
 def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked:
-    """Let a crowd take over stretches: all walkers at once."""
+    """Let a crowd take over stretches, with all walkers at once."""
     starts, scenes = [stretch.start(range(stretch.walkers)) for stretch in cut], [stretch.scene for stretch in cut]
     return [seen[..., :2] for seen in simulate_scenes(crowd, scenes, starts, DURATION, every=8, threads=threads)]
 
@@ -147,7 +147,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Instrument:
-    """Recorded people, and everything that crowds are measured with.
+    """Recorded people, and all measurements of crowds.
 
     Attributes:
         parts: parts of the table, by name.
@@ -167,19 +167,19 @@ class Instrument:
 
         Args:
             parts: parts of the table, and their scenes.
-            every: only each so many stretches are used.
-            most: walkers who are replaced one at a time, of all parts together.
+            every: use only every ``every``-th stretch.
+            most: number of walkers that are replaced one at a time, over all parts.
             threads: threads over worlds.
             classify: whether a classifier is trained.
 
         Raises:
-            InputError: the data set is not there.
+            InputError: the data set is missing.
         """
         read = {part: Recorded(stretches(scenes, parts=every), most // len(parts)) for part, scenes in parts.items()}
         return Instrument(read, threads, classify)
 
     def score(self, name: str, crowd: Crowds) -> list[Score]:
-        """Measure a crowd; a line for each part. Formations are those of the behaviour `groups` where the crowd has none."""
+        """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations use the behaviour `groups`."""
         walked = {part: people.walked(crowd, self.threads) for part, people in self.parts.items()}
         more = {}
         for part, people in self.parts.items():
@@ -190,20 +190,20 @@ class Instrument:
         return self._lines(name, walked, more)
 
     def constant_velocity(self) -> list[Score]:
-        """The line of people who keep their velocity and see nobody."""
+        """Return the line of people who keep their velocity and see nobody."""
         walked = {part: [constant_velocity(s, SAMPLES) for s in people.cut] for part, people in self.parts.items()}
         errors = {p: {"one error": replaced_error(people.cut, people.replaced, None)} for p, people in self.parts.items()}
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
-        """Return the line of recorded people whose places err by another 0.05 m: the effect of annotation alone."""
+        """Return the line of recorded people with an additional position error of 0.05 m: the effect of annotation alone."""
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 
     def others(self) -> list[Score]:
         """Return the line of recorded people against others recorded in the same scenes: the effect of chance.
 
-        Distances are those of even stretches from odd ones; the classifier is asked about every other walker of a stretch.
+        Distances are between even and odd stretches; the classifier judges every other walker of a stretch.
         """
         own = [walkers[::2] for people in self.parts.values() for walkers in people.features]
         other = [walkers[1::2] for people in self.parts.values() for walkers in people.features]
@@ -229,9 +229,9 @@ class Instrument:
         scenes.
 
         Args:
-            score: line without them.
+            score: line without the verdicts.
             own: features of recorded people, of the stretches of all parts.
-            other: features of the people who are compared with them, of the same stretches.
+            other: features of the compared people, of the same stretches.
         """
         if not self.classify:
             return score
@@ -245,9 +245,9 @@ class Instrument:
 
 
 def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopToken | None = None) -> Iterator[Measuring | Score]:
-    """Yield the table: the controls, then every crowd, a line each for every part; before them, what is measured.
+    """Yield the table: the controls, then every crowd, one line per part; before them, events that name the measured crowd.
 
-    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops when the crowd at work is measured.
+    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops after the present crowd.
 
     Args:
         crowds: crowds by name.
@@ -255,7 +255,7 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
         token: token by which another thread can stop it.
 
     Raises:
-        StoppedError: the token asked for it.
+        StoppedError: the token requested the stop.
     """
     token = token or StopToken()
     yield Measuring("controls")
@@ -269,24 +269,24 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
 
 
 def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples]:
-    """The samples of both crowds in some stretches."""
+    """Return the samples of both crowds in some stretches."""
     which = np.flatnonzero(chosen).tolist()
     return [own[k] for k in which], [other[k] for k in which]
 
 
 def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], list[dict[str, Doubles]]]:
-    """Return even and odd items, as many of both."""
+    """Return even and odd items, the same number of both."""
     return items[: len(items) // 2 * 2 : 2], items[1::2]
 
 
 def _grouped(crowd: Crowds) -> Crowds:
-    """Return the crowd with the behaviour `groups` where it has no behaviours."""
+    """Return the crowd with the behaviour `groups` if it has no behaviours."""
     if isinstance(crowd, SimulatedCrowd):
         return crowd if crowd.behaviours else crowd.with_behaviours(Groups())
     return {scene: one if one.behaviours else one.with_behaviours(Groups()) for scene, one in crowd.items()}
 
 
 def _jittered(stretch: Stretch) -> Doubles:
-    """Places (20, N, 2) of the walkers with independent errors."""
+    """Return positions (20, N, 2) of the walkers with independent errors."""
     recorded = stretch.position[:, : stretch.walkers]
     return np.asarray(recorded + Stream(f"{stretch.scene} {stretch.begin:.1f} s", 0, "jitter").normal(0.0, _JITTER, recorded.shape))

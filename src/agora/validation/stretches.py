@@ -1,9 +1,9 @@
 """Stretches of recordings that a crowd model takes over: simulated walkers with their goals, and replayed people.
 
-A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
-simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
-the recorded place and velocity (that of the last 0.4 s), prefers the mean speed of its recorded way and walks to where it ends.
-Where a scene does not say who walks together, `agora.validation.together` does.
+A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. People who walk and are present throughout can be simulated; all others,
+who stand, appear or leave, walk as recorded in the simulation too. A simulated pedestrian begins with the recorded position and
+velocity (that of the last 0.4 s), prefers the mean speed of its recorded path and walks to the end of the path. If a scene does not
+name groups, `agora.validation.together` finds them.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ STEP = 0.4
 """Time between two samples of a recording, s."""
 
 SAMPLES = 20
-"""Samples of a stretch."""
+"""Number of samples of a stretch."""
 
 APART = 12
-"""Samples from the beginning of a stretch to that of the next: what is compared of both does not overlap."""
+"""Samples between the beginnings of successive stretches, so that their compared parts do not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
-"""From the first sample to the last, s."""
+"""Time from the first sample to the last, s."""
 
 SCENES = tuple(SOURCES)
 """All scenes."""
 
 TRAINING = ("eth", "students001", "zara01")
 HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
-"""Scenes that a model is calibrated on once and for all, and the others."""
+"""Scenes for the one-time calibration of a model, and the others."""
 
 RADIUS = 0.25
-"""Of everybody, m."""
+"""Radius of everybody, m."""
 
 _TOLERANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """A stretch of a scene; its N walkers come first among its P pedestrians.
+    """A stretch of a scene; its N walkers are the first of its P pedestrians.
 
     Attributes:
         scene: name of the scene.
         begin: time of the first sample, s.
         map: map of the scene.
         has_walls: whether anything is known of walls.
-        position: (T, P, 2) recorded positions, m; without meaning where not present.
+        position: (T, P, 2) recorded positions, m; without meaning if absent.
         present: (T, P) whether a pedestrian is present.
-        velocity: (N, 2) at the first sample, m/s.
+        velocity: (N, 2) velocities at the first sample, m/s.
         speed: (N,) preferred speeds, m/s.
         goal: (N, 2) goals, m.
         group: (P,) number of the walking group, -1 for none.
@@ -76,7 +76,7 @@ class Stretch:
 
     @property
     def walkers(self) -> int:
-        """N."""
+        """The number of walkers, N."""
         return len(self.speed)
 
     def start(self, simulated: Sequence[int]) -> Start:
@@ -103,7 +103,7 @@ class Stretch:
         return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
-        """Return the recorded tracks of others; those who are there at the end stay for one more sample."""
+        """Return the recorded tracks of others; those present at the end stay for one more sample."""
         seen = others[self.present[:, others].any(0)]
         if not len(seen):
             return None
@@ -122,10 +122,10 @@ def stretches(scenes: Sequence[str], *, parts: int = 1) -> list[Stretch]:
 
     Args:
         scenes: names of scenes of ETH/UCY.
-        parts: only each ``parts``-th stretch, for a quick look.
+        parts: use only every ``parts``-th stretch, for a quick look.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     return [stretch for name in scenes for stretch in of_scene(read_scene(name), parts=parts)]
 

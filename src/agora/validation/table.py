@@ -20,9 +20,7 @@ _COLOURS = "#c44e27", "#9aa5b1"
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return one table with a part for each part: values, and intervals of 95 % in brackets; then the shares told apart by
-    scene.
-    """
+    """Return one table with its parts: values, with 95 % intervals in brackets; then the accuracies of the classifier by scene."""
     titles = [f"{name} ({unit})" if unit else name for name, unit in COLUMNS.items()]
     lines = [f"| | {' | '.join(titles)} |", "|" + "---|" * (len(titles) + 1)]
     for part, rows in parts(scores).items():
@@ -47,7 +45,7 @@ def _row(name: str, values: Sequence[Estimate | None]) -> str:
 
 
 def words(estimate: Estimate | None) -> str:
-    """An estimate with its interval, as ``0.12 [0.10, 0.14]``; a dash if there is none."""
+    """Return an estimate with its interval, as ``0.12 [0.10, 0.14]``; a dash if there is none."""
     if estimate is None or estimate.value is None:
         return "-"
     digits = 1 if abs(estimate.value) >= 10 else 2
@@ -74,7 +72,7 @@ def write(scores: Sequence[Score], folder: Path) -> Path:
 
 
 def figure(scores: Sequence[Score]) -> Figure:
-    """Return the picture: a panel a column, a row a crowd, with intervals."""
+    """Return the picture: one panel per column, one row per crowd, with intervals."""
     from matplotlib.figure import Figure
 
     from agora.viewer.figures import style

@@ -1,10 +1,10 @@
 """Companions in a recording that does not name them: the pedestrians who walk together.
 
-Two walk together if they are there at the same time for at least 3 s, both walk, their distance is at most 1.25 m half of the time
-and at most 2.5 m nine tenths of it, the difference of their velocities is at most 0.5 m/s half of the time and at most 0.2 m/s as a
-mean, so that nobody walks with whom it overtakes. A person who walks with a member of a group walks with the group. The thresholds
-are ours. In the scenes whose groups are annotated, 82 to 100 of 100 pairs that this finds are annotated (eth 85, hotel 87, zara01
-100, zara02 95, students003 82); of 100 annotated pairs within 2 m that walk it finds 59 to 97 (59, 97, 84, 94, 84).
+Two people walk together if both are present for at least 3 s, both walk, their distance is at most 1.25 m half of the time and at
+most 2.5 m nine tenths of the time, and the difference of their velocities is at most 0.5 m/s half of the time and at most 0.2 m/s
+on average, which excludes overtaking. A person who walks with a member of a group walks with the group. The thresholds are Agora's.
+In the scenes with annotated groups, 82 to 100 of 100 found pairs are annotated (eth 85, hotel 87, zara01 100, zara02 95,
+students003 82); of 100 annotated walking pairs within 2 m, 59 to 97 are found (59, 97, 84, 94, 84).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pedestrians of one crowd model in one place, without robots, recorded."""
+"""Recorded walks of one crowd model in one place, without robots."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Walk:
     velocity: Doubles
 
     def during(self, begin: float, end: float) -> Walk:
-        """The samples of ``begin <= time < end``, s."""
+        """Return the samples of ``begin <= time < end``, s."""
         kept = (self.time >= begin) & (self.time < end)
         return Walk(self.time[kept], self.position[kept], self.velocity[kept])
 
     def passed(self, line: float, axis: int = 0) -> Doubles:
-        """Return when each pedestrian (P,) first was beyond a coordinate, s; infinite where it never was."""
+        """Return when each pedestrian (P,) first was beyond a coordinate, s; infinite if never."""
         beyond = self.position[:, :, axis] > line
         return np.where(beyond.any(0), self.time[beyond.argmax(0)], np.inf)
 
@@ -93,19 +93,19 @@ def walk(
 
 
 def speeds(stream: Stream, count: int) -> Doubles:
-    """Return preferred speeds (count,) as suites draw them by default, m/s."""
+    """Return preferred speeds (count,), with the default distribution of suites, m/s."""
     people = People()
     return np.array([people.draw_speed(stream) for _ in range(count)])
 
 
 def fill(stream: Stream, low: ArrayLike, high: ArrayLike, density: float) -> Doubles:
-    """Return places (P, 2) of a density, 1/m2, in a box: a triangular lattice, a fifth of whose distance is random.
+    """Return positions (P, 2) with a density, 1/m2, in a box: a triangular lattice with random shifts of a fifth of its spacing.
 
     Args:
         stream: stream of random numbers.
         low: (2,) lower-left corner, m.
         high: (2,) upper-right corner, m.
-        density: pedestrians a square metre.
+        density: pedestrians per square metre.
     """
     lower, upper = np.asarray(low, np.float64), np.asarray(high, np.float64)
     side = np.sqrt(2.0 / (np.sqrt(3.0) * density))

@@ -1,1 +1,1 @@
-"""Replay, plots, video."""
+"""Pictures, figures, replays, videos and windows of episodes and places."""

@@ -1,4 +1,4 @@
-"""Smooth-edged lines, discs and rings on an array of pixels: one frame of a video costs a millisecond or two."""
+"""Smooth-edged lines, discs and rings on an array of pixels: a video frame takes a millisecond or two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HALF, ONE = np.float32(0.5), np.float32(1.0)
 
 
 class Brush:
-    """Lays colour over pixels; shapes of one call do not darken each other where they overlap.
+    """Blends colour into pixels; overlapping shapes of one call do not darken each other.
 
     Args:
         pixels: pixels to write.
@@ -73,7 +73,9 @@ class Brush:
         return (np.reshape(np.asarray(places, float), (-1, 2)) - (0, self._top)).astype(np.float32)
 
     def _distance(self, a: Floats, b: Floats, reach: Floats) -> tuple[Array, Floats]:
-        """First column and row (N, 2) of a square of S pixels about each line, and their centres' distance from it (N, S, S)."""
+        """First column and row (N, 2) of a square of S pixels about each line, and distance of their centres from the line (N, S,
+        S).
+        """
         half = int(np.ceil(float((reach + np.abs(b - a).max(axis=1) / 2).max()))) + 1
         corner = np.floor((a + b) / 2).astype(np.int64) - half
         centres = np.arange(2 * half + 1, dtype=np.float32) + HALF

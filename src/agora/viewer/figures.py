@@ -1,4 +1,4 @@
-"""Figures for papers (PNG, PDF, SVG), the same bytes every time and without a screen; the picture of one episode."""
+"""Figures for papers (PNG, PDF, SVG), reproducible byte for byte and without a screen; the picture of one episode."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STYLE = {
     "svg.hashsalt": "agora",
     "svg.fonttype": "none",
 }
-"""Settings of all figures; the user's own matplotlib settings are left alone and out of it."""
+"""Settings of all figures; the user's own matplotlib settings are neither used nor changed."""
 
 NEAR = 2.0
 """Pedestrians this close to the robot are drawn at every moment of a picture, m."""
@@ -62,20 +62,20 @@ def trajectory_figure(
     width: float = 5.0,
     others: Sequence[Recording] = (),
 ) -> Figure:
-    """Return a picture of an episode: map, path, and the people about the robot at some moments, fainter the longer ago.
+    """Return a picture of an episode: map, path, and the people around the robot at some moments; earlier moments are fainter.
 
-    Of the moments before the last one only pedestrians within `NEAR` of the robot are shown.
+    For moments before the last one, only pedestrians within `NEAR` of the robot are shown.
 
     Args:
         recording: recording of the episode.
         moments: number of moments to show, evenly spaced, the last one included.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        title: above the picture.
+        title: text above the picture.
         width: width of the figure, inches.
         others: recordings of the episode's other robots.
 
     Raises:
-        InputError: no samples or no moments.
+        InputError: there are no samples or no moments.
     """
     if moments < 1:
         raise InputError(f"moments is {moments}, expected at least 1")
@@ -111,13 +111,13 @@ def trajectory_figure(
 
 
 def name_axes(axes: Axes, map_: Map | None) -> None:
-    """Name the axes of a picture; where a map's file has another frame, the numbers and the names say it."""
+    """Label the axes of a picture; if the map's file has another frame, numbers and labels refer to that frame."""
     for axis, letter, far in zip((axes.xaxis, axes.yaxis), "xy", (0.0, 0.0) if map_ is None else map_.offset, strict=True):
         axis.set_label_text(f"{letter} - {far:.0f} (m)" if far > 0 else f"{letter} + {-far:.0f} (m)" if far else f"{letter} (m)")
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return the artists."""
+    """Draw robot (``radius`` in m), other robots and pedestrians of one moment on the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle, Polygon
 
@@ -151,7 +151,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     """Write a figure as ``.png``, ``.pdf`` or ``.svg``; the same figure gives the same bytes.
 
     Raises:
-        InputError: another kind of file, or it cannot be written; whatever was there is as it was.
+        InputError: the kind of file is unknown, or it cannot be written; an existing file is unchanged.
     """
     metadata: dict[str, dict[str, Any]] = {
         ".png": {"Software": None},
@@ -173,7 +173,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Our settings in force, the caller's restored after."""
+    """Apply Agora's settings, and restore the caller's afterwards."""
     import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
@@ -181,7 +181,7 @@ def style() -> Iterator[None]:
 
 
 def blank(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes that no window knows."""
+    """Return a figure with one pair of axes, not attached to any window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -191,7 +191,7 @@ def blank(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
-    """Add the map's cells and shapes to the axes, whose limits stay as they are; the leaves of a door are pale and closed."""
+    """Draw the map's cells and shapes on the axes, whose limits do not change; door leaves are pale and closed."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Circle, Polygon
@@ -219,7 +219,7 @@ def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
 
 
 def _draw_goal(axes: Axes, recording: Recording) -> None:
-    """Start and goal."""
+    """Draw start and goal."""
     from matplotlib.patches import Circle
 
     goal = (float(recording.goal[0]), float(recording.goal[1]))

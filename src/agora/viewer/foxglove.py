@@ -1,4 +1,4 @@
-"""Recordings as Foxglove shows them: frames and scans of robots, a scene of robots, pedestrians, goals and contacts, and the map.
+"""Recordings in Foxglove's format: frames and scans of robots, a scene of robots, pedestrians, goals and contacts, and the map.
 
 The messages are JSON with Foxglove's names and fields: ``foxglove.FrameTransform``, ``foxglove.SceneUpdate``, ``foxglove.Grid``,
 ``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units: m, rad; the frame ``map`` is the recordings'.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
 UNSAID = 0.3
-"""Radius of the disc of a robot whose model nobody said, m."""
+"""Radius of the disc of a robot with an unknown model, m."""
 FREE, OCCUPIED, UNKNOWN = 0, 100, 255
 """Values of the cells of the grid ``occupancy``."""
 _UINT8, _LOOP = 1, 1  # foxglove.PackedElementField, foxglove.LinePrimitive
@@ -114,7 +114,7 @@ def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[McapMes
 
 
 def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[McapMessage]:
-    """The frame of a robot at each sample, itself in it, its goal and its contacts."""
+    """Yield the frame of a robot at each sample, the robot in it, its goal and its contacts."""
     recording = robot.recording
     frame, start = f"robot_{number}", began + _nanoseconds(recording.time[0])
     for time, (x, y, heading) in zip(recording.time, recording.pose.tolist(), strict=True):
@@ -138,7 +138,7 @@ def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[McapMessa
 
 
 def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
-    """The scans of a robot whose model is known; a beam that met nothing has the lidar's range."""
+    """Yield the scans of a robot whose model is known; a beam without a hit has the lidar's range."""
     ranges = robot.recording.sensors.get("scan", {}).get("ranges")
     lidar = load_robot(robot.model).lidar if robot.model in robot_names() else None
     if ranges is None or lidar is None or ranges.shape[1] != lidar.beams:
@@ -151,7 +151,7 @@ def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
-    """The footprint of a robot in its frame; none of a disc, or if not recorded."""
+    """Return the footprint of a robot in its frame; empty for a disc, or if not recorded."""
     if recording.robot is None or recording.robot.vertices[0, 0] == 0:
         return []
     corners = int(recording.robot.vertices[0, 0])
@@ -169,7 +169,7 @@ def _outline(recording: Recording) -> list[dict[str, Any]]:
 
 
 def _of_people(recording: Recording, began: int) -> Iterator[McapMessage]:
-    """Yield the pedestrians of each sample; those who have left are deleted."""
+    """Yield the pedestrians of each sample; pedestrians that have left are deleted."""
     before: set[int] = set()
     for t, time in enumerate(recording.time):
         now = began + _nanoseconds(time)
@@ -196,7 +196,7 @@ def _deleted(now: int, recording: Recording, j: int) -> dict[str, Any]:
 
 
 def _grid(place: Map, now: int) -> dict[str, Any]:
-    """The cells of a map, its shapes among them, row by row from the lowest; one byte each."""
+    """Return the cells of a map, including its shapes, row by row from the lowest; one byte each."""
     cells = np.where(place.cells, OCCUPIED, FREE).astype(np.uint8)
     if place.unknown is not None:
         cells[place.unknown & ~place.cells] = UNKNOWN
@@ -218,7 +218,7 @@ def _scene(now: int, entities: list[dict[str, Any]], deletions: Sequence[dict[st
 
 
 def _entity(now: int, name: str, frame: str, told: dict[str, str] | None = None, **shapes: list[dict[str, Any]]) -> dict[str, Any]:
-    """An entity that stays until it is replaced, and moves with its frame."""
+    """Return an entity that stays until it is replaced, and moves with its frame."""
     known = {"timestamp": _time(now), "frame_id": frame, "id": name, "lifetime": _time(0), "frame_locked": True}
     metadata = [{"key": key, "value": value} for key, value in (told or {}).items()]
     return known | {"metadata": metadata} | {kind: shapes.get(kind, []) for kind in _PRIMITIVES}
@@ -241,7 +241,7 @@ def _arrow(length: float, colour: str, x: float = 0.0, y: float = 0.0, heading: 
 
 
 def _colour(text: str, alpha: float = 1.0) -> dict[str, float]:
-    """A colour of ``#RRGGBB``."""
+    """Return a colour of ``#RRGGBB``."""
     return {name: int(text[k : k + 2], 16) / 255 for name, k in (("r", 1), ("g", 3), ("b", 5))} | {"a": alpha}
 
 
@@ -254,7 +254,7 @@ def _point(x: float, y: float, z: float = 0.0) -> dict[str, float]:
 
 
 def _turn(heading: float) -> dict[str, float]:
-    """The quaternion of a heading."""
+    """Return the quaternion of a heading."""
     return {"x": 0.0, "y": 0.0, "z": math.sin(heading / 2), "w": math.cos(heading / 2)}
 
 

@@ -1,4 +1,4 @@
-"""A window that shows an episode while it runs: for a look at one world, not for speed."""
+"""A window that shows an episode while it runs: for watching one world, not for speed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class LiveWindow:
     Args:
         extent: rectangle to show, m.
         radius: radius of the robot, m.
-        goal: (2,) goal, or a pose, m.
+        goal: (2,) goal position, or a pose, m.
         goal_tolerance: distance at which the goal counts as reached, m.
         map_: static surroundings, or None.
         title: title of the window.
 
     Raises:
-        InputError: there is no screen, or nothing that opens windows on it.
+        InputError: there is no screen, or no toolkit for windows.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class LiveWindow:
         return plt.fignum_exists(self._figure.number)
 
     def show(self, frame: Frame) -> None:
-        """Show this moment instead of the last, and let the window answer the user; nothing once it is closed."""
+        """Show this moment instead of the last, and process the user's input; do nothing once the window is closed."""
         if not self.open:
             return
         for artist in self._drawn:
@@ -88,22 +88,22 @@ class LiveWindow:
 
 
 def has_screen() -> bool:
-    """Return whether there is a screen to open windows on."""
+    """Return whether a screen is available."""
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def check_screen() -> None:
-    """Make sure that there is a screen to open windows on.
+    """Make sure that a screen is available.
 
     Raises:
-        InputError: there is none.
+        InputError: no screen is available.
     """
     if not has_screen():
         raise InputError(f"no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; {INSTEAD}")
 
 
 def _window(title: str) -> Figure:
-    """An empty figure in the window of this title."""
+    """Return an empty figure in the window of this title."""
     check_screen()
     import matplotlib.pyplot as plt
     from matplotlib.backends.registry import BackendFilter, backend_registry
@@ -125,11 +125,11 @@ def play(recording: Recording, rate: float = 20.0, others: Sequence[Recording] =
 
     Args:
         recording: the episode.
-        rate: pictures a second.
+        rate: pictures per second.
         others: recordings of the episode's other robots.
 
     Raises:
-        InputError: there is no screen, or nothing that opens windows on it.
+        InputError: there is no screen, or no toolkit for windows.
     """
     scene = Scene(recording, others=tuple(others))
     window = LiveWindow(scene.extent, recording.radius, recording.goal, recording.goal_tolerance, recording.map)

@@ -1,4 +1,4 @@
-"""Pictures of places: walls, furniture in its colours, zones by category."""
+"""Pictures of places: walls, furniture in its colours, and zones by category."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TINTS = (
     *("#1b9e77", "#8c2d04", "#7570b3", "#a6d854", "#2f2f7f"),
 )
 _EDGE = "#2a2a2a"
-_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # of the tick labels beside a picture, of its title and ticks, of the legend, inches
+_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # inches for tick labels next to a picture, for title and ticks, and for the legend
 _TALLEST = 2.0  # times its width
 
 
@@ -36,7 +36,7 @@ def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10
         width: width of the figure, inches.
 
     Raises:
-        InputError: no place.
+        InputError: there is no place.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10
 
 
 def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
-    """Add a place to the axes: ``tints`` are the colours of zones by category, zones of others are left out."""
+    """Draw a place on the axes: ``tints`` are the colours of zones by category; zones of other categories are left out."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Polygon
 
@@ -79,7 +79,7 @@ def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
 
 
 def _outlines(piece: Furniture) -> list[Patch]:
-    """The parts of a piece from above, the lower ones first."""
+    """Return the parts of a piece of furniture from above, the lower ones first."""
     from matplotlib.patches import Circle, Rectangle
     from matplotlib.transforms import Affine2D
 

@@ -1,4 +1,4 @@
-"""The path that a robot was to follow, out of a recording."""
+"""The path that a robot was meant to follow, from a recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["path_at"]
 
 
 def paths(recording: Recording) -> list[tuple[float, Doubles]]:
-    """Return the time, s, from which on each path was followed, and its points (K, 2), m; (0, 2) where there was none."""
+    """Return the start time of each followed path, s, and its points (K, 2), m; (0, 2) if there was no path."""
     planned = recording.planned_path
     if planned is None or not len(planned):
         return []
@@ -22,7 +22,7 @@ def paths(recording: Recording) -> list[tuple[float, Doubles]]:
 
 
 def path_at(recording: Recording, time: float) -> Doubles | None:
-    """The path (K, 2) that was followed at a time, m; (0, 2) where there was none; None if not recorded."""
+    """Return the path (K, 2) that was followed at a time, m; (0, 2) if there was no path; None if not recorded."""
     given = [path for since, path in paths(recording) if since <= time + 1e-9]
     return given[-1] if given else None
 
@@ -30,7 +30,7 @@ def path_at(recording: Recording, time: float) -> Doubles | None:
 def corners(path: Doubles, tolerance: float) -> Doubles:
     """Return the points of a path (K, 2) between which straight lines stay within ``tolerance`` m of it.
 
-    By D. H. Douglas and T. K. Peucker, Cartographica 10(2), 1973.
+    Algorithm: D. H. Douglas and T. K. Peucker, Cartographica 10(2), 1973.
     """
     kept, parts = {0, len(path) - 1}, [(0, len(path) - 1)]
     while parts:

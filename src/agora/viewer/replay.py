@@ -1,4 +1,4 @@
-"""Recorded episodes that play in a browser: one page, no server, nothing fetched from elsewhere."""
+"""Recorded episodes that play in a browser: one self-contained page, without a server or other downloads."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 __all__ = ["write_replay"]
 
 FINEST, STEPS = 0.005, 65000
-"""Places are rounded to 5 mm, or coarser where that would take more than so many steps."""
+"""Positions are rounded to 5 mm, or coarser if that would take more than this number of steps."""
 
 TURN = 1024
 """Headings are rounded to this part of a turn."""
 
 GAP, NO_GAP = 0.01, 32767
-"""Gaps are rounded to 1 cm; the number where there is nothing near."""
+"""Gaps are rounded to 1 cm; the number if nothing is near."""
 
 COMMAND = 0.001
 """Commands are rounded to this, m/s and rad/s."""
@@ -62,19 +62,19 @@ EXTRA = 5
 """Channels between the robot's and the pedestrians': gaps to people and walls, vx, vy and omega of the command."""
 
 PATH = 0.02
-"""A planned path is drawn to this, m."""
+"""A planned path is drawn with this accuracy, m."""
 
 LEAD = 5.0
-"""A failure is played from so long before what decided it, s."""
+"""Replay of a failure starts this long before its decisive time, s."""
 
 
 def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None) -> Markup:
-    """Return a fragment of HTML with style, script and data that plays the episodes; the keys are their names.
+    """Return an HTML fragment with style, script and data that plays the episodes; the keys are their names.
 
     Args:
         recordings: recordings by name, at least one.
-        rate: samples a second to keep at most; between samples the page draws straight lines.
-        titles: titles by name; the name itself for others.
+        rate: largest number of samples per second to keep; the page draws straight lines between samples.
+        titles: titles by name; other episodes are titled by their names.
 
     Raises:
         InputError: there are no recordings, or one has no samples.
@@ -98,7 +98,7 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
 def replay_data(
     recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data that the replay plays, as JSON holds them; the arguments are those of `replay_html`.
+    """Return the data of the replay, for JSON; the arguments are those of `replay_html`.
 
     Raises:
         InputError: there are no recordings, or one has no samples.
@@ -154,7 +154,7 @@ def templates() -> Environment:
 
 
 def source(name: str) -> Markup:
-    """A style sheet or script of ours, to be put into a page as it stands."""
+    """Return a style sheet or script of Agora's, for inclusion in a page."""
     from importlib.resources import files
 
     from markupsafe import Markup
@@ -163,14 +163,14 @@ def source(name: str) -> Markup:
 
 
 def module(*names: str) -> Markup:
-    """Modules of ours as one, to be put into a page: each may use those before it, so that nothing is imported."""
+    """Return several of Agora's modules as one, to include in a page: each may use the modules before it; imports are removed."""
     from markupsafe import Markup
 
     return Markup("").join(Markup(re.sub(r"^import .*\n", "", source(name), flags=re.M)) for name in names)  # noqa: S704 - our own files
 
 
 def embed(data: Any) -> Markup:
-    """Data as JSON that cannot end the script element it stands in."""
+    """Return data as JSON that cannot end the enclosing script element."""
     from markupsafe import Markup
 
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -178,13 +178,13 @@ def embed(data: Any) -> Markup:
 
 
 def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
-    """Return an episode as the page reads it.
+    """Return an episode in the format of the page.
 
     ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
-    Where there are social states, a byte for each sample follows (pedestrian by pedestrian).
-    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; the gaps to people and to walls;
-    vx, vy, omega of the command; every pedestrian's x; y; heading), second differences in time, modulo 2^16. ``time_unit``,
-    ``unit`` and ``origin``, ``turn``, `GAP` and `COMMAND` turn them into s, m, rad. Gaps and commands may be below zero.
+    If there are social states, a byte per sample follows (pedestrian by pedestrian). The bytes are those of 16-bit numbers, channel
+    after channel (time; the robot's x, y, heading; the gaps to people and to walls; vx, vy, omega of the command; every
+    pedestrian's x; y; heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn``, `GAP`
+    and `COMMAND` turn them into s, m, rad. Gaps and commands may be below zero.
     """
     scene, ended, outline = Scene(recording), why(recording), footprint(recording)
     extent, keep = scene.extent, _thinned(recording.time, rate)
@@ -224,7 +224,7 @@ def _lead(time: float) -> float:
 
 
 def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:
-    """The bytes that `encode` tells of, of the samples that are kept."""
+    """Return the bytes described in `encode`, of the kept samples."""
     recording, origin = scene.recording, np.array(scene.extent[:2])
     present = np.asarray(recording.pedestrian_present, bool)[keep]
     held = _held(present)
@@ -252,13 +252,13 @@ def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:
 
 
 def _rounded(gap: Doubles) -> Doubles:
-    """Gaps in `GAP`, within what 16 bits hold."""
+    """Return gaps in units of `GAP`, limited to 16 bits."""
     near = np.isfinite(gap)
     return np.where(near, np.clip(np.where(near, gap, 0.0) / GAP, 1 - NO_GAP, NO_GAP - 1), NO_GAP)
 
 
 def _commands(recording: Recording) -> Doubles:
-    """(T, 3) the command at each sample, within what 16 bits hold; zeros if not recorded."""
+    """Return (T, 3) the command at each sample, limited to 16 bits; zeros if not recorded."""
     if recording.command is None or not len(recording.command):
         return np.zeros((len(recording.time), 3))
     most = COMMAND * (NO_GAP - 1)
@@ -266,7 +266,7 @@ def _commands(recording: Recording) -> Doubles:
 
 
 def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
-    """The ends of the map's door and how far it is open at each sample that is kept; None without one."""
+    """Return the ends of the map's door and its opening at each kept sample; None without a door."""
     if recording.door is None or recording.map is None or recording.map.door is None:
         return None
     door = recording.map.door
@@ -287,7 +287,7 @@ def _blame(recording: Recording, contact: Contact) -> str:
 
 
 def encode_map(map_: Map) -> dict[str, Any]:
-    """Return a map as the page reads it: a picture of its cells, opaque where occupied, and its other shapes rounded to mm."""
+    """Return a map in the format of the page: a picture of its cells, opaque where occupied, and its other shapes rounded to mm."""
     shapes = {
         "segments": np.reshape(map_.segments, (-1, 4)).astype(float).round(3).tolist(),
         "discs": np.reshape(map_.discs, (-1, 3)).astype(float).round(3).tolist(),
@@ -301,7 +301,7 @@ def encode_map(map_: Map) -> dict[str, Any]:
 
 
 def _png(cells: Bools) -> bytes:
-    """One bit a cell, the highest row first, free cells transparent."""
+    """Return a PNG with one bit per cell, the highest row first, free cells transparent."""
     from PIL import Image
 
     picture = Image.fromarray(cells[::-1].astype(np.uint8), mode="P")
@@ -312,7 +312,7 @@ def _png(cells: Bools) -> bytes:
 
 
 def _thinned(time: Doubles, rate: float) -> Array:
-    """Samples to keep: every k-th, and the last."""
+    """Return the samples to keep: every k-th, and the last."""
     if not rate > 0:
         raise InputError(f"rate is {rate}, expected samples a second")
     last = len(time) - 1
@@ -321,7 +321,9 @@ def _thinned(time: Doubles, rate: float) -> Array:
 
 
 def _held(present: Bools) -> Array:
-    """(T, P) the sample whose values stand for each one: itself, for an absent one the last before it or else the first."""
+    """Return (T, P) the sample whose values represent each one: itself, or for an absent pedestrian the last before it, else the
+    first.
+    """
     samples = np.arange(len(present))[:, None]
     before = np.maximum.accumulate(np.where(present, samples, 0), axis=0)
     return np.maximum(before, present.argmax(axis=0) if len(present) else 0)

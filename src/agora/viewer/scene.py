@@ -1,6 +1,6 @@
-"""The contents of a picture of an episode, whatever draws it: extent, moments, trails, colours, legend.
+"""The contents of a picture of an episode, for every renderer: extent, moments, trails, colours, legend.
 
-The still figure, the video and the live window draw these records; the replay in the browser gets the same colours and lengths.
+The still figure, the video and the live window draw these records; the replay in the browser uses the same colours and lengths.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLOURS = {
     "ink": "#1B1F24",
     "faint": "#6B7280",
 }
-"""Colour of each part of a scene on a light ground."""
+"""Colour of each part of a scene on a light background."""
 
 DARK = COLOURS | {
     "robot": "#56B4E9",
@@ -50,7 +50,7 @@ DARK = COLOURS | {
     "ink": "#E8EAED",
     "faint": "#9AA4B2",
 }
-"""The same on a dark ground."""
+"""The same on a dark background."""
 
 OUTCOME_COLOURS = {
     "reached": "#009E73",
@@ -92,7 +92,7 @@ STATES = {
     "surprised": ("with the robot", "?"),
     "threatening": ("with the robot", "B"),
 }
-"""Family and letter of each social state; who walks has none."""
+"""Family and letter of each social state; walking has no letter."""
 
 LEGEND = (
     ("robot", "robot and its path"),
@@ -104,10 +104,10 @@ LEGEND = (
 """Role and words of each entry of the legend."""
 
 TRAIL_LENGTH, TRAIL_STEP = 2.0, 0.25
-"""Pedestrians trail dots: how long back, and the time between dots, s."""
+"""Dots behind pedestrians: their total time, and the time between dots, s."""
 
 FLASH = 1.0
-"""How long a contact flashes, s."""
+"""Time for which a contact flashes, s."""
 
 
 class Extent(NamedTuple):
@@ -129,13 +129,14 @@ class Frame(NamedTuple):
         heading: (N,) rad.
         radius: (N,) m.
         id: (N,).
-        trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
-        contacts: contacts that have happened.
+        trail: (K, 3) x, y of earlier positions of pedestrians, m, and their fading, from 0 now to 1 invisible.
+        contacts: contacts so far.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None if the recording has none.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
-        planned: (K, 2) path that the robot is to follow, m; no points if there is none or nobody recorded it.
-        readings: what a dial would show.
-        outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. None at all: all are discs.
+        planned: (K, 2) path that the robot should follow, m; no points if there is none or it was not recorded.
+        readings: values of the dials.
+        outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. if the whole field is None,
+            all are discs.
     """
 
     time: float
@@ -154,11 +155,11 @@ class Frame(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """The numbers that dials on the robot would show.
+    """The values of the dials on the robot.
 
     Attributes:
         speed: speed over ground, m/s.
-        command: vx, vy, omega that the planner asked for, m/s and rad/s; None if not recorded.
+        command: vx, vy, omega that the planner requested, m/s and rad/s; None if not recorded.
         people: gap between the outlines of the robot and of the nearest pedestrian, m; infinite without one.
         walls: gap between the outline and the nearest obstacle of the map, m; infinite without one.
     """
@@ -170,13 +171,13 @@ class Readings(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of them in a line."""
+        """All readings in one line."""
         asked = "" if self.command is None else f"command {_twist(self.command)} · "
         return f"speed {self.speed:.2f} m/s · {asked}to people {_gap(self.people)} · to walls {_gap(self.walls)}"
 
 
 def _twist(command: tuple[float, float, float]) -> str:
-    """A command in words; the sideways part only where there is one."""
+    """Return a command in words; the sideways part only if there is one."""
     vx, vy, omega = (value if abs(value) >= 0.005 else 0.0 for value in command)
     return f"{vx:.2f} m/s, {f'{vy:.2f} m/s sideways, ' if vy else ''}{omega:.2f} rad/s"
 
@@ -187,13 +188,13 @@ def _gap(metres: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A recording made ready for drawing.
+    """A recording prepared for drawing.
 
     Attributes:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their paths are shown.
-        ended: whether the episode has ended; if not, the outcome of the recording means nothing.
+        others: recordings of the episode's other robots, which are drawn too; without `focus`, all their paths are shown.
+        ended: whether the episode has ended; if not, the outcome of the recording has no meaning.
     """
 
     recording: Recording
@@ -211,7 +212,7 @@ class Scene:
     def extent(self) -> Extent:
         """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin.
 
-        Of an episode that goes on, a map without walls is in it as a whole: nobody knows where the robot will go.
+        For a running episode, a map without walls is included completely, because the robot's future path is unknown.
         """
         recording = self.recording
         reach = max(recording.radius, recording.goal_tolerance)
@@ -275,7 +276,7 @@ class Scene:
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
     def _readings(self, time: float) -> Readings:
-        """The dials at a time; the speed is that of the way since the last sample, as a robot that touches stops."""
+        """Return the readings at a time; the speed is that of the motion since the last sample: robots stop at a contact."""
         recording, commands = self.recording, self.recording.command
         k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
         way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
@@ -289,7 +290,7 @@ class Scene:
         return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
-        """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or if not recorded."""
+        """Return the leaves of the map's door, polygons (4, 2), m; empty without a door, or if not recorded."""
         recording = self.recording
         if recording.door is None or recording.map is None or recording.map.door is None:
             return []
@@ -305,7 +306,7 @@ class Scene:
         return np.concatenate([recording.pose[: k[0] + 1, :2], here])
 
     def _pedestrians(self, k: Array, j: Array, fraction: Doubles) -> tuple[Doubles, Bools]:
-        """(K, P, 2) places and (K, P) presence; between two samples those are present that are present in both."""
+        """Return (K, P, 2) positions and (K, P) presence; a pedestrian is present between two samples if it is present in both."""
         position, present = self.recording.pedestrian_position, self.recording.pedestrian_present
         place = position[k] + fraction[:, None, None] * (position[j] - position[k])
         on_sample = (fraction < 1e-6)[:, None]
@@ -313,7 +314,7 @@ class Scene:
 
 
 def _between(recording: Recording, times: Doubles) -> tuple[Array, Array, Doubles]:
-    """Samples before and after each time, and the part of the way from the one to the other."""
+    """Return the samples before and after each time, and the fraction of the interval between them."""
     time = recording.time
     k = np.clip(np.searchsorted(time, times + 1e-9, side="right") - 1, 0, len(time) - 1)
     j = np.minimum(k + 1, len(time) - 1)
@@ -322,7 +323,7 @@ def _between(recording: Recording, times: Doubles) -> tuple[Array, Array, Double
 
 
 def _outline_at(recording: Recording, time: float) -> Doubles | None:
-    """Corners (V, 2) of a robot's outline at a time, m; None for a disc."""
+    """Return the corners (V, 2) of a robot's outline at a time, m; None for a disc."""
     own = footprint(recording)
     if own is None:
         return None
@@ -333,7 +334,7 @@ def _outline_at(recording: Recording, time: float) -> Doubles | None:
 
 
 def _pose_at(recording: Recording, time: float) -> Doubles:
-    """The robot's pose (3,) at a time."""
+    """Return the robot's pose (3,) at a time."""
     k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
     step = recording.pose[j] - recording.pose[k]
     pose: Doubles = recording.pose[k] + fraction * np.append(step[:2], _wrap(step[2]))
@@ -351,7 +352,7 @@ def title_of(
         stage: name of the stage.
         episode: number of the episode.
         seed: seed of the stage; None if it is not known.
-        robot: number of the robot where the episode has several.
+        robot: number of the robot if the episode has several.
         blind: whether the planner reads no walls.
     """
     said = [f"{planner}{' (reads no walls)' if blind else ''} · {suite}: {stage}", f"episode {episode}"]
@@ -360,22 +361,22 @@ def title_of(
 
 
 def mark_of(state: int) -> tuple[str, str]:
-    """Colour and letter of a social state by its number in `agora.core.state.SOCIAL_STATES`."""
+    """Return colour and letter of a social state by its number in `agora.core.state.SOCIAL_STATES`."""
     family, letter = STATES[SOCIAL_STATES[state]]
     return FAMILIES[family], letter
 
 
 def states_seen(recordings: Iterable[Recording]) -> list[str]:
-    """The social states with a letter that occur in some recordings, in the order of `agora.core.state.SOCIAL_STATES`."""
+    """Return the social states with a letter that occur in some recordings, in the order of `agora.core.state.SOCIAL_STATES`."""
     seen = {s for r in recordings if r.pedestrian_state is not None for s in np.unique(r.pedestrian_state[r.pedestrian_present])}
     return [name for number, name in enumerate(SOCIAL_STATES) if number in seen and STATES[name][1]]
 
 
 def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = None) -> tuple[Bools, Extent] | None:
-    """Return the part of the map's cells that holds the occupied ones, and its extent; None if none is occupied.
+    """Return the part of the map that contains all occupied cells, and its extent; None if none is occupied.
 
-    The first row is the lowest. With ``extent`` only the cells that touch it are kept; ``cells`` of the map stand for the occupied
-    ones where they are given.
+    The first row is the lowest. With ``extent``, only the cells that touch it are kept; ``cells``, if given, replace the map's
+    occupied cells.
     """
     occupied = np.asarray(map_.occupied if cells is None else cells, bool)
     rows, columns = np.flatnonzero(occupied.any(axis=1)), np.flatnonzero(occupied.any(axis=0))
@@ -392,7 +393,7 @@ def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = Non
 
 
 def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
-    """The extent of a map's obstacles and of places (K, 2), m, with a margin; of a map without obstacles, that of the map."""
+    """Return the extent of a map's obstacles and of positions (K, 2), m, with a margin; without obstacles, that of the map."""
     walls = _corners(map_)
     if not any(map(len, walls)):
         walls = [np.array([map_.origin, np.add(map_.origin, map_.size)])]
@@ -402,7 +403,7 @@ def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
 
 
 def _corners(map_: Map) -> list[Doubles]:
-    """Points that span a map's cells, segments, discs and polygons."""
+    """Return points that span a map's cells, segments, discs and polygons."""
     discs = np.reshape(np.asarray(map_.discs, float), (-1, 3))
     points = [discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]]
     points += [np.reshape(np.asarray(map_.segments, float), (-1, 2))]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SHOWN", "Reel", "Sights"]
 
 SHOWN = ("rgb", "depth", "segmentation")
-"""The pictures that stand side by side."""
+"""The pictures shown side by side."""
 
 CLASS_COLOURS = {
     "nothing": (30, 30, 34),
@@ -46,15 +46,15 @@ class Sights:
 
     Args:
         world: the worlds.
-        camera: camera; its rate, latency and noise do not count.
+        camera: camera; its rate, latency and noise are ignored.
         robot: number of the robot.
         show: names in `SHOWN`, from left to right.
 
     Attributes:
-        buried: whether the camera was inside a wall or a piece of furniture at the last picture, which is black then.
+        buried: whether the camera was inside a wall or a piece of furniture at the last picture, which is then black.
 
     Raises:
-        InputError: there is no such robot, or nothing of that name to show.
+        InputError: the robot or a name to show is unknown.
     """
 
     def __init__(self, world: World, camera: Camera, robot: int = 0, show: Sequence[str] = ("rgb",)) -> None:
@@ -74,11 +74,11 @@ class Sights:
 
     @property
     def time(self) -> float:
-        """The moment, s since the episode began."""
+        """Time since the episode began, s."""
         return float(self._world.status.clock.step[0]) * self._world.dt
 
     def walk(self) -> None:
-        """Let people walk on to where they are now; the more often, the truer their steps."""
+        """Move people to their present positions; frequent calls make their gait more accurate."""
         self._studio.walk(0)
 
     def picture(self) -> Array:
@@ -126,12 +126,12 @@ class Reel:
     """A film that is written picture by picture; it appears when it is complete.
 
     Args:
-        path: ends in ``.mp4``.
+        path: path that ends in ``.mp4``.
         size: width and height, px, both even.
-        rate: pictures a second.
+        rate: pictures per second.
 
     Raises:
-        InputError: a size that makes no film.
+        InputError: the size is not valid for a film.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a situation before anything is run: starts, goals and ways of everybody, and faults."""
+"""The picture of a situation before it runs: everybody's start, goals and path, and faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _HEADROOM, _LEAST_HEIGHT = 0.9, 1.9  # inches
-_NAMED = 40  # people, up to whom their names are written
+_NAMED = 40  # largest number of people whose names are written
 
 
 def situation_figure(
@@ -29,9 +29,9 @@ def situation_figure(
 
     Args:
         task: task during its creation.
-        area: polygons (V, 2), m, where an interaction is to occur.
+        area: polygons (V, 2), m, in which an interaction should occur.
         faults: faults to mark.
-        title: above the picture.
+        title: text above the picture.
         width: width of the figure, inches.
     """
     (left, bottom), (across, up) = task.map.origin, task.map.size
@@ -66,7 +66,7 @@ def situation_figure(
 
 
 def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> None:
-    """Body, heading and goals with their headings."""
+    """Draw body, heading, and goals with their headings."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((start[0], start[1]), radius, color=COLOURS["robot"], lw=0, zorder=5))
@@ -80,7 +80,7 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
 
 
 def _draw_person(axes: Axes, person: Person) -> None:
-    """Body, heading, letter of its state, and way, whose end has an arrow; a dotted circle for one in the robot's company."""
+    """Draw body, heading, letter of the state, and path with an arrow at its end; a dotted circle marks the robot's company."""
     from matplotlib.patches import Circle
 
     x, y = person.position
@@ -107,14 +107,14 @@ def _draw_person(axes: Axes, person: Person) -> None:
 
 
 def _draw_names(axes: Axes, people: Sequence[Person]) -> None:
-    """The names of people above them, where they are few."""
+    """Write the names of people above them, if there are few."""
     for person in people if len(people) <= _NAMED else ():
         x, y = person.position
         axes.text(x, y + person.radius + 0.08, person.name, fontsize=5.5, ha="center", va="bottom", color=COLOURS["ink"], zorder=7)
 
 
 def _draw_talks(axes: Axes, people: Sequence[Person]) -> None:
-    """A dotted line between each two who talk with each other."""
+    """Draw a dotted line between people who talk with each other."""
     talkers = [person for person in people if person.talk >= 0]
     for k, person in enumerate(talkers):
         for other in talkers[:k]:

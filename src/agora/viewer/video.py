@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 SMOOTH = 4
-"""The ground is drawn so many times larger and scaled down, for smooth edges."""
+"""The background is drawn this many times larger and scaled down, for smooth edges."""
 
 LINE = 1.4
 """Half the width of the robot's path, pixels."""
@@ -35,19 +35,19 @@ HEADER, FOOTER, PAD = 60, 34, 12
 """Pixels above, below and to the sides of the scene."""
 
 WIDEST, HIGHEST, NARROWEST = 960, 720, 740
-"""Most pixels of a video that fits its scene, across and down, and the fewest across."""
+"""Largest width and height of a video that fits its scene, and smallest width, pixels."""
 
 DASH = 7.0
 """Length of the dashes of the planned path and of the gaps between them, pixels."""
 
 LEGIBLE = 8.0
-"""Least radius of a body with the letter of its state, pixels."""
+"""Smallest radius of a body with the letter of its state, pixels."""
 
 READINGS = 470
-"""Pixels from the left that the dials' words take; the states are explained next to them if there is space, else below."""
+"""Width of the dials' words, pixels; the states are explained next to them if there is space, else below."""
 
 CAPTION = 19
-"""Height of a line of the words under the scene, pixels."""
+"""Height of a line of the text below the scene, pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,9 @@ class Painter:
     Attributes:
         scene: scene to draw.
         size: width and height in pixels.
-        title: words at the top left.
+        title: text at the top left.
         colours: colour ``#rrggbb`` of each role.
-        caption: words below the scene, from the last sample on.
+        caption: text below the scene, from the last sample on.
     """
 
     scene: Scene
@@ -70,7 +70,7 @@ class Painter:
 
     @staticmethod
     def fitting(scene: Scene, caption: str = "") -> tuple[int, int]:
-        """Return the width and height in pixels, both even, that the scene fills, with room for its caption."""
+        """Return the width and height in pixels, both even, of the scene with room for its caption."""
         extent = scene.extent
         wide, high = extent.right - extent.left, extent.top - extent.bottom
         scale = min((WIDEST - 2 * PAD) / wide, (HIGHEST - HEADER - FOOTER) / high)
@@ -85,12 +85,12 @@ class Painter:
 
     @cached_property
     def _explained(self) -> tuple[list[str], list[str]]:
-        """The letters of social states in words: lines next to the dials, and lines below the scene."""
+        """The meaning of the letters of social states: lines next to the dials, and lines below the scene."""
         return _states(self.scene, self.size[0])
 
     @property
     def _below(self) -> int:
-        """Pixels below the scene."""
+        """The number of pixels below the scene."""
         return FOOTER + CAPTION * (len(self._caption) + len(self._explained[1]))
 
     @cached_property
@@ -101,7 +101,7 @@ class Painter:
         return min((width - 2 * PAD) / (extent.right - extent.left), high / (extent.top - extent.bottom))
 
     def pixel(self, places: Array, scale: float = 1.0) -> Doubles:
-        """Pixels (..., 2) of places (..., 2) in m, x to the right and y down, in a picture ``scale`` times as large."""
+        """Return pixels (..., 2) of positions (..., 2) in m, x to the right and y down, in a picture ``scale`` times as large."""
         extent, (width, height) = self.scene.extent, self.size
         middle = np.array([extent.left + extent.right, extent.bottom + extent.top]) / 2
         centre = np.array([width / 2, HEADER + (height - HEADER - self._below) / 2])
@@ -110,7 +110,7 @@ class Painter:
 
     @property
     def _stage(self) -> tuple[int, int]:
-        """First row of the scene and the row after its last."""
+        """The first row of the scene and the row after its last."""
         return HEADER - 6, self.size[1] - self._below + 6
 
     @property
@@ -121,11 +121,11 @@ class Painter:
         return Extent(x - wide, y - high, x + wide, y + high)
 
     def frames(self, times: Iterable[float]) -> Iterator[Pixels]:
-        """Yield (height, width, 3) pixels for each of ascending times, s; at and after the last sample they show the outcome."""
+        """Yield (height, width, 3) pixels for ascending times, s; from the last sample on, they show the outcome."""
         return self.follow((self.scene, time) for time in times)
 
     def follow(self, moments: Iterable[tuple[Scene, float]]) -> Iterator[Pixels]:
-        """Yield pixels as `frames` does, of an episode that goes on while it is drawn: each scene has what is known by then.
+        """Yield pixels like `frames`, of an episode that runs while it is drawn: each scene contains what is known at its time.
 
         Args:
             moments: scenes of the painter's episode, and ascending times, s.
@@ -173,7 +173,7 @@ class Painter:
         return pixels
 
     def _planned(self, brush: Brush, path: Doubles) -> None:
-        """The planned path, dashed."""
+        """Draw the planned path, dashed."""
         if len(path) < 2:
             return
         points = self.pixel(path)
@@ -193,7 +193,7 @@ class Painter:
         each: Sequence[str] | None = None,
         outlines: Sequence[Doubles | None] = (),
     ) -> None:
-        """Discs of a colour, or of one each, or outlines where bodies have some, with a mark towards the heading."""
+        """Draw discs of one colour, or one colour each, or outlines for bodies that have some, with a mark for the heading."""
         edge, ahead = self.colours["ground"], np.stack([np.cos(heading), np.sin(heading)], axis=1)
         front, disc = np.array(radius, np.float64), np.ones(len(place), np.bool_)
         at, size = self.pixel(place), np.maximum(radius * self.scale, 1.5)
@@ -211,7 +211,7 @@ class Painter:
         brush.lines(at, tip, np.maximum(0.11 * size, 0.8), edge)
 
     def _letters(self, pixels: Pixels, moment: Frame, marks: Sequence[tuple[str, str]]) -> None:
-        """The letter of each pedestrian's social state, on the half that looks away from where it looks."""
+        """Draw the letter of each pedestrian's social state, on the back half of its disc."""
         size = moment.radius * self.scale
         behind = np.stack([np.cos(moment.heading), -np.sin(moment.heading)], axis=1) * 0.4 * size[:, None]
         for (x, y), tall, (_, letter) in zip(self.pixel(moment.position) - behind, size, marks, strict=False):
@@ -222,7 +222,7 @@ class Painter:
 
     @cached_property
     def _ground(self) -> Pixels:
-        """The background that never changes: walls, goal, start, title, scale and legend."""
+        """Draw the static background: walls, goal, start, title, scale and legend."""
         scene, colours = self.scene, self.colours
         big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
         if scene.recording.map is not None:
@@ -251,7 +251,7 @@ class Painter:
         return pixels
 
     def _walls(self, big: Image.Image, map_: Map) -> None:
-        """The map, drawn ``SMOOTH`` times larger."""
+        """Draw the map, ``SMOOTH`` times larger."""
         wall, draw = self.colours["wall"], ImageDraw.Draw(big)
         for colour, kind in ((self.colours["unknown"], map_.unknown), (wall, map_.occupied)):
             cut = None if kind is None else raster(map_, self._visible, cells=kind)
@@ -269,7 +269,7 @@ class Painter:
             draw.line([tuple(p) for p in self.pixel(segment, SMOOTH).tolist()], fill=wall, width=3 * SMOOTH)
 
     def _legend(self, pixels: Pixels, font: Font) -> None:
-        """Marks and words at the lower right."""
+        """Draw marks and words at the lower right."""
         x, y = self.size[0] - PAD, self.size[1] - 14
         for role, words in reversed(LEGEND):
             x -= math.ceil(font.getlength(words))
@@ -279,7 +279,7 @@ class Painter:
             x -= 20
 
     def _words(self, pixels: Pixels, scene: Scene, moment: Frame) -> None:
-        """Time, and the outcome once the episode has ended, at the upper right; the dials; and why it ended so."""
+        """Write time, and the outcome once the episode has ended, at the upper right; the dials; and the reason of the end."""
         font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), scene.duration
         if moment.readings is not None:
             _write(pixels, (PAD, 32), moment.readings.words, self.colours["faint"], small)
@@ -311,23 +311,23 @@ def write_video(
     progress: Callable[[int, int], None] | None = None,
     others: Sequence[Recording] = (),
 ) -> Path:
-    """Write an episode as an MP4 file that browsers and slides play.
+    """Write an episode as an MP4 file that browsers and presentation programs play.
 
     Args:
-        path: ends in ``.mp4``; it appears when it is complete.
+        path: path that ends in ``.mp4``; the file appears when it is complete.
         recording: the episode.
-        fps: frames a second.
-        size: width and height in pixels, both even; None for what the scene fills, at most 960 x 720 and the words below it.
+        fps: frames per second.
+        size: width and height in pixels, both even; None for the size of the scene, at most 960 x 720 plus the text below it.
         speed: simulated seconds per second of video.
-        hold: time for which the last moment with the outcome stays, s; None for 1 s, and 4 s where it says why the robot failed.
+        hold: time for which the last moment with the outcome stays, s; None for 1 s, or 4 s if it explains why the robot failed.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        title: words at the top.
+        title: text at the top.
         colours: colour of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
         progress: called with the number of frames written and of all frames.
         others: recordings of the episode's other robots.
 
     Raises:
-        InputError: a size, rate or file name that makes no video.
+        InputError: the size, rate or file name is not valid for a video.
     """
     if path.suffix.lower() != ".mp4":
         raise InputError(f"{path}: a video's file name must end in .mp4")
@@ -351,7 +351,7 @@ def write_video(
 
 
 def frame_times(duration: float, fps: int, speed: float, hold: float) -> Doubles:
-    """Return the simulated time of each frame, s: every ``speed / fps``, the end itself, and the end held."""
+    """Return the simulated time of each frame, s: every ``speed / fps``, the end itself, and copies of the end."""
     moving = np.arange(math.ceil(duration * fps / speed - 1e-6)) * (speed / fps)
     return np.append(moving, np.full(1 + round(hold * fps), duration))
 
@@ -375,14 +375,14 @@ def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Ca
 
 
 def _states(scene: Scene, width: int) -> tuple[list[str], list[str]]:
-    """Return the letters of an episode's social states in words: a line next to the dials where it fits there, else lines below."""
+    """Return the meaning of the letters of an episode's social states: a line next to the dials if it fits, else lines below."""
     words = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
     fits = ImageFont.load_default(14).getlength("   ".join(words)) < width - PAD - READINGS
     return (["   ".join(words)], []) if fits else ([], _lines(words, width, "   "))
 
 
 def _lines(words: Sequence[str], width: int, gap: str = " ") -> list[str]:
-    """Words in lines that are no wider than a picture, with a gap between each two."""
+    """Return words in lines no wider than a picture, with a gap between words."""
     font, lines = ImageFont.load_default(14), [""]
     for word in words:
         longer = f"{lines[-1]}{gap}{word}" if lines[-1] else word
@@ -394,7 +394,7 @@ def _lines(words: Sequence[str], width: int, gap: str = " ") -> list[str]:
 
 
 def _write(pixels: Pixels, at: tuple[int, int], words: str, colour: str, font: Font) -> None:
-    """Put words into the pixels, their upper left corner at ``at``."""
+    """Write text into the pixels, with its upper left corner at ``at``."""
     if not words:
         return
     x, y = max(at[0], 0), at[1]

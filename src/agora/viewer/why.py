@@ -1,4 +1,4 @@
-"""The reasons why episodes ended as they did, in words, from their recordings alone."""
+"""The reasons for the ends of episodes, in words, from their recordings alone."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from agora.viewer.planned import path_at
 
 __all__ = ["Why", "why"]
 
-_BACK = 1.0  # how long before a contact the robot's speed is compared with that at the contact, s
-_STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
-_COURSE = math.cos(math.pi / 4)  # within 45 degrees somebody walks towards the robot, or away from it
-_WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
-_NEAR, _NEAR_FOR = 0.25, 1.0  # one that was this close to what it touched, m, for so long before, s, had gone too near
-_CHANGED = 0.7  # a speed below this share of another one is another speed
-_TELLS = 0.1  # a speed in between that differs by less than this is not told, m/s
+_BACK = 1.0  # time before a contact at which the robot's speed is compared with that at the contact, s
+_STOOD = 3.0  # s without motion before a time-out after which the robot counts as standing at the end
+_COURSE = math.cos(math.pi / 4)  # within 45 degrees, a person walks towards the robot, or away from it
+_WAITED = 5.0  # s of standing before a contact that count as waiting
+_NEAR, _NEAR_FOR = 0.25, 1.0  # m and s: closer than this to the touched party for this time before, the robot had got too close
+_CHANGED = 0.7  # speeds differ if one is below this share of the other
+_TELLS = 0.1  # smaller differences of an intermediate speed are not mentioned, m/s
 _TOLD = 6  # largest number of spoiling moments in the text; further ones are counted
-_TURNS = 0.1  # a robot on the spot that turns faster turns, rad/s
-_CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
+_TURNS = 0.1  # turning rate on the spot above which the robot counts as turning, rad/s
+_CONFINED, _CONFINED_FOR = 1.0, 8.0  # m and s: a robot that stayed this close to its last position for this time made no progress
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
 _RIGHT = ("behind on the right", "on the right", "ahead on the right")
 _SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
@@ -45,10 +45,10 @@ _ENDED_BY = {
 
 
 class Why(NamedTuple):
-    """The end of an episode in words.
+    """The end of an episode and its reason, in words.
 
     Attributes:
-        time: moment that decided it, s: of the contact, or when the robot came to a stand for good.
+        time: decisive time, s: of the contact, or of the robot's final stop.
         words: a few sentences.
     """
 
@@ -76,7 +76,7 @@ def why(recording: Recording) -> Why:
 
 
 def _of_arrival(recording: Recording) -> Why:
-    """The arrival in words, with all moments that spoilt it."""
+    """Describe the arrival, with all moments that spoilt it."""
     end, found = float(recording.time[-1]), spoils(recording)
     if not found:
         return Why(end, f"{end:.1f} s: reached the goal.")
@@ -88,13 +88,13 @@ def _of_arrival(recording: Recording) -> Why:
 
 
 def _last(recording: Recording) -> Contact | None:
-    """The contact that ended the episode, as far as it was recorded."""
+    """Return the contact that ended the episode, if it was recorded."""
     kind = _ENDED_BY.get(recording.outcome)
     return next((contact for contact in reversed(recording.contacts) if contact.kind == kind), None)
 
 
 def _of_contact(recording: Recording, contact: Contact) -> str:
-    """The contact in words: the party, how both moved, who closed the gap, what else was near, and what the planner noted."""
+    """Describe the contact: the party, how both moved, who closed the gap, what else was near, and what the planner noted."""
     before = _sample_before(recording, contact.time)
     head = f"{contact.time:.1f} s: touched {_party(recording, contact, before)} {_where(recording, before)}."
     if contact.time < 1e-6:
@@ -113,7 +113,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
 
 
 def _party(recording: Recording, contact: Contact, k: int) -> str:
-    """The party that was touched, on which side of the robot, and how a pedestrian moved."""
+    """Describe the touched party, its side of the robot, and the motion of a pedestrian."""
     if contact.kind == ContactKind.ROBOT:
         return f"robot {contact.party}"
     if contact.kind == ContactKind.WALL:
@@ -128,7 +128,7 @@ def _party(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _walked(recording: Recording, k: int, slot: int) -> str:
-    """The walk of a pedestrian: towards the robot, away from it, or across, and how fast."""
+    """Describe the walk of a pedestrian: towards the robot, away from it, or across, and its speed."""
     velocity = recording.pedestrian_velocity[k, slot]
     speed, offset = float(norm(velocity)), recording.pose[k, :2] - recording.pedestrian_position[k, slot]
     if speed < STANDING:
@@ -139,7 +139,7 @@ def _walked(recording: Recording, k: int, slot: int) -> str:
 
 
 def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
-    """The side of the robot on which the wall was; empty without a map."""
+    """Return the side of the robot on which the wall was; empty without a map."""
     if recording.map is None:
         return ""
     angle = np.linspace(-math.pi, math.pi, 32, endpoint=False)
@@ -148,25 +148,25 @@ def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _side(recording: Recording, k: int, place: Array) -> str:
-    """The side of the robot on which a place is."""
+    """Return the side of the robot on which a position is."""
     x, y, heading = recording.pose[k]
     turn = math.atan2(place[1] - y, place[0] - x) - heading
     return _SIDES[round(turn / (math.pi / 4)) % 8]
 
 
 def _where(recording: Recording, k: int) -> str:
-    """The place of a sample, and how far it is from the goal."""
+    """Describe the position of a sample, and its distance from the goal."""
     return f"at {_place(recording.pose[k])}, {goal_distances(recording)[k]:.1f} m from the goal"
 
 
 def _place(pose: Doubles) -> str:
-    """Coordinates in m, without a minus before zero."""
+    """Return coordinates in m, without a minus before zero."""
     x, y = np.round(pose[:2], 1) + 0.0
     return f"({x:.1f}, {y:.1f})"
 
 
 def _drove(recording: Recording, time: float, contact: Contact | None = None) -> str:
-    """The drive of the robot in the last second before a moment."""
+    """Describe the motion of the robot in the last second before a time."""
     now, then = _sample_before(recording, time), _sample_before(recording, max(time - _BACK, 0.0) + 1e-6)
     speeds = norm(recording.twist[then : now + 1, :2])
     earlier, speed, highest, lowest = (float(value) for value in (speeds[0], speeds[-1], speeds.max(), speeds.min()))
@@ -193,7 +193,7 @@ def _drove(recording: Recording, time: float, contact: Contact | None = None) ->
 
 
 def _set_off(recording: Recording, contact: Contact, k: int) -> float:
-    """The speed that a robot that stood at sample k was asked for in the step of its contact; 0 where it stood through that."""
+    """Return the requested speed of a robot that stood at sample k, in the step of its contact; 0 if it stood throughout."""
     still = contact.closing is not None and contact.closing.robot < STANDING
     if still or recording.command is None or k >= len(recording.command):
         return 0.0
@@ -202,7 +202,7 @@ def _set_off(recording: Recording, contact: Contact, k: int) -> float:
 
 
 def _on_the_spot(turning: Doubles) -> str:
-    """The doing of a robot that drives nowhere, by its turning rates: it stands, turns, or turns to and fro."""
+    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns to and fro."""
     turned = np.abs(turning)
     if turned.mean() <= _TURNS:
         return "stood"
@@ -210,7 +210,7 @@ def _on_the_spot(turning: Doubles) -> str:
 
 
 def _beside(recording: Recording, contact: Contact, k: int) -> str:
-    """The time for which the robot had been close to what it touched, where that was long: it had gone too near before."""
+    """Describe how long the robot had been close to the touched party, if long: it had got too close before."""
     if contact.kind == ContactKind.PEDESTRIAN:
         gap = surface_distances(recording)[:, recording.pedestrian_id == contact.party].min(axis=1, initial=np.inf)
     else:
@@ -226,7 +226,7 @@ def _beside(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _waited(recording: Recording, k: int) -> str:
-    """The time for which the robot had stood before it drove into something, where that was long."""
+    """Describe how long the robot had stood before it drove into something, if long."""
     stood = norm(recording.twist[:k, :2]) < STANDING
     waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
     if waited < _WAITED:
@@ -236,7 +236,7 @@ def _waited(recording: Recording, k: int) -> str:
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
-    """The distance of the robot from its path, and whether the path itself has room for it there."""
+    """Describe the distance of the robot from its path, and whether the path itself has room for it there."""
     path = path_at(recording, contact.time)
     if path is None or recording.map is None:
         return ""
@@ -249,7 +249,7 @@ def _off_path(recording: Recording, contact: Contact) -> str:
 
 
 def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
-    """The point of a path (K, 2), K > 0, that is nearest to a place, and its distance, m."""
+    """Return the point of a path (K, 2), K > 0, that is nearest to a position, and its distance, m."""
     start, leg = path[:-1], np.diff(path, axis=0)
     if not len(leg):
         return path[0], float(norm(path[0] - place))
@@ -260,7 +260,7 @@ def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
 
 
 def _closed(contact: Contact) -> str:
-    """The party that closed the gap, and by which speeds."""
+    """Describe who closed the gap, and at which speeds."""
     closing: Closing | None = contact.closing
     if closing is None:
         return ""
@@ -272,7 +272,7 @@ def _closed(contact: Contact) -> str:
 
 
 def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
-    """The distances to the nearest wall and to the nearest person, but one who was touched."""
+    """Describe the distances to the nearest wall and to the nearest person other than a touched one."""
     walls, gaps = wall_gaps(recording), surface_distances(recording)[k]
     if but is not None and but.kind == ContactKind.PEDESTRIAN:
         gaps = np.where(recording.pedestrian_id == but.party, np.inf, gaps)
@@ -283,7 +283,7 @@ def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
 
 
 def _noted(recording: Recording, k: int, last: int | None = None) -> str:
-    """The reason that the planner noted at a call, or for most of the calls from there to the last."""
+    """Describe the reason that the planner noted at a call, or for most of the calls from there to the last."""
     if recording.reason is None or not len(recording.reason):
         return ""
     first = min(k, len(recording.reason) - 1)
@@ -305,7 +305,7 @@ def _most_noted(reasons: Ints) -> str:
 
 
 def _of_timeout(recording: Recording) -> Why:
-    """The time-out in words: whether the robot stood, got nowhere, or was on its way; where; and near which object."""
+    """Describe the time-out: whether the robot stood, made no progress, or was on its way; where; and near which object."""
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
     none = "" if math.isfinite(recording.shortest_path) else "There is no way to the goal for this robot."
@@ -336,13 +336,13 @@ def _of_timeout(recording: Recording) -> Why:
 
 
 def _stands_since(recording: Recording, k: int) -> float:
-    """The time from which on the robot did not drive until sample k, s; that of the sample itself where it drove."""
+    """Return the time since which the robot did not drive before sample k, s; the time of the sample itself if it drove."""
     drove = np.flatnonzero(norm(recording.twist[: k + 1, :2]) >= STANDING)
     return float(recording.time[min(int(drove[-1]) + 1, k)]) if len(drove) else 0.0
 
 
 def _longest_stand(recording: Recording) -> tuple[int, int, float]:
-    """The first and the last sample of the longest time that the robot stood, and the share of all time that it stood."""
+    """Return the first and the last sample of the longest stop of the robot, and the share of all time that it stood."""
     drives = np.concatenate(([True], norm(recording.twist[:-1, :2]) >= STANDING, [True]))
     at = np.flatnonzero(drives)
     longest = int(np.argmax(np.diff(at)))
@@ -351,7 +351,7 @@ def _longest_stand(recording: Recording) -> tuple[int, int, float]:
 
 
 def _ahead(recording: Recording, k: int) -> str:
-    """The things that were near at a sample: the nearest person, on which side and how it moved, and the nearest wall."""
+    """Describe what was near at a sample: the nearest person, its side and motion, and the nearest wall."""
     gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
     if len(gaps) and np.isfinite(gaps.min()):
         slot = int(gaps.argmin())
@@ -363,7 +363,7 @@ def _ahead(recording: Recording, k: int) -> str:
 
 
 def _asked(recording: Recording, k: int, last: int) -> str:
-    """The speed that the planner asked for while the robot stood, from sample k to the last; empty if not recorded."""
+    """Describe the speed that the planner requested while the robot stood, from sample k to the last; empty if not recorded."""
     if recording.command is None or not len(recording.command[k:last]):
         return ""
     speed = float(norm(recording.command[k:last, :2]).mean())
@@ -371,7 +371,7 @@ def _asked(recording: Recording, k: int, last: int) -> str:
 
 
 def _sample_before(recording: Recording, time: float) -> int:
-    """The last sample before a moment, or the first."""
+    """Return the last sample before a time, or the first."""
     return max(int(np.searchsorted(recording.time, time - 1e-6)) - 1, 0)
 
 

@@ -1,1 +1,1 @@
-"""Agora in a browser: a server, its database, the queue of its runs, and live episodes (extra ``web``)."""
+"""Agora in a browser: a server with its database, its queue of runs, and live episodes (extra ``web``)."""

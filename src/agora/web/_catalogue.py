@@ -1,4 +1,4 @@
-"""Everything that has a name, as pages read it: components with their fields, suites, planners, robots, policies."""
+"""Everything that has a name, in the format of pages: components with their fields, suites, planners, robots, policies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def component(kind: str, name: str) -> dict[str, Any]:
     """Return a component with its fields.
 
     Raises:
-        UnknownNameError: there is no such kind or component. InputError: it cannot be imported.
+        UnknownNameError: the kind or component is unknown. InputError: it cannot be imported.
     """
     found = load(kind, name)
     return {
@@ -51,7 +51,7 @@ def component(kind: str, name: str) -> dict[str, Any]:
 
 
 def records_of(record: type) -> dict[str, Any]:
-    """Return the fields of a dataclass, and of those that its fields hold, by name of the dataclass."""
+    """Return the fields of a dataclass, and of the dataclasses in its fields, by name of the dataclass."""
     found, left = dict[str, Any](), [record]
     while left:
         one = left.pop()
@@ -62,7 +62,7 @@ def records_of(record: type) -> dict[str, Any]:
 
 
 def _hints(record: type) -> dict[str, Any]:
-    """The types of a dataclass' fields; none where one is there for type checkers alone."""
+    """Return the types of a dataclass' fields; empty if one exists for type checkers alone."""
     try:
         return typing.get_type_hints(record, include_extras=True)
     except NameError:
@@ -95,12 +95,12 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
 
 
 def fields_with_values(record: type, values: Mapping[str, Any], inside: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the fields of a dataclass with its values in place of defaults, and below a component its own ``fields``.
+    """Yield the fields of a dataclass with its values instead of defaults, and with the ``fields`` of components.
 
     Args:
         record: the dataclass.
         values: values by key, as `agora.config.plain` writes them.
-        inside: what names of fields begin with.
+        inside: prefix of the names of fields.
     """
     hints = typing.get_type_hints(record, include_extras=True)
     for one in fields_of(record):
@@ -111,7 +111,7 @@ def fields_with_values(record: type, values: Mapping[str, Any], inside: str = ""
 
 
 def _record_of(hint: Any, value: Any) -> type | None:
-    """The dataclass of a value that is written as a mapping; None where it is of none."""
+    """Return the dataclass of a value that is written as a mapping; None if it belongs to none."""
     if not isinstance(value, Mapping):
         return None
     if (plug := plug_of(hint)) is not None:
@@ -121,7 +121,7 @@ def _record_of(hint: Any, value: Any) -> type | None:
 
 
 def _plain(value: Any) -> Any:
-    """A default as a file would hold it; nothing where no file can."""
+    """Return a default in the format of a file; empty if no file can hold it."""
     try:
         found = plain(value)
     except (InputError, TypeError, ValueError):
@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
 
 
 def fill_caches() -> None:
-    """Read what lists of names need: it takes seconds, which are the first visitor's otherwise."""
+    """Fill the caches of lists of names, which takes seconds, before the first visitor needs them."""
     for read in (suites, planners, robots, policies):
         read()
 
@@ -144,7 +144,7 @@ def suite(name: str) -> dict[str, Any]:
     """Return a suite with its file.
 
     Raises:
-        UnknownNameError: there is none of this name.
+        UnknownNameError: there is no suite of this name.
     """
     if name not in suite_names():
         raise UnknownNameError("suite", name, suite_names())
@@ -163,7 +163,7 @@ def _suite(name: str) -> dict[str, Any]:
 
 
 def _about(stage: Stage) -> str:
-    """The place of a stage in words: the names of its world and its scenarios, and the meaning of what makes it."""
+    """Describe the place of a stage: the names of its world and its scenarios, and the generator or card that makes it."""
     place = stage.world.part
     makers = _generator_names(place)
     said = [summary(kind, name) for kind in ("map_generators", "cards") for name in makers if name in available(kind)]
@@ -174,14 +174,14 @@ def _about(stage: Stage) -> str:
 
 
 def _generator_names(place: Any) -> list[str]:
-    """The name of the generator or of the situation card that makes a world; none of another world."""
+    """Return the name of the generator or situation card that makes a world; None for other worlds."""
     generator, card = getattr(place, "generator", None), getattr(place, "card", None)
     return [generator.name] if isinstance(generator, Named) else [card] if isinstance(card, str) else []
 
 
 @cache
 def planners() -> list[dict[str, Any]]:
-    """Return all planners and presets, with the reason why one cannot run here."""
+    """Return all planners and presets, with the reason why a planner cannot run here."""
     _, reasons = runnable()
     return [_planner(name, "planner", reasons.get(name, "")) for name in sorted(available("planners"))] + [
         _planner(name, "preset", "") for name in preset_names()
@@ -214,14 +214,16 @@ def _planner(name: str, kind: str, missing: str) -> dict[str, Any]:
 
 
 def _description_of_preset(preset: str) -> str:
-    """The first sentence of the comment at the head of a preset's file; empty where there is none."""
+    """Return the first sentence of the comment at the head of a preset's file; empty if there is none."""
     text = (folder("configs") / "planners" / f"{preset}.yaml").read_text(encoding="utf-8")
     head = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
     return re.split(r"(?<=\.) +(?=[A-Z])", " ".join(line.removeprefix("#").strip() for line in head))[0]
 
 
 def _changes(values: Mapping[str, Any], usual: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a preset that are not as its planner has them, those of parts with the part's name before them."""
+    """Yield the parameters of a preset that differ from the planner's defaults; parameters of parts are prefixed with the part's
+    name.
+    """
     for name, value in values.items():
         before = usual.get(name)
         if isinstance(value, Mapping) and isinstance(before, Mapping):
@@ -251,7 +253,7 @@ def _robot(name: str) -> dict[str, Any]:
 
 @cache
 def policies() -> list[dict[str, Any]]:
-    """Return all policies that have weights here, with their cards."""
+    """Return all policies with weights on this machine, with their cards."""
     cards = set(card_names())
     return [_policy(name, name in cards) for name in policy_names()]
 

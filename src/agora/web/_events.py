@@ -1,4 +1,4 @@
-"""News of a server, told to everyone who listens."""
+"""News of a server, sent to all listeners."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-_MOST = 1000  # messages that wait for a listener; the oldest go first
+_MOST = 1000  # queued messages per listener; the oldest are dropped first
 
 
 class Events:
-    """Messages to all listeners of a server; call everything in the loop's thread."""
+    """Messages to all listeners of a server; call the methods in the loop's thread."""
 
     def __init__(self) -> None:
         self._queues: set[asyncio.Queue[dict[str, Any]]] = set()
 
     @property
     def listened(self) -> bool:
-        """True where anybody listens."""
+        """True if there are listeners."""
         return bool(self._queues)
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Leave a message with each listener; who does not read loses the oldest."""
+        """Send a message to each listener; a full queue loses its oldest message."""
         for queue in self._queues:
             if queue.full():
                 queue.get_nowait()
             queue.put_nowait(message)
 
     async def listen(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield messages as they come."""
+        """Yield messages as they arrive."""
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MOST)
         self._queues.add(queue)
         try:

@@ -1,4 +1,4 @@
-"""Names that pages give to what they keep: they become names of files."""
+"""Names of stored content: they become names of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def check_name(what: str, name: str) -> None:
     """Refuse a name that could be more than the name of a file.
 
     Raises:
-        InputError: it has other signs than letters, digits, - and _, or begins with one of these, or is longer than 80.
+        InputError: it has characters other than letters, digits, - and _, or begins with - or _, or is longer than 80.
     """
     if not _NAME.fullmatch(name):
         shown = name if len(name) <= 60 else f"{name[:57]}..."

@@ -14,7 +14,7 @@ _KNOWN = {float: "number", int: "whole", bool: "yes", str: "text"}
 
 
 def control_of(hint: Any) -> str:
-    """Return the control of a value: number, whole, yes, text, choice, component or other."""
+    """Return the control for a value: number, whole, yes, text, choice, component or other."""
     if plug_of(hint) is not None:
         return "component"
     if choices_of(hint):
@@ -24,7 +24,7 @@ def control_of(hint: Any) -> str:
 
 
 def choices_of(hint: Any) -> tuple[Any, ...]:
-    """Return the values among which a type lets one choose; none where it is no choice."""
+    """Return the values that a type offers as choices; empty if it is not a choice."""
     members = _members(hint)
     if len(members) != 1:
         return ()
@@ -33,11 +33,11 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def structure_of(hint: Any) -> dict[str, Any] | None:
-    """Return how a value that is no single one is put together; None of one that is, or that no form can show.
+    """Return the structure of a composite value; None for a single value, or one that no form can show.
 
-    ``of`` is the control of each part (record and shares are such, too). ``many`` says that it is a list, ``length`` how many parts
-    it has, ``single`` that one part may stand without the list. ``word`` is the key of a record whose value may stand for all of
-    it. ``optional`` says that there may be none.
+    ``of`` is the control of each part, which may also be record or shares. ``many`` is true for a list, ``length`` is its number of
+    parts, and ``single`` is true if one part may be written without the list. ``word`` is the key of a record whose value alone may
+    represent the record. ``optional`` is true if the value may be missing.
     """
     members = _members(hint)
     optional = len(_all(hint)) > len(members)
@@ -85,7 +85,7 @@ def nested_dataclasses(hint: Any) -> Iterator[type]:
 
 
 def _part(inner: Any) -> dict[str, Any] | None:
-    """The control of a part of a list."""
+    """Return the control of a part of a list."""
     plug, bare = plug_of(inner), _bare(inner)
     if plug is not None:
         return {"of": "component", "kind": plug.kind}
@@ -96,29 +96,29 @@ def _part(inner: Any) -> dict[str, Any] | None:
 
 
 def _inner(hint: Any) -> tuple[Any, int]:
-    """The type of a list's parts, and their number; 0 of any number."""
+    """Return the type of a list's parts, and their number; 0 for any number."""
     arguments = [one for one in typing.get_args(_bare(hint)) if one is not Ellipsis]
     return arguments[0], 0 if Ellipsis in typing.get_args(_bare(hint)) else len(arguments)
 
 
 def _key_of(record: Any, word: Any) -> str:
-    """The field of a dataclass that takes the same words as a choice."""
+    """Return the field of a dataclass that accepts the same words as a choice."""
     hints = typing.get_type_hints(_bare(record), include_extras=True)
     return next((name for name, hint in hints.items() if choices_of(hint) == typing.get_args(_bare(word))), "")
 
 
 def _bare(hint: Any) -> Any:
-    """A type without its marks."""
+    """Return a type without its annotations."""
     return _bare(typing.get_args(hint)[0]) if typing.get_origin(hint) is typing.Annotated else hint
 
 
 def _all(hint: Any) -> tuple[Any, ...]:
-    """The types of a union; the type itself where it is none."""
+    """Return the types of a union; for other types, the type itself."""
     if typing.get_origin(_bare(hint)) in (typing.Union, types.UnionType):
         return tuple(member for one in typing.get_args(_bare(hint)) for member in _all(one))
     return (hint,)
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
-    """The types of a union but None; the type itself where it is none."""
+    """Return the types of a union except None; for other types, the type itself."""
     return tuple(one for one in _all(hint) if one is not type(None))

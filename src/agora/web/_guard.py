@@ -1,9 +1,9 @@
-"""The guard of a server: it says who asks, and refuses requests before anything reads them.
+"""The guard of a server: it identifies the person behind each request, and refuses requests before anything reads them.
 
-A browser that shows somebody else's page may be made to ask a server, by that page's scripts or by a name that leads here. The
-headers `Host` and `Origin`, which scripts cannot change, tell such requests apart. A server without accounts lets everybody do
-everything, so it answers to names of this machine alone. On a server with accounts a cookie or a token says who asks, and browsers
-send a cookie only to the name that set it.
+A foreign page in a browser can cause requests to a server, by scripts or by a host name that resolves to this machine. The headers
+`Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts allows everything to everybody,
+so it only answers to names of this machine. On a server with accounts, a cookie or a token identifies the person, and browsers send
+a cookie only to the name that set it.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ HERE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a browser's address."""
 
 LARGEST = 2 << 20
-"""Most bytes of a request, but for files that are uploaded."""
+"""Largest size of a request, bytes, except for uploads."""
 
 UPLOADS, LARGEST_UPLOAD = "/api/uploads/", 32 << 20
-"""Beginning of the routes that take files, and most bytes of these."""
+"""Prefix of the upload routes, and largest size of their requests, bytes."""
 
 COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
-"""Names of the cookie of a session: over http, and over https, where no other host can set it."""
+"""Names of a session's cookie: over http, and over https, where no other host can set it."""
 
 SIGNED_OUT = 4401
-"""Code with which a socket is closed whose person is not signed in, or not any more."""
+"""Code with which a socket is closed if its person is not, or no longer, signed in."""
 
 CHECKS = 2.0
-"""Period at which the person behind a socket is looked up again, s."""
+"""Period at which the person behind a socket is checked again, s."""
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
-"""Content security policy of our own pages."""
+"""Content security policy of the server's own pages."""
 
 REPORT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
     "sandbox allow-scripts allow-popups"
 )
-"""Policy of reports, which hold all that they need and fetch nothing; names in them can reach nothing of the server's."""
+"""Policy of reports, which are self-contained and fetch nothing; names in them cannot access anything on the server."""
 
 _HEADS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
 class RefusedError(HTTPException):
-    """Raised for a request that is not answered.
+    """Raised for a refused request.
 
     Attributes:
         code: code with which a socket is closed.
@@ -75,9 +75,9 @@ class Guard:
     """The guard around an application.
 
     Args:
-        app: application that answers what the guard lets in.
+        app: application that answers accepted requests.
         settings: settings of the server.
-        known: gives the person of a session or a token, by the kind of key and its secret; None where there is none.
+        known: returns the person of a session or a token, by the kind of key and its secret; None if there is none.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:
@@ -86,7 +86,7 @@ class Guard:
         self._buckets = Buckets(rates.requests, rates.burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Answer a request, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -110,7 +110,7 @@ class Guard:
             await self._app(scope, receive, heard)
 
     async def _person(self, asked: HTTPConnection) -> Person | None:
-        """The person who asks a server with accounts; None for nobody, where nobody need be signed in."""
+        """Return the person behind a request to a server with accounts; None if nobody is signed in and no sign-in is required."""
         address = f"address {network_of(asked.client.host if asked.client else '')}"
         try:
             person = await run_in_threadpool(self._find_person, asked)
@@ -127,12 +127,12 @@ class Guard:
         return person
 
     def _count(self, key: str) -> None:
-        """Count a request, and refuse it where there were too many."""
+        """Count a request, and refuse it if there were too many."""
         if wait := self._buckets.take(key):
             raise rate_limit_error(wait)
 
     def _find_person(self, asked: HTTPConnection) -> Person | None:
-        """Look up who asks; a token that is sent must be a good one."""
+        """Look up the person behind a request; a token that is sent must be valid."""
         given = asked.headers.get("authorization")
         if given is not None:
             kind, _, token = given.partition(" ")
@@ -146,7 +146,7 @@ class Guard:
         return self._known(SESSION, secret) if secret else None
 
     async def _serve_while_valid(self, asked: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Have a socket served until it ends, or its person is signed out, blocked, or of another role."""
+        """Serve a socket until it ends, or its person is signed out, blocked, or has a new role."""
         serving = asyncio.ensure_future(self._app(asked.scope, receive, send))
         leaving = asyncio.create_task(self._wait_for_change(asked))
         try:
@@ -163,7 +163,7 @@ class Guard:
             await send({"type": "websocket.close", "code": SIGNED_OUT, "reason": "you are signed out"})
 
     async def _wait_for_change(self, asked: HTTPConnection) -> None:
-        """Return once the person behind a socket is another one than at its beginning, or nobody."""
+        """Return once the person behind a socket has changed or is signed out."""
         person = asked.state.person
         while True:
             await asyncio.sleep(CHECKS)
@@ -175,7 +175,7 @@ class Guard:
                 return
 
     def _with_heads(self, send: Send, path: str) -> Send:
-        """Return a sender that sends our policies along."""
+        """Return a sender that adds the server's policy headers."""
 
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -191,7 +191,7 @@ class Guard:
 
 
 def secret_of(asked: HTTPConnection) -> str:
-    """Return the secret of the session in a request's cookie; empty where there is none."""
+    """Return the secret of the session in a request's cookie; empty if there is none."""
     return asked.cookies.get(cookie_of(asked), "")
 
 
@@ -201,19 +201,19 @@ def cookie_of(asked: HTTPConnection) -> str:
 
 
 def is_safe(asked: HTTPConnection) -> bool:
-    """Return whether a request came by https, as a proxy says that is believed."""
+    """Return whether a request came by https, directly or according to a trusted proxy."""
     return asked.scope.get("scheme") in ("https", "wss")
 
 
 def rate_limit_error(wait: float) -> RefusedError:
-    """Return the refusal of who asks too often, to be raised; it says how long to wait, s."""
+    """Return the error for a person who makes too many requests; it contains the time to wait, s."""
     seconds = max(1, round(wait + 0.5))
     unit = "second" if seconds == 1 else "seconds"
     return RefusedError(429, f"too many requests; try again in {seconds} {unit}", 4429, {"Retry-After": str(seconds)})
 
 
 def is_ours(asked: HTTPConnection, settings: Settings | None = None) -> bool:
-    """Return whether a request is for this server by a name of its own, and from a page of this server or from a program."""
+    """Return whether a request is addressed to a name of this server, and comes from its own page or from a program."""
     host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
     name = (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()
     known = settings.names if settings is not None and settings.accounts else HERE
@@ -243,7 +243,7 @@ def _check_length(asked: HTTPConnection) -> None:
 
 
 async def _close(socket: WebSocket, refused: RefusedError) -> None:
-    """Close a socket; one of our own pages, whose person is signed out, is opened first, because only so it learns the reason."""
+    """Close a socket; if the session of a page of this server has ended, accept it first, so that the page learns the reason."""
     if refused.code == SIGNED_OUT:
         await socket.accept()
     await socket.close(refused.code, refused.detail)

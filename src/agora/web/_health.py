@@ -1,4 +1,4 @@
-"""The health of a server, and its numbers for a monitor (Prometheus)."""
+"""The health of a server, and its metrics for a monitor (Prometheus)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from agora.web._runs.queue import RunQueue
 from agora.web._tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING
 
 LOW = 256 << 20
-"""Free space of the disk below which a server says so, bytes."""
+"""Free disk space below which a server reports a problem, bytes."""
 
 
 def find_problems(queue: RunQueue, folder: Path) -> list[str]:
-    """Return all that keeps a server from working, in words; nothing where it is well."""
+    """Return all problems that keep a server from working, in words; empty if it is healthy."""
     found = []
     if (free := shutil.disk_usage(folder).free) < LOW:
         found.append(f"the disk has {free >> 20} MiB left; expected at least {LOW >> 20}")
@@ -37,12 +37,12 @@ def find_problems(queue: RunQueue, folder: Path) -> list[str]:
 
 
 class ServerMetrics(Collector):
-    """The numbers of a server.
+    """The metrics of a server.
 
     Args:
-        queue: queue of its runs.
+        queue: queue of the server's runs.
         folder: folder of the server.
-        lives: gives its live episodes.
+        lives: returns its live episodes.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, lives: Callable[[], LiveSessions]) -> None:
@@ -55,11 +55,11 @@ class ServerMetrics(Collector):
         )
 
     def text(self) -> bytes:
-        """Return the numbers in the format that Prometheus reads (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
+        """Return the metrics in the format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the numbers of this moment."""
+        """Yield the present metrics."""
         counts = self._queue.counts()
         runs = GaugeMetricFamily("agora_runs", "Runs by their state.", labels=["state"])
         for state in (QUEUED, RUNNING, FINISHED, FAILED, CANCELLED):
@@ -77,15 +77,15 @@ class ServerMetrics(Collector):
         yield GaugeMetricFamily("agora_disk_free_bytes", "Free space of that disk.", disk.free)
 
     def describe(self) -> Iterator[Metric]:
-        """Yield nothing: the numbers need a server that runs."""
+        """Yield nothing: the metrics need a running server."""
         yield from ()
 
 
 class RequestTimer:
-    """Takes the times of requests.
+    """Measures the times of requests.
 
     Args:
-        app: application that answers.
+        app: application that handles the requests.
         requests: histogram of times by method, address and status.
     """
 
@@ -93,7 +93,7 @@ class RequestTimer:
         self._app, self._requests = app, requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered."""
+        """Pass a request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

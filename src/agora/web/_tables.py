@@ -22,30 +22,30 @@ PARTS = 1000
 
 
 class Base(DeclarativeBase):
-    """Everything that the database holds."""
+    """The base of all tables."""
 
 
 class Run(Base):
-    """A run that was asked for.
+    """A requested run.
 
     Attributes:
         id: name of the run and of its folder.
         kind: "bench" for episodes of a suite, "training" for a training.
-        title: title that people read.
+        title: title for people.
         state: state of the run.
-        form: fields that were filled in, of a `RequestForm` (`agora.benchmark.request_form`) or a `TrainingForm`
+        form: filled-in fields of a `RequestForm` (`agora.benchmark.request_form`) or a `TrainingForm`
             (`agora.web._runs.trainings`).
-        done: number of episodes that have ended, or of `PARTS` of a training.
-        total: number of its episodes, or `PARTS`; 0 until the run has begun.
-        message: reason of a failure in words, or notice of the work that takes long.
-        stop: whether somebody has asked it to stop.
+        done: number of finished episodes, or of finished `PARTS` of a training.
+        total: number of its episodes, or `PARTS`; 0 until the run has started.
+        message: reason of a failure in words, or notice of work that takes long.
+        stop: whether a stop was requested.
         worker: name of the worker that runs it; empty for none.
-        deaths: number of its workers that died, one after another, since it was last asked for or got on.
-        beat: time at which that worker was last heard of.
-        created: time at which it was asked for.
-        started: time at which it began, or went on.
+        deaths: number of consecutive deaths of its workers since it was last requested or made progress.
+        beat: time of the worker's last heartbeat.
+        created: time of the request.
+        started: time at which it was started or resumed.
         ended: time at which it ended.
-        owner: name of the user who asked for it; empty where nobody has an account.
+        owner: name of the user who requested it; empty on a server without accounts.
     """
 
     __tablename__ = "runs"
@@ -69,18 +69,18 @@ class Run(Base):
     owner: Mapped[str] = mapped_column(default="", server_default="")
 
     def plain(self) -> dict[str, Any]:
-        """The run as pages read it."""
+        """Return the run in the format of pages."""
         times = {name: iso_time(getattr(self, name)) for name in ("created", "started", "ended")}
         names = ("id", "kind", "title", "state", "done", "total", "message", "stop", "form", "owner")
         return {name: getattr(self, name) for name in names} | times
 
 
 class WorkerHeartbeat(Base):
-    """A worker that was heard of, with a run or without.
+    """A worker that has sent a heartbeat, with or without a run.
 
     Attributes:
         worker: name of the worker.
-        beat: time at which it was last heard of.
+        beat: time of its last heartbeat.
     """
 
     __tablename__ = "workers"
@@ -90,10 +90,10 @@ class WorkerHeartbeat(Base):
 
 
 def now() -> datetime:
-    """The present time in UTC, without a zone: databases keep it as it is."""
+    """Return the present time in UTC, without a zone, so that databases store it unchanged."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def iso_time(time: datetime | None) -> str | None:
-    """A time as pages read it."""
+    """Return a time in the format of pages."""
     return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

@@ -1,6 +1,6 @@
-"""The server: its routes (`agora.web._routes`), its answers to mistakes, and the built front end.
+"""The server: its routes (`agora.web._routes`), its error responses, and the built front end.
 
-`agora.web._guard` says who asks. Runs are worked on by a worker in a process of its own (`agora.web._runs.worker`).
+`agora.web._guard` identifies the person behind each request. Workers in separate processes execute runs (`agora.web._runs.worker`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the server of a folder.
 
     Args:
-        settings: the folder, which is there, and limits.
+        settings: the existing folder, and limits.
         engine: engine of the database (`agora.web.database.open_database`).
     """
     queue, events = RunQueue(engine), Events()
@@ -128,7 +128,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
 
 def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[str, Callable[[str], Path]]:
-    """The places of all things that people own besides runs, by kind."""
+    """Return functions that find the files of owned content, by kind."""
     return {
         "scenario": own.scenarios.store.place,
         "suite": own.suites.store.place,
@@ -139,7 +139,7 @@ def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[st
 
 
 def _add_own(app: FastAPI, own: UserContent, policies: Policies, previews: Previews, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of what people own besides runs."""
+    """Add the routes for content that people own, other than runs."""
     add_worlds(app, own.worlds, own.scenarios, ownership, ledger)
     add_scenarios(app, own.scenarios, ownership, ledger)
     add_uploads(app, Importer(own.worlds, own.scenarios), policies, ownership, ledger)
@@ -148,17 +148,17 @@ def _add_own(app: FastAPI, own: UserContent, policies: Policies, previews: Previ
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
-    """Enter a drive that was kept among the runs."""
+    """Add a stored drive to the runs."""
     queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
 
 
 def _tell_live(events: Events, live: LiveSession) -> None:
-    """Tell who listens how a live episode changes."""
+    """Notify listeners of changes of a live episode."""
     events.tell({"live": live.plain()})
 
 
 async def _tell_changes(queue: RunQueue, events: Events) -> None:
-    """Tell who listens how runs change."""
+    """Notify listeners of changes of runs."""
     known: dict[str, dict[str, Any]] = {}
     while True:
         if events.listened:
@@ -170,7 +170,7 @@ async def _tell_changes(queue: RunQueue, events: Events) -> None:
 
 
 def _add_error_handlers(app: FastAPI) -> None:
-    """Say mistakes in words."""
+    """Turn errors into responses with a message."""
 
     @app.exception_handler(AgoraError)
     async def answer_refusal(request: Request, error: AgoraError) -> JSONResponse:
@@ -202,10 +202,10 @@ def _key_of(error: Mapping[str, Any]) -> str:
 
 
 class _ImmutableFiles(StaticFiles):
-    """Files whose names say what is in them: a browser may keep them for ever."""
+    """Files whose names contain a hash of their content: browsers may cache them for ever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Return a file, and say so."""
+        """Return a file, with headers that allow caching."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response

@@ -1,7 +1,7 @@
-"""The backup of a server: one file with all that it keeps, which is restored into any folder and any kind of database.
+"""The backup of a server: one file with all its content, which can be restored into any folder and any kind of database.
 
 The file is a gzipped tar. ``tables/`` holds the rows of every table as JSON lines, read in one transaction; ``folder/`` holds the
-files. The last member says what the file holds, so a file that was cut off is told.
+files. The last member lists the content of the file, which reveals truncated files.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ BATCH = 1000
 
 
 def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[str, int]:
-    """Write a backup; the server may go on meanwhile.
+    """Write a backup; the server may keep running.
 
     Args:
         settings: settings of the server.
-        path: file that is written; one that is there is replaced when the new one is whole.
-        say: is given lines for the person at the terminal.
+        path: path of the backup; an existing file is replaced once the new one is complete.
+        say: shows lines at the terminal.
 
     Returns:
         Numbers of rows by table, and of ``files``.
@@ -68,19 +68,19 @@ def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
 
 
 def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[str, int]:
-    """Restore a backup into a folder and a database that hold nothing yet.
+    """Restore a backup into an empty folder and an empty database.
 
     Args:
-        settings: settings of the server, whose database may be of another kind than the one that was backed up.
+        settings: settings of the server, whose database may be of a different kind from the backed-up one.
         path: file that `back_up` wrote.
-        say: is given lines for the person at the terminal.
+        say: shows lines at the terminal.
 
     Returns:
         Numbers of rows by table, and of ``files``.
 
     Raises:
-        InputError: the file is no backup or not whole, it is of a newer Agora, or folder or database hold something already.
-        OSError: the folder cannot be written. Nothing is restored then.
+        InputError: the file is not a complete backup, comes from a newer Agora, or the folder or the database is not empty.
+        OSError: the folder cannot be written. In these cases, nothing is restored.
     """
     refuse_what_is_no_file(path)
     if settings.folder.exists() and any(settings.folder.iterdir()):
@@ -105,7 +105,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
 
 
 def _restore(member: tarfile.TarInfo, tar: tarfile.TarFile, connection: Connection, known: dict[str, Table], folder: Path) -> None:
-    """Restore one part of a backup that was looked over."""
+    """Restore one part of a checked backup."""
     where, _, name = member.name.partition("/")
     source = tar.extractfile(member)
     assert source is not None
@@ -124,7 +124,7 @@ def _restore(member: tarfile.TarInfo, tar: tarfile.TarFile, connection: Connecti
 
 
 def _look_over(path: Path) -> dict[str, Any]:
-    """Read a backup from end to end, and return what its last member says."""
+    """Read a backup from end to end, and return its last member's content."""
     found, names, last = dict[str, int](), 0, b""
     with _whole(path), tarfile.open(path) as tar:
         for member in tar:
@@ -160,20 +160,20 @@ def _whole(path: Path) -> Iterator[None]:
 
 
 def _tables(connection: Connection) -> dict[str, Table]:
-    """The tables as the database has them, those first that others point to."""
+    """Return the tables in the database, referenced tables first."""
     meta = MetaData()
     meta.reflect(connection)
     return {table.name: table for table in meta.sorted_tables if table.name != "alembic_version"}
 
 
 def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
-    """Write the rows of all tables, of one moment, and return their numbers."""
+    """Write the rows of all tables, in one snapshot, and return their numbers."""
     level = "REPEATABLE READ" if engine.dialect.name == "postgresql" else "SERIALIZABLE"
     counts = {}
     with engine.connect().execution_options(isolation_level=level) as connection:
         tables = _tables(connection)
         connection.rollback()
-        if engine.dialect.name == "sqlite":  # whose driver begins by itself only where something is written
+        if engine.dialect.name == "sqlite":  # the driver begins a transaction by itself only for writes
             connection.exec_driver_sql("BEGIN")
         for name, table in tables.items():
             lines = [_line(row, table) for row in connection.execute(select(table)).mappings()]
@@ -183,7 +183,7 @@ def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
 
 
 def _folder_into(tar: tarfile.TarFile, folder: Path, without: set[Path], say: Callable[[str], None]) -> int:
-    """Write the files of a folder, but not the database's; return their number."""
+    """Write the files of a folder, except the database's, and return their number."""
     count = size = 0
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -201,7 +201,7 @@ def _folder_into(tar: tarfile.TarFile, folder: Path, without: set[Path], say: Ca
 
 
 def _file_into(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> int:
-    """Write a file as long as it is now: rows may be added to it meanwhile."""
+    """Write a file with its present length: rows may be appended meanwhile."""
     member, state = tarfile.TarInfo(name), os.fstat(file.fileno())
     member.size, member.mtime = state.st_size, state.st_mtime
     tar.addfile(member, file)
@@ -215,7 +215,7 @@ def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _line(row: Any, table: Table) -> bytes:
-    """A row as a line of JSON: times in ISO's form, bytes in base64."""
+    """Return a row as a line of JSON: times in ISO format, bytes in base64."""
 
     def said(value: Any) -> Any:
         if isinstance(value, datetime):
@@ -226,7 +226,7 @@ def _line(row: Any, table: Table) -> bytes:
 
 
 def _row(line: bytes, table: Table) -> dict[str, Any]:
-    """The row that a line says."""
+    """Return the row of a line."""
     row: dict[str, Any] = json.loads(line)
     for name, value in row.items():
         kind = table.columns[name].type

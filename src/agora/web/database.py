@@ -1,4 +1,4 @@
-"""The database: its engine, and its tables brought to the newest version."""
+"""The database: its engine, and the migration of its tables to the newest version."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from agora.errors import InputError
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "sqlite": {"timeout": 30.0},  # s that a statement waits for another process
-    "postgresql": {"client_encoding": "utf8"},  # whatever the encoding of the database, texts are texts
+    "sqlite": {"timeout": 30.0},  # s, longest wait of a statement for another process
+    "postgresql": {"client_encoding": "utf8"},  # texts are decoded in any encoding of the database
 }
 
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(20261127)"}
-"""Statements after which nobody else changes the tables until the transaction ends."""
+"""Statements that keep others from changing the tables until the transaction ends."""
 
 
 @contextmanager
 def open_database(url: str, version: str = "head") -> Iterator[Engine]:
-    """Open a database whose tables are there, and close its connections in the end.
+    """Open a database with existing tables, and close its connections at the end.
 
     Args:
         url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
-        version: version to which its tables are brought, the newest by default.
+        version: version to migrate its tables to, the newest by default.
 
     Raises:
-        InputError: it is no URL, the database cannot be reached, or there is no such version.
+        InputError: the URL is invalid, the database cannot be reached, or the version is unknown.
     """
     try:
         if (kind := make_url(url).get_backend_name()) not in _ARGUMENTS:
@@ -57,7 +57,7 @@ def open_database(url: str, version: str = "head") -> Iterator[Engine]:
 
 
 def migrate(engine: Engine, version: str = "head") -> None:
-    """Bring the tables to a version, the newest by default; of several programs that begin at once, one after another."""
+    """Migrate the tables to a version, the newest by default; programs that start together take turns."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     wanted = ScriptDirectory.from_config(config).get_revision(version)

@@ -1,4 +1,4 @@
-"""Invitations made at the terminal, where nobody is signed in."""
+"""Invitations created at the terminal, without signing in."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from agora.web.settings import Settings
 
 
 def invite(settings: Settings, role: str, user: str = "") -> str:
-    """Make an invitation, and return its secret.
+    """Create an invitation, and return its secret.
 
     Args:
         settings: settings of the server.
         role: role that the invitation gives.
-        user: name of a user who is to set another password; empty for somebody new.
+        user: name of a user who should set a new password; empty for a new person.
 
     Raises:
-        UnknownNameError: there is no such user. InputError: there is no such role, or the database cannot be reached.
+        UnknownNameError: there is no such user. InputError: the role is unknown, or the database cannot be reached.
     """
     with open_database(settings.url) as engine:
         return Users(engine, settings.limits.quotas).invite(role, user)

@@ -1,4 +1,4 @@
-"""A server with its workers, until it is stopped."""
+"""Runs a server with its workers until it is stopped."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from agora.web.settings import Settings
 from agora.web.workers import run_workers
 
 HOST = "127.0.0.1"
-"""Address at which a server listens by default: this machine alone can reach it."""
+"""Default address of a server: only this machine can reach it."""
 
 UNREAD = 60.0
-"""A connection whose other end has read nothing of what waits for it for so long is cut, s."""
+"""A connection whose other end has not read pending data for this time is closed, s."""
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is this machine's own, which nobody else can reach.
+    """Return whether an address is a loopback address, which other machines cannot reach.
 
     Raises:
-        InputError: it is no address.
+        InputError: it is not an address.
     """
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -45,14 +45,14 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 
     Args:
         settings: settings of the server.
-        host: address of this machine to listen at; one that others can reach needs ``settings.accounts``.
-        port: port there; 0 for any that is free.
+        host: address of this machine to listen at; an address that other machines can reach requires ``settings.accounts``.
+        port: port to listen at; 0 for any free port.
         workers: number of workers.
-        opens: whether a browser opens the page.
-        say: is given lines for the person at the terminal.
+        opens: whether to open the page in a browser.
+        say: shows lines at the terminal.
 
     Raises:
-        InputError: the port is taken, or the folder or the database cannot be used, or everybody could do everything.
+        InputError: the port is taken, or the folder or the database cannot be used, or the server would be open to everybody.
     """
     if not (settings.accounts or is_loopback(host)):
         raise InputError(f"--host {host}: a server that others can reach needs accounts")
@@ -67,7 +67,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
             log_level="warning",
             ws="websockets-sansio",
             timeout_graceful_shutdown=2,
-            proxy_headers=False,  # the application believes those whom the settings name
+            proxy_headers=False,  # the application itself decides which proxies to trust
             server_header=False,
         )
         server = uvicorn.Server(config)
@@ -83,7 +83,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 
 
 def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str], None]) -> None:
-    """Invite an administrator where there is none."""
+    """Invite an administrator if there is none."""
     say("People sign in here; administrators invite them.")
     if not users.has_administrator:
         place = f"https://{settings.names[0]}/" if settings.names else address
@@ -92,7 +92,7 @@ def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str]
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder with all that it is in."""
+    """Create a folder and its parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,7 +100,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on a port of this machine; who comes before the server is ready waits for it."""
+    """Return a socket that listens on a port of this machine; early requests wait until the server is ready."""
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; its connections inherit it

@@ -10,7 +10,7 @@ from agora.config import load
 from agora.errors import InputError
 
 LIMITS = "web.yaml"
-"""Name of the file in a server's folder that says the limits of its users."""
+"""Name of the file in a server's folder with the limits of its users."""
 
 
 def _check_positive(record: Any) -> None:
@@ -24,12 +24,12 @@ class Quotas:
     """The most that a person with an account may have; administrators have no such limits.
 
     Attributes:
-        runs: runs that wait or are under way, at a time.
-        episodes: episodes of a run, over all its planners.
-        processors: workers of a run times threads of each.
-        lives: live episodes, at a time.
+        runs: waiting and active runs at a time.
+        episodes: episodes per run, over all its planners.
+        processors: workers per run times threads of each.
+        lives: live episodes at a time.
         results: results of all runs, MiB.
-        uploads: own scenarios, worlds and other things that pages keep.
+        uploads: number of own scenarios, worlds and other content.
         upload_size: size of these, MiB.
     """
 
@@ -47,13 +47,13 @@ class Quotas:
 
 @dataclass(frozen=True)
 class Rates:
-    """The rates at which somebody may ask a server with accounts.
+    """The rate limits of a server with accounts.
 
     Attributes:
-        requests: requests of a person, or of an address where nobody is signed in, in the long run, 1/s.
-        burst: requests at once.
-        attempts: attempts to sign in with a name, and as many again from an address, in the long run, 1/min.
-        attempts_burst: attempts at once.
+        requests: long-term rate of requests of a person, or of an address without sign-in, 1/s.
+        burst: size of a burst of requests.
+        attempts: long-term rate of attempts to sign in, per name and per address, 1/min.
+        attempts_burst: size of a burst of attempts.
     """
 
     requests: float = 20.0
@@ -70,10 +70,10 @@ class Limits:
     """The limits of a server: the file ``web.yaml`` in its folder.
 
     Attributes:
-        quotas: the most that a person may have.
-        rates: how often somebody may ask.
-        lives: live episodes of everybody together, at a time.
-        code: whether who may run things may bring planners as code, which runs confined.
+        quotas: limits of a person.
+        rates: limits of request rates.
+        lives: live episodes of all users at a time.
+        code: whether users who may start runs may upload planners as code, which runs confined.
     """
 
     quotas: Quotas = field(default_factory=Quotas)
@@ -87,7 +87,7 @@ class Limits:
 
 
 def read_limits(folder: Path) -> Limits:
-    """Return the limits of a server's folder, the usual ones where it has no file of them.
+    """Return the limits of a server's folder; without a file, the defaults.
 
     Raises:
         InputError: the file has unknown keys or wrong values; the message says line, key and nearest name.
@@ -101,14 +101,14 @@ class Settings:
     """The settings of a server and of its workers.
 
     Attributes:
-        folder: folder of everything that is kept; each run is a folder of results in its ``runs``.
-        database: URL of the database (SQLAlchemy); a file of SQLite in ``folder`` where empty.
-        executor: executor of the runs' jobs, as `agora bench` takes it; as each run says where empty.
+        folder: folder of all stored data; each run is a folder of results in its ``runs``.
+        database: URL of the database (SQLAlchemy); if empty, an SQLite file in ``folder``.
+        executor: executor of the runs' jobs, in the format of `agora bench`; if empty, each run's own setting.
         accounts: whether people need an account.
-        names: names by which a server with accounts is asked, without port; any where empty.
-        proxies: addresses of proxies that say who asks, besides those of this machine.
+        names: host names of a server with accounts, without port; any if empty.
+        proxies: addresses of trusted proxies, in addition to those of this machine.
         limits: limits of people with an account, and of live episodes.
-        allow_code: allow planners as code, whatever the limits say.
+        allow_code: allow planners as code, regardless of the limits.
     """
 
     folder: Path
@@ -135,25 +135,25 @@ class Settings:
 
     @property
     def scenarios(self) -> Path:
-        """Folder of the own scenarios."""
+        """Folder of users' scenarios."""
         return self.folder / "scenarios"
 
     @property
     def policies(self) -> Path:
-        """Folder of the own policies."""
+        """Folder of users' policies."""
         return self.folder / "policies"
 
     @property
     def planners(self) -> Path:
-        """Folder of the own planners, which are code."""
+        """Folder of users' planners, which are code."""
         return self.folder / "planners"
 
     @property
     def code(self) -> bool:
-        """True where planners may be brought along as code."""
+        """True if planners may be uploaded as code."""
         return self.allow_code or self.limits.code
 
     @property
     def worlds(self) -> Path:
-        """Folder of the own worlds."""
+        """Folder of users' worlds."""
         return self.folder / "worlds"

@@ -1,4 +1,4 @@
-"""Workers in processes of their own, which are kept alive."""
+"""Worker processes, which are kept alive."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from agora.web.settings import Settings
 
 @contextmanager
 def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None]:
-    """Keep as many workers of runs alive, and one of trainings while some wait; one that dies is followed by another.
+    """Keep this number of workers for runs alive, and one for trainings while some are waiting; a dead worker is replaced.
 
-    Trainings take hours: with a worker of their own, nobody who asks for a run waits for them.
+    Trainings take hours; because they have their own worker, other runs need not wait for them.
     """
     queue, over = RunQueue(engine), threading.Event()
     kinds = [*[BENCH] * count, TRAINING] if count else []
@@ -39,7 +39,7 @@ def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None
 
 
 def _keep(settings: Settings, queue: RunQueue, over: threading.Event, kind: str) -> None:
-    """Keep a worker of a kind alive, until it is over."""
+    """Keep a worker of a kind alive, until the server ends."""
     while not over.is_set():
         if kind != TRAINING or _waits(queue):
             worker = multiprocessing.get_context("spawn").Process(
@@ -57,9 +57,9 @@ def _keep(settings: Settings, queue: RunQueue, over: threading.Event, kind: str)
 
 
 def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
-    """Put the run of a worker that has ended back."""
+    """Requeue the run of a worker that has ended."""
     assert worker.pid is not None
-    with suppress(SQLAlchemyError):  # its silence will be noticed
+    with suppress(SQLAlchemyError):  # the queue will notice its silence
         if died and worker.exitcode:
             queue.requeue_dead(name_of(worker.pid), _how(worker.exitcode))
         else:
@@ -67,7 +67,7 @@ def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
 
 
 def _waits(queue: RunQueue) -> bool:
-    """Return whether a training waits."""
+    """Return whether a training is waiting."""
     with suppress(SQLAlchemyError):  # the database may be back the next time
         return queue.has_waiting(TRAINING)
     return False

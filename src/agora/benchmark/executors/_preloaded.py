@@ -1,4 +1,4 @@
-"""Imports of all workers, made by the process that they are forked from: once, in place of once in each of them."""
+"""Imports that all workers need, made once in the process that the workers are forked from."""
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -8,6 +8,6 @@ from numba.core.registry import cpu_target
 
 import agora.benchmark.job  # noqa: F401
 
-pa.array([0])  # where there is pandas, it is imported by the first array
-cpu_target.typing_context.refresh()  # as the first kernel does
+pa.array([0])  # pyarrow imports pandas, if installed, for the first array
+cpu_target.typing_context.refresh()  # the first kernel does the same
 cpu_target.target_context.refresh()

@@ -1,4 +1,4 @@
-"""Runs jobs in the process of the benchmark, without a watch: for tests, notebooks and debuggers."""
+"""Runs jobs in the benchmark's own process, without deadlines: for tests, notebooks and debuggers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agora.interfaces import Event, Work
 
 @dataclass(frozen=True)
 class InProcess:
-    """One job after the other in this process; a planner that hangs hangs the run."""
+    """Runs one job after the other in this process; a planner that hangs blocks the run."""
 
     @property
     def workers(self) -> int:
-        """One."""
+        """The number of workers, always 1."""
         return 1
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""Episodes that are played outside of this process, in a ROS graph or over sockets, by the driver there."""
+"""Runs episodes outside of this process, in a ROS graph or over sockets, with an external driver."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["EpisodeLostError", "Outside"]
 
 
 class EpisodeLostError(Exception):
-    """An episode was not played to its end; the message says why."""
+    """An episode was not played to its end; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class External:
-    """A planner outside, which this process cannot call."""
+    """An external planner, which this process cannot call."""
 
     graph: str = "ROS"
 
 
 @dataclass(frozen=True)
 class Outside:
-    """Has episodes played outside one after the other, and makes rows of their recordings.
+    """Has episodes played externally, one after the other, and computes rows from their recordings.
 
     Attributes:
-        play: plays an episode, by its stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
-        beside: texts that stand in every row that is made now, by column.
+        play: plays an episode, given by stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
+        beside: texts that are added to every new row, by column.
     """
 
     play: Callable[[str, int], list[Recording]]
@@ -39,7 +39,7 @@ class Outside:
 
     @property
     def workers(self) -> int:
-        """One."""
+        """The number of workers, always 1."""
         return 1
 
     def prepare(self) -> None:

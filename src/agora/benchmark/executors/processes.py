@@ -1,15 +1,15 @@
-"""Local worker processes that run jobs, and the watch over them: a planner or a crowd that hangs costs its worker, not the run.
+"""Local worker processes that run jobs, and the watch over them: a planner or crowd that hangs ends its worker, not the run.
 
-A call of the planner that hangs, or that ends its process, is the planner's failure like one that raises: the episode is run again
-up to that call, which is not made (`agora.episode.Episodes`), and ends as ``planner_failed``. Where something else hangs, or where
-somebody outside kills the worker, the episode is given up and has no row (`agora.benchmark.conductor`).
+A planner's call that hangs, or that ends its process, counts as a failure of the planner, like an exception. The episode is run
+again up to that call, which is skipped (`agora.episode.Episodes`), and ends as ``planner_failed``. If something else hangs, or if
+the worker is killed from outside, the episode is given up and has no row (`agora.benchmark.conductor`).
 
-A call hangs when it has taken longer than the deadline, less what its process waited for a processor meanwhile (`Waits`): a busy
-machine makes nobody hang. Time in which Numba compiles, or loads what it has compiled, does not count.
+A call hangs if it takes longer than the deadline, not counting the time that its process waited for a processor (`Waits`). A busy
+machine therefore causes no false alarms. Time in which Numba compiles, or loads compiled functions, does not count either.
 
 A worker runs the jobs of one planner, and imports no other planner. The planner may change the state of its process (modules,
-limits, environment variables, signal handlers); the next planner has another process. A worker that a job has left with many more
-open files is replaced, so that whose files leak has them closed.
+limits, environment variables, signal handlers); the next planner has another process. A worker that has many more open files after
+a job is replaced, which closes leaked files.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ from agora.ranges import Within
 from agora.wire.waits import Waits
 
 DEADLINE = 30.0
-"""s that one call of a planner, one step of the world or one metric may take before its worker is killed."""
+"""Longest time of one call of a planner, one step of the world or one metric, s; a worker that exceeds it is killed."""
 
 _COMPILING = logging.getLogger("agora.core.compiling")
 _POLL = 0.5
-_NAME = 200  # bytes of the name of what is watched
-_SPARE = 64  # open files that a worker may have more than at its beginning
+_NAME = 200  # bytes for the name of the watched call
+_SPARE = 64  # open files that a worker may accumulate
 _PR_SET_PDEATHSIG = 1
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
 """Exit codes of a process that was ended from outside: by a person, or by a machine that runs out of memory."""
 
 
 def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compiled: Any) -> None:
-    """Run jobs from a pipe until it closes, and send their events; when the run is killed, its workers go too.
+    """Run jobs from a pipe until it closes, and send their events; if the run is killed, its workers end too.
 
-    The first thing that is sent is None. Shared are ``began``, the moment at which a call that is watched began, 0 while there is
-    none; ``what``, its name; ``calls``, how often the planner was called in the job; and ``compiled``, how many functions were
-    compiled here. The worker leads a group of processes, to which all belong that planners start.
+    The first object sent is None. Shared values are ``began``, the start time of the watched call, 0 outside of such calls;
+    ``what``, its name; ``calls``, the number of planner calls in the job; and ``compiled``, the number of functions compiled here.
+    The worker leads a process group, to which all processes that planners start belong.
     """
     os.setpgid(0, 0)
     tell_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes
-    os.register_at_fork(after_in_child=pipe.close)  # what a stranger's code forks is no worker
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server ends with the run
+    os.register_at_fork(after_in_child=pipe.close)  # processes that external code forks are not workers
     _COMPILING.setLevel(logging.INFO)
     _COMPILING.addHandler(_Counter(compiled))
     watch = Watch(*_watched(began, what, calls))
@@ -79,24 +79,24 @@ def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compi
 
 
 def _open_files() -> int:
-    """Return the number of files that this process holds open; 0 where the system does not say."""
+    """Return the number of open files of this process; 0 if the system does not report it."""
     try:
         return len(os.listdir("/proc/self/fd"))
     except FileNotFoundError:
         return 0
-    except OSError:  # there is no handle left to count with
+    except OSError:  # no file handle is left for counting
         return sys.maxsize
 
 
 class _Counter(logging.Handler):
-    """Counts the functions that are compiled in this process in a number that is shared."""
+    """Counts the functions that are compiled in this process, in a shared number."""
 
     def __init__(self, compiled: Any) -> None:
         super().__init__()
         self._compiled = compiled
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count one."""
+        """Add one to the count."""
         self._compiled.value += 1
 
 
@@ -109,7 +109,7 @@ def _next(events: Iterator[Event]) -> Event | Exception | None:
 
 
 def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """Return the two functions to call before and after a watched call; ``began`` is 0 while Numba compiles or loads."""
+    """Return the two functions to call before and after a watched call; they set ``began`` to 0 while Numba compiles or loads."""
     from numba.core import event
 
     calling, compiling = False, 0
@@ -118,7 +118,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         began.value = time.monotonic() if calling and not compiling else 0.0
 
     class CompilerLock(event.Listener):  # type: ignore[misc]
-        """Counts the holders of the compiler's lock, which may be held more than once."""
+        """Listens to Numba's compiler lock and counts its holders: a thread may acquire the lock several times."""
 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
@@ -146,7 +146,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
 
 
 def _sendable(error: BaseException) -> Exception:
-    """The error with its traceback as a note where it is not Agora's own; another with the same words where it cannot be sent."""
+    """Return the error, with its traceback as a note unless it is Agora's own; if it cannot be sent, one with the same message."""
     if not isinstance(error, Exception):
         return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
     if not isinstance(error, AgoraError):
@@ -164,7 +164,7 @@ class _Worker:
 
     Attributes:
         planner: label of the planner whose jobs it runs.
-        ready: whether it has begun to listen.
+        ready: whether the process has begun to listen.
     """
 
     planner: str
@@ -181,7 +181,7 @@ class _Worker:
 
     @property
     def named(self) -> str:
-        """The name of the watched call that the worker makes or made last."""
+        """The name of the current or last watched call of the worker."""
         name: str = self.what.value.decode("utf-8", "replace")
         return name
 
@@ -190,7 +190,7 @@ class _Worker:
         return began > 0.0 and self.waits.of(began) > deadline
 
     def received(self) -> Any:
-        """Return the event that the worker has sent; the exception `EOFError` where the worker has ended."""
+        """Return the next event of the worker, or the exception `EOFError` if the worker has ended."""
         try:
             if self.pipe.poll():
                 event = self.pipe.recv()
@@ -201,7 +201,7 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """Return the report on the worker's lost job; the planner is to blame if ``planner`` and its call was under way."""
+        """Return the report on the worker's lost job; the planner is to blame if ``planner`` is set and its call was running."""
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
@@ -213,7 +213,7 @@ class _Worker:
             self.told += functions
 
     def stop(self) -> None:
-        """End the worker, and all that planners have started in it, once its compiled functions are logged."""
+        """Log the compiled functions, then end the worker and all processes that planners have started in it."""
         self.tell()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
@@ -222,15 +222,15 @@ class _Worker:
         self.process.join()
 
     def followed(self, work: Work, planner: str) -> _Worker:
-        """End the worker, and return another for the jobs of a planner."""
+        """End the worker, and return a new worker for the jobs of a planner."""
         self.stop()
         return _start(work, planner)
 
 
 def start_server() -> None:
-    """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work.
+    """Start the process that workers are forked from, unless it runs; it imports the workers' modules in the background.
 
-    It never hears Ctrl-C, not even while it imports: the run stops its workers itself.
+    The process ignores Ctrl-C, even while it imports: the run stops its workers itself.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload([__name__, "agora.benchmark.executors._preloaded"])
     resource_tracker.ensure_running()  # the fork server's first step, which would unblock the signal
@@ -243,12 +243,12 @@ def start_server() -> None:
 
 @dataclass(frozen=True)
 class Processes:
-    """Worker processes on this machine, forked from one that has imported their modules.
+    """Worker processes on this machine, forked from a process that has imported their modules.
 
     Attributes:
         workers: number of workers.
-        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its worker is killed. Time
-            in which the worker waits for a processor, or in which Numba compiles, does not count.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s; a worker that exceeds it is killed.
+            Time while the worker waits for a processor, or while Numba compiles, does not count.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2
@@ -276,7 +276,7 @@ class Processes:
                         if pool[k].planner != job.planner or not pool[k].process.is_alive():  # it has too many open files
                             pool[k] = pool[k].followed(work, job.planner)
                         pool[k].job = job
-                        with suppress(BrokenPipeError, ConnectionResetError):  # it died: received below
+                        with suppress(BrokenPipeError, ConnectionResetError):  # the worker died: its end is received below
                             pool[k].pipe.send(job)
                 busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
                 ready = {busy[handle] for handle in wait([*busy], timeout=poll)}
@@ -316,7 +316,7 @@ def _report_death(worker: _Worker) -> Lost:
     """Return the report on the job of a worker that died.
 
     Raises:
-        InputError: it could not even begin.
+        InputError: the worker could not start.
     """
     worker.process.join()
     code = worker.process.exitcode

@@ -1,12 +1,12 @@
 """Runs jobs on a Ray cluster, whose workers and nodes may die: each job is a Ray task that streams its events back.
 
-A Ray worker runs no episode itself. It keeps a process beside it and watches over that (`agora.benchmark.executors.processes`),
-so a planner that hangs or ends its process is reported in the same words and by the same call as on one machine, and Ray does not
-notice it. Ray notices a worker or a node that is gone. No planner is to blame then, and the whole job is begun again elsewhere.
-Ray's own retries are off: they go on with the old stream of events, which need not fit the events of the second attempt.
+A Ray worker runs no episode itself. It starts a separate process and watches it (`agora.benchmark.executors.processes`), so a
+planner that hangs or ends its process is reported in the same way as on one machine, and Ray does not notice it. Ray notices lost
+workers and nodes. In that case no planner is to blame, and the whole job is restarted elsewhere. Ray's own retries are off: they
+continue the old stream of events, which need not match the events of the second attempt.
 
-Jobs are sent without the data that is made from this machine's files: making it costs the benchmark's own process more than all
-else. A worker that has other files says so; from then on jobs carry the data.
+Jobs are sent without the data that is read from this machine's files, because reading it would dominate the time of the benchmark's
+own process. If a worker reports that its files differ, later jobs carry the data.
 """
 
 from __future__ import annotations
@@ -29,26 +29,29 @@ from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
 from agora.ranges import Within
 
 LOCAL = "local"
-"""The address that stands for a Ray of its own on this machine."""
+"""The address for a local Ray instance on this machine."""
 
-_ANSWER = 120.0  # s in which every node says what is installed there
-_ALONE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # of Ray's own 15, other programs leave next to nothing
-_PERIOD = 1.0  # s between two tellings of how far a job is, and of waiting
+_ANSWER = 120.0  # s within which every node reports its versions
+_ALONE = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+}  # with Ray's default niceness of 15, other programs leave it almost no CPU time
+_PERIOD = 1.0  # s between two progress reports of a job, and longest wait for events
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Workers of a Ray cluster, which need Agora and no file of this machine; they are faster where they have the same.
+    """Workers of a Ray cluster, which need Agora but no file of this machine; they are faster if they have the same files.
 
-    The connection lasts until Python ends; where the program has connected to Ray already, that connection is used.
+    The connection lasts until Python ends. If the program is already connected to Ray, that connection is used.
 
     Attributes:
-        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
-        workers: number of jobs under way; those that find no free CPU wait in Ray's queue.
-        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its process is killed. Time
-            in which it waits for a processor, or in which Numba compiles, does not count.
-        retries: number of times that a job is begun again after the worker or the node that ran it has died.
+        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the cluster that runs on this machine, ``local`` starts one.
+        workers: number of jobs sent at once; jobs without a free CPU wait in Ray's queue.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s; a process that exceeds it is
+            killed. Time while the process waits for a processor, or while Numba compiles, does not count.
+        retries: number of times that a job is restarted after its worker or node has died.
     """
 
     address: str = "auto"
@@ -60,7 +63,7 @@ class Ray:
         """Connect to the cluster, and make sure that its nodes have the same versions as this machine.
 
         Raises:
-            InputError: Ray is not installed, there is no cluster, or its versions are others.
+            InputError: Ray is not installed, there is no cluster, or its versions differ.
         """
         _check(_connect(self.address, self.workers))
 
@@ -79,7 +82,7 @@ class Ray:
                 while jobs and len(under_way.running) < self.workers:
                     under_way.begin(jobs.popleft())
                 if jobs and under_way.carrying:
-                    jobs[0] = work.carrying(jobs[0])  # while the others run
+                    jobs[0] = work.carrying(jobs[0])  # prepared while the other jobs run
                 yield from under_way.next_events(self.retries)
         finally:
             under_way.stop()
@@ -87,13 +90,13 @@ class Ray:
 
 @dataclass(frozen=True)
 class _Conditions:
-    """The conditions on which a worker may run jobs.
+    """The conditions that a worker must meet to run jobs.
 
     Attributes:
         deadline: longest time of one call, s.
-        versions: versions on the machine that began the run.
-        files: digests of the files that enter the episodes there, by name.
-        packages: versions of the packages that hold the components there, by name.
+        versions: versions on the machine that started the run.
+        files: digests of that machine's files that the episodes depend on, by name.
+        packages: versions of the packages that hold the components on that machine, by name.
     """
 
     deadline: float
@@ -104,7 +107,7 @@ class _Conditions:
 
 @dataclass(eq=False)
 class _Running:
-    """A job, the stream of its events, and how often it was begun again."""
+    """A job, the stream of its events, and the number of its attempts."""
 
     job: Any
     stream: Any
@@ -112,11 +115,11 @@ class _Running:
 
 
 class _JobsUnderWay:
-    """The jobs that are under way.
+    """The running jobs.
 
     Attributes:
-        running: jobs under way.
-        carrying: whether jobs are sent with everything that is made from files, because some worker has other files.
+        running: running jobs.
+        carrying: whether jobs carry the data that is read from files, because the files of some worker differ.
     """
 
     def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
@@ -125,14 +128,14 @@ class _JobsUnderWay:
         self.carrying = False
 
     def begin(self, job: Any) -> None:
-        """Send a job to whichever worker is free first."""
+        """Send a job to the first free worker."""
         self.running.append(_Running(job, self._sent(job)))
 
     def _sent(self, job: Any) -> Any:
         return self._send(self._carry(job) if self.carrying else job, self.carrying)
 
     def next_events(self, retries: int) -> Iterator[Event]:
-        """Wait for a worker, and yield its events; a job whose worker is gone is begun again, ``retries`` times at most."""
+        """Wait for a worker, and yield its events; the job of a lost worker is restarted, at most ``retries`` times."""
         ready, _ = self._ray.wait([one.stream for one in self.running], num_returns=1, timeout=_PERIOD)
         if not ready:
             yield Waiting()
@@ -150,14 +153,14 @@ class _JobsUnderWay:
             self.carrying = True
             one.stream = self._sent(one.job)
         if not (told and isinstance(told[-1], Done | Lost | Exception)):
-            self.running.append(one)  # the last in the row, so that all get their turn
+            self.running.append(one)  # moved to the end, so that all jobs take turns
         for event in told:
             if isinstance(event, Exception):
                 raise event
             yield event
 
     def _again(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
-        """Begin a job again whose worker is gone; or report that it is lost after too many attempts."""
+        """Restart a job whose worker is lost, or report the job as lost after too many attempts."""
         if one.again == retries:
             return [Lost(one.job.name, f"its Ray worker or node died {retries + 1} times ({how})")]
         one.again += 1
@@ -165,14 +168,14 @@ class _JobsUnderWay:
         return [Progress(one.job.name, 0)]
 
     def stop(self) -> None:
-        """Cancel the jobs under way."""
+        """Cancel the running jobs."""
         for one in self.running:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.cancel(one.stream, force=True)
 
 
 def _connect(address: str, workers: int) -> Any:
-    """The module ray, connected to a cluster."""
+    """Return the module ray, connected to a cluster."""
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Ray reads it once; it prints a page for every worker that dies
     try:
         import ray
@@ -199,16 +202,16 @@ def _connect(address: str, workers: int) -> Any:
 
 
 def _check_answers(address: str) -> None:
-    """Make sure that something listens at an address, of which Ray would be sure after a minute only."""
+    """Make sure that something listens at an address; Ray itself would report this only after a minute."""
     host, _, port = address.rpartition(":")
     if port.isdigit():
         socket.create_connection((host, int(port)), timeout=5.0).close()
 
 
 def versions() -> Callable[[], dict[str, str]]:
-    """Return a function that gives the versions on which results depend where it is called, by name; "none" if not installed.
+    """Return a function that returns, by name, the versions that results depend on; "none" if a package is not installed.
 
-    It is made here so that Ray sends its code, not its name: it answers where there is no Agora.
+    The function is defined here so that Ray sends its code, not its name: it also works on nodes without Agora.
     """
 
     def installed() -> dict[str, str]:
@@ -233,7 +236,7 @@ def versions() -> Callable[[], dict[str, str]]:
 
 
 def _check(ray: Any) -> None:
-    """Make sure that all nodes which can run a job have the same versions as this machine."""
+    """Make sure that all nodes that can run a job have the same versions as this machine."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
     nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}
@@ -248,14 +251,14 @@ def _check(ray: Any) -> None:
         except ray.exceptions.RayTaskError:
             raise
         except ray.exceptions.RayError:
-            continue  # it died; nothing will run there
+            continue  # the node died; nothing will run there
 
 
 def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
-    """Make sure that versions are those of this process.
+    """Make sure that versions equal those of this process.
 
     Raises:
-        InputError: one is not; both are named.
+        InputError: a version differs; the message names both.
     """
     for name, mine in versions()().items():
         if theirs[name] != mine:
@@ -263,10 +266,10 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
 
 
 class _LocalWorker:
-    """A worker process beside the Ray worker, which goes on to the next job of the same run.
+    """The worker process that a Ray worker controls; it also runs the next jobs of the same run.
 
     Attributes:
-        sees: whether the files that episodes are made from are here, the same as where the run was begun.
+        sees: whether this node has the files that episodes are made from, the same as where the run was started.
     """
 
     def __init__(self, work: Work, asked: _Conditions) -> None:
@@ -282,7 +285,7 @@ class _LocalWorker:
             self.sees = False
 
     def run(self, job: Any) -> Iterator[Event]:
-        """The events of a job, `Done` or `Lost` last."""
+        """Yield the events of a job, ending with `Done` or `Lost`."""
         self._jobs.append(job)
         events = self._events or Processes(1, self._deadline).run(self._work, self._jobs)
         self._events = None
@@ -295,13 +298,13 @@ class _LocalWorker:
 
 
 _LOCAL_WORKERS: dict[str, _LocalWorker] = {}
-"""Of this Ray worker, by run: one at most."""
+"""The local workers of this Ray worker, by run; at most one."""
 
 
 def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:
-    """Run a job in a Ray worker, and yield its events, or its exception; an empty list where the worker lacks files.
+    """Run a job in a Ray worker, and yield its events, or its exception; an empty list if the worker lacks files.
 
-    Events come in lists, at most one in `_PERIOD` but for those that finish something: each list costs Ray some milliseconds.
+    Events come in lists, at most one list per `_PERIOD` unless something finishes: each list costs Ray some milliseconds.
     """
     import ray
 

@@ -1,1 +1,1 @@
-"""Runs as files of other tools: MCAP, bags of ROS 1, CSV, and the trajectories of SocNavData."""
+"""Exports of runs to the formats of other tools: MCAP, ROS 1 bags, CSV, and SocNavData trajectories."""

@@ -1,7 +1,7 @@
-"""Recorded episodes as MCAP files, with Foxglove's messages about them: one file an episode of a run, and one a bag.
+"""Recorded episodes as MCAP files with Foxglove's message types: one file per episode of a run, and one per bag.
 
-A bag's messages go into the file as they are. Of a run there are no messages of ROS: its recordings become messages of their own
-(`agora.datasets.mcap_recording`). Either way `agora.datasets.recorded` reads the file back, and its metrics are the same.
+A bag's messages are copied unchanged. A run has no ROS messages, so its recordings are converted to messages
+(`agora.datasets.mcap_recording`). In both cases `agora.datasets.recorded` reads the file back, and gives the same metrics.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ def write_mcap_files(
     progress: Callable[[int, int], None] = lambda n, total: None,
     left_out: list[str] | None = None,
 ) -> list[Path]:
-    """Write an MCAP file for each episode of a run and for each bag, and return their paths. A file is there whole or not at all.
+    """Write an MCAP file for each episode of a run and for each bag, and return their paths. Files are written whole or not at all.
 
     Args:
-        folder: folder of the files, made here.
+        folder: folder of the files, created here.
         sources: folders of runs, bags, MCAP files, folders of them or of Arena's recorder.
-        keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by
-            default.
-        progress: called with the number of sources or episodes that are done, and of all.
-        left_out: takes the reason for each recording that cannot be read. None for an error at the first.
+        keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; by default, all kept
+            episodes.
+        progress: called with the number of finished sources or episodes, and the total.
+        left_out: called with the reason for each recording that cannot be read. If None, the first such recording raises an error.
 
     Raises:
-        InputError: a source cannot be read, or a recording lacks what its bag has; with ``left_out``, nothing can be read.
-        UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
+        InputError: a source cannot be read, or a recording lacks data that its bag has; with ``left_out``, no source can be read.
+        UnknownNameError: no episode has this key. ResultsError: a file exists or cannot be written, or no recording was kept.
     """
     runs = [RunSelection.of(source, keys) for source in sources if RunFolder.is_at(source)]
     if keys and not runs:
@@ -73,13 +73,13 @@ def write_mcap_files(
 
 
 def _of_recordings(played: PlayedEpisode) -> bytes:
-    """The bytes of the file of an episode whose recordings are all that there is."""
+    """Return the bytes of the file of an episode that has recordings only, no messages."""
     said = sorted(entries_of(played), key=lambda entry: entry.nanoseconds)
     return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
 
 
 def _of_source(source: Source | Path, episodes: Sequence[PlayedEpisode]) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of the files of a recording: one with the messages of ROS, if it is of such, else one of each episode."""
+    """Yield names and bytes of the files of a source: one file with its ROS messages, if it has them, else one per episode."""
     said = (
         []
         if isinstance(source, Path)

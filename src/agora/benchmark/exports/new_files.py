@@ -10,12 +10,12 @@ from agora.files import write_whole
 
 
 def file_name(played: PlayedEpisode) -> str:
-    """The name of an episode's file, without ending: ``suite.stage.episode.planner``."""
+    """Return the name of an episode's file, without suffix: ``suite.stage.episode.planner``."""
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
 
 def refuse_existing(path: Path) -> None:
-    """Refuse to write over something. Raises: ResultsError: it is there."""
+    """Refuse to overwrite a file. Raises: ResultsError: the file exists."""
     if path.exists():
         raise ResultsError(f"{path}: is there already; choose another folder")
 
@@ -24,7 +24,7 @@ def write_new(path: Path, content: bytes) -> Path:
     """Write a new file, whole or not at all, and return its path.
 
     Raises:
-        ResultsError: the file is there already or cannot be written.
+        ResultsError: the file exists or cannot be written.
     """
     refuse_existing(path)
     try:

@@ -1,4 +1,4 @@
-"""Episodes of a run as bags of ROS 1, written without ROS: RViz, rqt and rosbag play them, and ``agora bag`` reads them back."""
+"""Episodes of a run as ROS 1 bags, written without ROS: RViz, rqt and rosbag play them, and ``agora bag`` reads them back."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["write_bags"]
 def write_bags(
     folder: Path, source: Path, keys: Collection[str] = (), progress: Callable[[int, int], None] = lambda n, total: None
 ) -> list[Path]:
-    """Write a bag for each episode of a run, and return their paths. A file is there whole or not at all.
+    """Write a bag for each episode of a run, and return their paths. Files are written whole or not at all.
 
     Args:
-        folder: folder of the files, made here.
+        folder: folder of the files, created here.
         source: folder of a run.
-        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; all that were kept by default.
-        progress: called with the number of episodes done and of all.
+        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
+        progress: called with the number of finished episodes, and the total.
 
     Raises:
-        InputError: the package rosbags is missing, or the suite of the run cannot be put together here.
-        UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
+        InputError: the package rosbags is missing, or the suite of the run cannot be built here.
+        UnknownNameError: no episode has this key. ResultsError: a file exists or cannot be written, or no recording was kept.
     """
     store()
     run, written = RunSelection.of(source, keys), list[Path]()

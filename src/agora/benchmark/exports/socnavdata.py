@@ -1,11 +1,11 @@
 """Episodes of a run as the trajectory files of SocNavData2026, for its raters, its tools and its learned metric ALT.
 
 The format is that of ``dataset/check_trajectory_format/schema.json`` (SocNavData/SocNav3 4bb85eb, the data set's earlier name): one
-JSON file a trajectory with ``grid``, ``walls`` and ``sequence``. SocNavData2026 reads walls, people and poses; its ALT metric also
-looks up a text, ``context_description``, among those that it was trained with.
+JSON file per trajectory, with ``grid``, ``walls`` and ``sequence``. SocNavData2026 reads walls, people and poses; its ALT metric
+also looks up a text, ``context_description``, among those that it was trained with.
 
-Rows of the grid grow with y, cells are 0 (free), 1 (occupied) and -1 (unknown). Lengths are in m, angles in rad, times in s, places
-in the map frame and speeds in the robot's frame.
+Rows of the grid grow with y, cells are 0 (free), 1 (occupied) and -1 (unknown). Lengths are in m, angles in rad, times in s,
+positions in the map frame and speeds in the robot's frame.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from agora.metrics.quantities.outline import corners
 
 __all__ = ["write_socnavdata_files"]
 
-_DIGITS = 5  # of a number, behind the point
-_SIDES = 16  # of the polygon that stands for a disc
+_DIGITS = 5  # decimal places of a number
+_SIDES = 16  # corners of the polygon inscribed in a disc
 _PLANE, _MARGIN = 1.0, 1.0  # cell and margin of a plane without a map, m
 
 
@@ -43,16 +43,16 @@ def write_socnavdata_files(
     """Write a trajectory file for each episode of a run, and return their paths. A file is there whole or not at all.
 
     Args:
-        folder: folder of the files, made here.
+        folder: folder of the files, created here.
         source: folder of a run.
-        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; all that were kept by default.
+        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
         context: task of the robot, in English; none is written by default.
-        progress: called with the number of episodes done and of all.
+        progress: called with the number of finished episodes, and the total.
 
     Raises:
         InputError: an episode has several robots; a trajectory has one.
-        UnknownNameError: no such key.
-        ResultsError: a file is there already or cannot be written, or no recording was kept.
+        UnknownNameError: no episode has this key.
+        ResultsError: a file exists or cannot be written, or no recording was kept.
     """
     run = RunSelection.of(source, keys)
     written: list[Path] = []
@@ -71,12 +71,12 @@ def write_socnavdata_files(
 def trajectory(recording: Recording, context: str = "") -> dict[str, Any]:
     """Return a recording as the contents of a trajectory file.
 
-    Any final heading is right, so ``angle_threshold`` is half a turn. A robot with a polygon becomes the smallest rectangle that
-    holds the polygon and has the base in its middle. Furniture is part of the grid and the walls; ``objects`` is empty.
+    Any final heading is accepted, so ``angle_threshold`` is half a turn. A polygonal robot becomes the smallest rectangle that
+    contains the polygon and is centred on the base. Furniture is part of the grid and the walls; ``objects`` is empty.
 
     Args:
         recording: episode of one robot.
-        context: value of ``context_description``; left out where empty.
+        context: value of ``context_description``; left out if empty.
     """
     place = recording.map or _plane(recording)
     told = {"context_description": context} if context else {}
@@ -88,7 +88,7 @@ def _round(values: Array) -> Any:
 
 
 def _plane(recording: Recording) -> Map:
-    """An empty map that holds everybody and the goal."""
+    """Return an empty map that contains everybody and the goal."""
     people = recording.pedestrian_position[recording.pedestrian_present]
     points = np.concatenate((recording.pose[:, :2], recording.goal[None, :2], people))
     (left, bottom), (right, top) = points.min(0) - _MARGIN, points.max(0) + _MARGIN
@@ -115,8 +115,8 @@ def _grid(place: Map) -> dict[str, Any]:
 def walls_of(place: Map) -> Doubles:
     """Return the walls (W, 4) of a map, x0, y0, x1, y1, m.
 
-    These are its segments, the edges of its polygons, a polygon in each disc, and the straight borders between occupied and other
-    cells. The edge of the map is no wall.
+    These are its segments, the edges of its polygons, a polygon inscribed in each disc, and the straight borders between occupied
+    and other cells. The edge of the map is not a wall.
     """
     upright, level = _runs(np.diff(place.occupied.T, axis=0)), _runs(np.diff(place.occupied, axis=0))
     borders = np.concatenate((upright[:, [0, 1, 0, 2]], level[:, [1, 0, 2, 0]])) * place.resolution
@@ -127,7 +127,9 @@ def walls_of(place: Map) -> Doubles:
 
 
 def _runs(change: Bools) -> Doubles:
-    """Runs (R, 3) of changes between lines of cells: the border's number, and where each run begins and ends on it, in cells."""
+    """Return the runs (R, 3) of changes between lines of cells: number of the border, and start and end of the run along it, in
+    cells.
+    """
     padded = np.pad(change.astype(np.int8), ((0, 0), (1, 1)))
     step = np.diff(padded, axis=1)
     line, begin = np.nonzero(step == 1)
@@ -135,7 +137,7 @@ def _runs(change: Bools) -> Doubles:
 
 
 def _shape(recording: Recording) -> dict[str, Any]:
-    """Shape of the robot; its length is along its heading."""
+    """Return the shape of the robot; its length is along its heading."""
     polygon = corners(recording)
     if polygon is None:
         return {"type": "circle", "width": 2.0 * recording.radius, "length": 2.0 * recording.radius}

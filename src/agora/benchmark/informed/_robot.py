@@ -1,7 +1,7 @@
 """The informed robot: a reference that knows the future and bounds what planners can reach.
 
 It is not a planner: it drives an episode several times and returns the last drive (`agora.benchmark.informed.oracle.foresee`). A
-run lists it beside planners under the label `INFORMED`.
+run lists it among the planners under the label `INFORMED`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Informed:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The informed robot's drives, in the form of `agora.episode.Episodes`.
+    """The informed robot's drives, with the interface of `agora.episode.Episodes`.
 
     Attributes:
         starts: starts of the episodes.
@@ -91,5 +91,5 @@ def refuse_informed(planner: str) -> None:
 
 
 def informed() -> Named:
-    """Return the informed robot with its name."""
+    """Return the informed robot under its label."""
     return Named(INFORMED, Informed())

@@ -1,7 +1,7 @@
 """A search over cells and moments for a track that keeps clear of people whose motion is known.
 
-Dynamic programming over the layers of time: a cell is entered from the cells within reach of one tick. Each cell keeps only its
-cheapest entry, so the cost of a change of velocity is approximate.
+Dynamic programming over time layers: a cell is entered from the cells within reach of one tick. Each cell keeps only its cheapest
+entry, so the cost of a change of velocity is approximate.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Lattice:
     Attributes:
         cell: edge of a cell, m.
         tick: time between two moments, s.
-        speed: largest speed, m/s. Moves of one tick lead to all cells within reach.
+        speed: largest speed, m/s. Moves of one tick reach all cells within this speed.
         parts: number of moments in a tick, including its end, at which the gap to people and walls is checked.
         agility: cost of a change of velocity, s per (m/s)2.
         wide: gap below which closeness has a cost, m.
@@ -54,7 +54,7 @@ class Lattice:
 
     @staticmethod
     def fast(robot: RobotModel) -> Lattice:
-        """Return a lattice on which a robot reaches about its top speed in all directions."""
+        """Return a lattice on which a robot nearly reaches its top speed in all directions."""
         speed = _SHARE * robot.vx[1]
         cell = 0.1 if speed > 0.8 else 0.05
         tick = min(max(4.0 * cell / speed, 0.15), 0.5)
@@ -62,7 +62,7 @@ class Lattice:
         return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
 
     def moves(self) -> Ints:
-        """Return (M, 2) the offsets of all moves of one tick, in rows and columns."""
+        """Return (M, 2) offsets of all moves of one tick, in rows and columns."""
         reach = self.speed * self.tick / self.cell + 1e-6
         most = int(reach)
         offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
@@ -70,7 +70,7 @@ class Lattice:
 
 
 CAREFUL = Lattice()
-"""Cells and moments of the oracle of situations: the robot goes at most 0.67 m/s along an axis and 0.94 m/s across."""
+"""Cells and moments of the oracle of situations; its robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
 
 
 def search(
@@ -85,11 +85,11 @@ def search(
     keep: float = 0.0,
     latest: float = math.inf,
 ) -> Doubles | None:
-    """Return a track (T, 2), one row per control period ``dt``, that keeps away from everybody; None if there is none.
+    """Return a track (T, 2), one row per control period ``dt``, that keeps away from everybody; None if no such track exists.
 
     Args:
         start: start of the episode, whose first robot is driven.
-        people: recording of everybody in it, and of the robot.
+        people: recording of everybody in the episode, and of the robot.
         dt: control period, s.
         margin: distance kept from people beyond the radii, m.
         wall: distance kept from walls beyond the radius, m.
@@ -134,7 +134,9 @@ def search(
 
 
 def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, Ints, Floats]:
-    """The arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a velocity (2,) at the start, rows and columns per tick."""
+    """Return the arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a velocity (2,) at the start, rows and columns per
+    tick.
+    """
     cell, tick, parts, moves = lattice.cell, lattice.tick, lattice.parts, lattice.moves()
     shares = 1.0 - np.arange(1, parts + 1) / parts
     change, closeness = lattice.agility * (cell / tick) ** 2, lattice.penalty * tick / parts
@@ -146,7 +148,7 @@ def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, I
 
 
 def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, clearance: float) -> Floats:
-    """(rows, columns) distance of each cell of the search to walls beyond the clearance, m; negative if it is too near."""
+    """Return (rows, columns) distance of each search cell to walls beyond the clearance, m; negative if the cell is too near."""
     row, column = np.mgrid[: shape[0], : shape[1]]
     points = np.stack([column, row], axis=-1).reshape(-1, 2) * cell + shifted
     gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
@@ -155,10 +157,10 @@ def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, cle
 
 
 def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
-    """(T, P, 2) positions to keep away from at the moments of the search, and (P,) distances to keep from them.
+    """Return (T, P, 2) positions to avoid at the moments of the search, and (P,) distances to keep from them.
 
-    They are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who are together.
-    Absent pedestrians are far away.
+    The positions are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who walk
+    together. Absent pedestrians are far away.
     """
     at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
     there, place = people.pedestrian_present[at], people.pedestrian_position[at]
@@ -204,7 +206,7 @@ def _layers(
     costs: Floats,
     box: tuple[int, int, int, int],
 ) -> None:
-    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, in m."""
+    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, m."""
     top, bottom, left, right = box
     cell, wide, keep = costs[0], costs[4], costs[6]
     x, y = np.float32(left), np.float32(top)
@@ -218,7 +220,7 @@ def _layers(
 
 @kernel
 def _closeness(gaps: Floats, row: int, column: int, via: Ints, wide: np.float32, most: np.float32, moves: bool) -> np.float32:
-    """Cost of closeness on a move into a cell; `_NEVER` if it leads through people or walls."""
+    """Return the cost of closeness on a move into a cell; `_NEVER` if the move leads through people or walls."""
     cost = _ZERO
     for j in range(via.shape[0]):
         gap = gaps[j, row - via[j, 0], column - via[j, 1]]
@@ -244,13 +246,13 @@ def _explore(
     costs: Floats,
     came: Array,
 ) -> int:
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if there is none; return the tick of the arrival.
+    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if it is not reached; return the tick of the arrival.
 
     Args:
         free: (rows, columns) gap to walls, m.
         people: ((T - 1) * parts + 1, P, 2) x and y, in cells.
         reach: (P,) distance kept from each of them, m.
-        pedestrians: number of pedestrians, who come first in ``people``; the rest are points on lines between members of groups.
+        pedestrians: number of pedestrians, which come first in ``people``; the rest are points on lines between members of groups.
         start: row and column of the start.
         goal: row and column of the goal.
         delay: ticks for which the robot stays in place first.
@@ -319,7 +321,7 @@ def _explore(
 
 
 def _smooth(places: Doubles, times: Doubles, dt: float, rounding: float) -> Doubles:
-    """The path (T, 2) at control periods, with corners rounded over ``rounding``, s."""
+    """Return the path (T, 2) at control periods, with corners rounded over ``rounding``, s."""
     moments = np.arange(0.0, times[-1] + dt, dt)
     track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
     half = round(0.5 * rounding / dt)

@@ -1,12 +1,12 @@
 """The oracle of situations: a robot that knows beforehand where everybody will be, and drives to the goal in time.
 
-The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
+The people of the episode do not see the robot, so their positions do not depend on its motion. A search over cells and moments
 (`agora.benchmark.informed._search`) finds a track that keeps clear of all of them; a controller follows it, and an ordinary episode
 shows whether the robot arrives without a contact.
 
-Among people who see the robot, `foresee` drives an episode repeatedly. It keeps a drive that fails, or that arrives but not clean,
-up to a few seconds before the failure. Everybody repeats the same motion up to then, and the rest is searched again among the
-people's motion in that drive.
+Among people who see the robot, `foresee` drives an episode repeatedly. If a drive fails, or arrives but is not clean, its beginning
+up to a few seconds before the failure is kept. Everybody repeats the same motion up to then, and the rest is searched again, given
+the people's motion in that drive.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
-"""Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
+"""Speed of the robot that gives way to nobody, m/s, and the gap to a person below which this is a conflict, m."""
 
 _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
-"""Margins to people and to walls, m, and how long to stay at the start, s."""
+"""Margins to people and to walls, m, and time to stay at the start, s."""
 
 _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
-"""Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
+"""For successive drives of `foresee`: the margin to people, m, and the time before its end from which a failed drive is repeated,
+s.
+"""
 
 _CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
 """For a clean arrival: margin to people, margin to walls, and gap to people within which the robot comes no nearer, m."""
 
 _CLEANER = 8
-"""Number of drives in which `foresee` looks for a clean arrival first."""
+"""Number of first drives in which `foresee` looks for a clean arrival."""
 
 UNWATCHED = Watch()
 
@@ -52,7 +54,7 @@ _AHEAD, _STILL = 0.35, 0.06  # s and m
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Drives along a track by the clock, without seeing people.
+    """Follows a timed track, without seeing people.
 
     Attributes:
         track: (T, 2) positions over time, m; one row per control period.
@@ -65,7 +67,7 @@ class Timed:
     delay: float = 0.0
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Steer to where the track will be in a moment."""
+        """Steer towards the position of the track a moment later."""
         late = round(self.delay / observation.dt)
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
         sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
@@ -88,7 +90,7 @@ class Timed:
 
 
 def _advance(pose: Array, twist: Array, dt: float) -> Array:
-    """Poses (N, 3) after a time under twists (N, 3) without sideways motion."""
+    """Return poses (N, 3) after a time under twists (N, 3) without sideways motion."""
     turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
     forward = dt * twist[:, 0]
     return np.stack(
@@ -100,9 +102,9 @@ class Solution(NamedTuple):
     """The oracle's drive in one situation.
 
     Attributes:
-        recording: recording of its drive, the last one that was tried.
+        recording: recording of the last drive that was tried.
         solved: whether it reached the goal without a contact.
-        conflict: least gap to anybody, m, of a robot that drives straight at constant speed; infinite where nobody is there.
+        conflict: least gap to any person, m, of a robot that drives straight at constant speed; infinite without people.
     """
 
     recording: Recording
@@ -144,7 +146,7 @@ def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = U
 
 
 def straight_gap(start: Start, people: Recording) -> float:
-    """Least gap, m, between the people of a recording and a robot that drives the shortest path and gives way to nobody."""
+    """Return the least gap, m, between a recording's people and a robot that takes the shortest path and gives way to nobody."""
     robot, place = start.robots[0], start.map
     found = AStar().path(PathRequest(place, robot.pose, robot.goals[0], robot.model.radius))
     if found is None or len(people.pedestrian_id) == 0:
@@ -159,7 +161,7 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
-    """Drive an episode repeatedly until the robot arrives clean, each time knowing people's motion in the previous drive.
+    """Drive an episode repeatedly until the robot arrives clean, given people's motion in the previous drive.
 
     The result bounds what planners can reach, because this robot knows the future, including people's reactions.
 
@@ -167,7 +169,7 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch
         start: start of the episode, whose first robot is driven.
         conditions: conditions of its stage.
         drives: largest number of drives.
-        watch: told of every step of the world and every search.
+        watch: called at every step of the world and every search.
 
     Returns:
         The first clean arrival (`agora.metrics.clean`). If there is none, the first arrival; without any arrival, the last drive.
@@ -215,7 +217,7 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch
 
 
 class _Way(NamedTuple):
-    """Arguments of a search."""
+    """The arguments of a search."""
 
     margin: float
     wall: float
@@ -224,7 +226,9 @@ class _Way(NamedTuple):
 
 
 def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
-    """A track (T, 2) behind or beside the pedestrian with id 1 and then to the goal, or ahead of it to the goal."""
+    """Return a track (T, 2) behind or next to the pedestrian with id 1 and then to the goal, or ahead of the pedestrian to the
+    goal.
+    """
     robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
     if how == "ahead":
         return _line(robot, goal, 0.5, dt)
@@ -242,6 +246,6 @@ def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
 
 
 def _line(start: Doubles, end: Doubles, speed: float, dt: float) -> Doubles:
-    """Return the points from a place to another at constant speed, a row a control period."""
+    """Return the points from one place to another at constant speed, one row per control period."""
     count = max(2, math.ceil(float(np.hypot(*(end - start))) / (speed * dt)))
     return start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)

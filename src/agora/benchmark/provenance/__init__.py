@@ -1,1 +1,1 @@
-"""What decides results, and what made them: input files, packages with their code, planners, the machine."""
+"""The sources of results: input files, packages with their code, planners, and the machine."""

@@ -1,7 +1,7 @@
-"""The files that enter the episodes of a run, and their digests, so that one that was changed in between is noticed.
+"""The input files of a run and their digests, which reveal files that change during the run.
 
-A run is described by its resolved suite and planners (`agora.benchmark.bench.describe`), which hold the values of suite files and
-presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
+The description of a run is its resolved suite and planners (`agora.benchmark.bench.describe`). It holds the values of suite files
+and presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from agora.share import data_home, folder
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A component that reads files other than those that a field of it names (`named_file`)."""
+    """A component that reads files other than those named by its fields (`named_file`)."""
 
     def files(self) -> Iterable[Path]:
-        """Return the files, and folders of which every file counts; one that is not there is passed over."""
+        """Return the files, and the folders of which every file counts; missing ones are skipped."""
 
 
 @runtime_checkable
 class NamesParts(Protocol):
-    """A component with others in it that its fields name by a text, as a trainer its teacher."""
+    """A component whose fields name other components by text, as a trainer names its teacher."""
 
     def named_parts(self) -> Iterable[Named]:
         """Return these components, built."""
 
 
 def inputs(*parts: Any) -> dict[str, str]:
-    """Return the digest of every file that enters the episodes, by its name, sorted.
+    """Return the digest of every file that the episodes depend on, by its name, sorted.
 
     A name begins with ``configs/`` or ``scenarios/`` for files that come with Agora and with ``data/`` for those of the data
-    folder; it is the whole path for others.
+    folder; for other files it is the whole path.
 
     Args:
-        parts: suites and planners, or anything made of components.
+        parts: suites and planners, or any other values that contain components.
 
     Raises:
-        InputError: a file cannot be read, or a data set is not there.
+        InputError: a file cannot be read, or a data set is missing.
     """
     files = {file for part in parts for place in _places(part) for file in _files_in(place)}
     return dict(sorted((_name(file), _digest(file)) for file in files))
 
 
 def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str:
-    """Say which file is not the same in two sets of digests, the first by name, with both digests; empty where all are.
+    """Return a sentence that names the first file, by name, with different digests, and both digests; empty if none differs.
 
     Args:
-        was: digests at the beginning, by name.
-        now: digests at present, by name.
+        was: earlier digests, by name.
+        now: present digests, by name.
         rest: rest of the sentence: the time of the change and the remedy.
     """
     for name in sorted({*was, *now}):
@@ -68,7 +68,7 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
 
 def unread(component: Named) -> Named:
-    """Return a component, and those in it, without the contents of their files: a file may have changed since."""
+    """Return a component, and those in it, without the cached contents of their files, which may have changed."""
     part = component.part
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return component
@@ -78,7 +78,7 @@ def unread(component: Named) -> Named:
 
 
 def named_file(value: str | Path) -> Path | None:
-    """Return the file that a text of a configuration names: one that is there, and whose name has a folder or an ending."""
+    """Return the file named by a text of a configuration, if it exists and its name has a folder or a suffix."""
     path = Path(value)
     try:
         return path if ("/" in str(value) or path.suffix) and path.is_file() else None
@@ -87,7 +87,7 @@ def named_file(value: str | Path) -> Path | None:
 
 
 def _places(value: Any) -> Iterator[Path]:
-    """The files and folders that a configuration names."""
+    """Yield the files and folders that a configuration names."""
     if isinstance(value, Named):
         yield from _places(value.part)
     elif isinstance(value, Mapping):
@@ -109,7 +109,7 @@ def _places(value: Any) -> Iterator[Path]:
 
 
 def _files_in(place: Path) -> Iterator[Path]:
-    """The file, or all files of a folder but hidden ones and texts about them."""
+    """Yield the file itself, or all files of a folder except hidden files and documentation."""
     if place.is_dir():
         for path in place.rglob("*"):
             hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
@@ -120,7 +120,7 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _name(file: Path) -> str:
-    """The name of a file, the same on every machine where it comes with Agora or is in the data folder."""
+    """Return the name of a file; it is the same on every machine if the file comes with Agora or is in the data folder."""
     shared, data = folder("configs").parent.resolve(), data_home().resolve()
     for name in ("configs", "scenarios"):
         if file.is_relative_to(shared / name):

@@ -18,11 +18,11 @@ class Machine:
     """A machine and its software.
 
     Attributes:
-        commit: commit of Agora's clone; "unknown" where there is none.
+        commit: commit of Agora's clone; "unknown" without a clone.
         cpu: model of the CPU.
         system: name and version of the operating system.
         python: name and version of Python.
-        packages: versions by name, of packages on which numbers depend.
+        packages: versions of the packages that numbers depend on, by name.
     """
 
     commit: str
@@ -33,13 +33,13 @@ class Machine:
 
     @staticmethod
     def here() -> Machine:
-        """This one."""
+        """Return this machine."""
         packages = {name: version(name) for name in _PACKAGES}
         return Machine(_commit(), _cpu(), platform.platform(), platform.python_version(), packages)
 
     @property
     def software(self) -> dict[str, str]:
-        """The versions on which numbers depend, by name: Python's, without its last number, and those of `packages`."""
+        """The versions that numbers depend on, by name: Python's, without its last number, and those of `packages`."""
         return {"Python": ".".join(self.python.split(".")[:2]), **self.packages}
 
 

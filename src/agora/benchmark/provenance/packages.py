@@ -1,7 +1,7 @@
-"""The code that makes results: Agora and the packages that components come from, so that one run is never of two versions.
+"""The code that makes results: Agora and the packages of components, so that a run never mixes two versions.
 
-A version alone does not tell: a package that is installed as editable, and a checkout, change without it. So every package has a
-digest of its code files beside its version. `manifest` lists these files, so that a refusal can name the ones that changed.
+A version alone is not enough: the code of an editable installation or a checkout changes without a new version. So every package
+has a digest of its code files in addition to its version. `manifest` lists these files, so that an error can name the changed ones.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from agora.registry import KINDS, Named, available
 from agora.robots.model import load_robot
 
 OWN = "agora-nav"
-"""The distribution that Agora is."""
+"""Agora's own distribution."""
 
 _AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")
 _NO_CODE = ("__pycache__", "node_modules", "_share")
-"""Folders of a package without its code.
-
-A wheel has the configs in ``_share``, a checkout elsewhere; `agora.benchmark.provenance.inputs` covers them.
+"""Folders of a package without code. A wheel has the configs in ``_share``, a checkout elsewhere;
+`agora.benchmark.provenance.inputs` covers them.
 """
 
 _MOST_FILES = 5
@@ -47,33 +46,35 @@ _MOST_FILES = 5
 def packages(*parts: Any) -> dict[str, str]:
     """Return the version of Agora and of every distribution that components come from, by its name, sorted.
 
-    A version reads ``1.0, code DIGEST``, where the digest is of all code files of the component's package. It is the same for a
-    checkout, an editable installation and a wheel. A component that is of no distribution has its module's name, and a digest
-    alone.
+    A version reads ``1.0, code DIGEST``, where the digest covers all code files of the component's package. It is the same for a
+    checkout, an editable installation and a wheel. A component outside of any distribution has its module's name, and only a
+    digest.
 
     Args:
-        parts: suites, planners and metrics, or anything made of components.
+        parts: suites, planners and metrics, or any other values that contain components.
     """
     return dict(sorted((name, _version(name, _lines(*places))) for name, places in _places(parts).items()))
 
 
 def names(*parts: Any) -> set[str]:
-    """Return the names of the packages that `packages` has for components; no planner is asked what it declares."""
+    """Return the names of the packages that `packages` lists for components, without asking planners for their declarations."""
     return set(_places(parts, ask=False))
 
 
 def modules(*parts: Any) -> set[str]:
-    """Return the names of the modules that define components, the channels of planners and the parts of their policies."""
+    """Return the names of the modules that define components, the planners' channels and the parts of their policies."""
     return {name for part in parts for name in _modules(part, True)}
 
 
 def manifest(*parts: Any) -> str:
-    """Return the code files that `packages` has digests of, a line per file: digest and path, as ``b2sum -l 128`` writes them."""
+    """Return the code files that the digests of `packages` cover, one line per file: digest and path, in the format of ``b2sum -l
+    128``.
+    """
     return "".join(line for places in _places(parts).values() for line in _lines(*places))
 
 
 def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say which package is not the same in two answers of `packages`, the first by name; empty where all are."""
+    """Name the first package that differs between two results of `packages`, in words; empty if none differs."""
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
             return f"package {name} was {was.get(name, 'not there')} and is {now.get(name, 'not there')}"
@@ -81,7 +82,7 @@ def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 
 def changed_files(listed: str) -> str:
-    """Say which files of a `manifest` are not the same any more, as `different_files`; empty where all are."""
+    """Name the files of a `manifest` that have changed since, as `different_files` does; empty if none has."""
     places = {path.partition("/")[0] for path in _digests(listed)}
     return different_files(
         listed, "".join(line for name in places if (place := _place_of(name)) is not None for line in _lines(place))
@@ -89,7 +90,7 @@ def changed_files(listed: str) -> str:
 
 
 def different_files(listed: str, later: str) -> str:
-    """Say which files are not the same in a `manifest` and in a later one, the first few by name; empty where all are."""
+    """Name the first few files that differ between a `manifest` and a later one, in words; empty if none differs."""
     was, now = _digests(listed), _digests(later)
     words = ("changed", "gone", "new")
     different = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
@@ -99,19 +100,19 @@ def different_files(listed: str, later: str) -> str:
 
 
 def check_imported() -> None:
-    """Make sure that Agora's files are still the ones that this process has imported.
+    """Make sure that Agora's files have not changed since this process imported them.
 
     Raises:
-        InputError: a file was changed since, so that modules which are imported from now on are of another version.
+        InputError: a file was changed, so modules imported from now on would have another version.
     """
     if changed := changed_files("".join(_IMPORTED)):
         raise InputError(f"Agora's own code has changed since this program was started: {changed}; start the program again")
 
 
 def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
-    """The outermost packages or modules of components, by the name of their distribution; Agora's own is always there.
+    """Return the outermost packages or modules of components, by the name of their distribution; Agora's is always included.
 
-    With ``ask``, planners are asked what they declare, for which a program must run and weights are read.
+    With ``ask``, planners are asked for their declarations, which may run programs and read weights.
     """
     places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
     for part in parts:
@@ -124,7 +125,7 @@ def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
 
 
 def _modules(value: Any, ask: bool) -> Iterator[str]:
-    """Names of the modules that define the components in a value."""
+    """Yield the names of the modules that define the components in a value."""
     if isinstance(value, Named):
         yield from _modules(value.part, ask)
     elif isinstance(value, Mapping):
@@ -145,7 +146,9 @@ def _modules(value: Any, ask: bool) -> Iterator[str]:
 
 
 def _by_name(component: Any, ask: bool) -> Iterator[Any]:
-    """The components that another one names by a text: its named parts, the channels of a planner, and the parts of its policy."""
+    """Yield the components that another component refers to: its named parts, the channels of a planner, and the parts of its
+    policy.
+    """
     if isinstance(component, NamesParts):
         yield from component.named_parts()
     if isinstance(component, Stage):
@@ -157,7 +160,7 @@ def _by_name(component: Any, ask: bool) -> Iterator[Any]:
 
 
 def _version(name: str, lines: Iterable[str]) -> str:
-    """The version of a package with these lines of a manifest."""
+    """Return the version of a package whose manifest has these lines."""
     code = f"code {hashlib.blake2b(''.join(lines).encode(), digest_size=16).hexdigest()}"
     try:
         return f"{__version__ if name == OWN else version(name)}, {code}"
@@ -167,14 +170,14 @@ def _version(name: str, lines: Iterable[str]) -> str:
 
 @functools.cache
 def _distributions() -> dict[str, str]:
-    """The names of distributions by their top modules; of two that have one, that which registers a component."""
+    """Return the names of distributions by their top modules; if two share a module, the one that registers a component."""
     named = {top: names[0] for top, names in packages_distributions().items()}
     points = (point for kind in KINDS for point in available(kind).values())
     return named | {point.module.partition(".")[0]: point.dist.name for point in points if point.dist is not None}
 
 
 def _lines(*places: Path) -> Iterator[str]:
-    """The lines of a manifest for packages and modules, as their files are now."""
+    """Yield the lines of a manifest for packages and modules, with the present state of their files."""
     for place in sorted(places):
         for file in [place] if place.is_file() else _files(place):
             known = file.stat()
@@ -184,12 +187,12 @@ def _lines(*places: Path) -> Iterator[str]:
 
 @functools.cache
 def _digest(file: Path, *_: int) -> str:
-    """The digest of a file, which is read again when its number, its size or one of its times has changed."""
+    """Return the digest of a file, which is read again only if its inode, its size or one of its times has changed."""
     return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:
-    """The code files of a package, sorted."""
+    """Return the code files of a package, sorted."""
     found: list[Path] = []
     for here, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in _NO_CODE and not name.startswith(".")]
@@ -198,18 +201,18 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _digests(listed: str) -> dict[str, str]:
-    """The digests in a manifest, by path."""
+    """Return the digests in a manifest, by path."""
     return {path: digest for digest, _, path in (line.partition("  ") for line in listed.splitlines())}
 
 
 def _outermost(module: str, file: Path) -> Path:
-    """The folder of the outermost package that a module is in; the module's file where it is in none."""
+    """Return the folder of the outermost package of a module, or the module's file if it is in no package."""
     depth = module.count(".") + (file.name == "__init__.py")
     return file.parents[depth - 1] if depth else file
 
 
 def _place_of(name: str) -> Path | None:
-    """The package or module whose folder or file has this name; None where Python finds none."""
+    """Return the package or module whose folder or file has this name; None if Python does not find it."""
     if name == _AGORA.name:
         return _AGORA
     with suppress(ValueError):  # the program itself, which nothing imports

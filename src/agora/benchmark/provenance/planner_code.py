@@ -1,4 +1,4 @@
-"""Digests of planners over the driving code, the parameters and the weights, to detect planners that were changed after a draw.
+"""Digests of planners over driving code, parameters and weights, to detect planners that were changed after an edition was drawn.
 
 The code covers the planner's modules and the modules of `_DRIVES` that these import, directly or not. The engine, sensors and maps
 are the same for every planner and are left out. For a planner of another package, all code files of that package count.
@@ -29,17 +29,17 @@ from agora.registry import Named
 __all__ = ["after_draw", "digest_of"]
 
 CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
-"""Marks of a planner with another digest than at the draw, and of a planner that was not there with these parameters."""
+"""Marks of a planner with another digest than at the draw, and of a planner that did not exist with these parameters."""
 
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
 """Packages of Agora whose modules belong to a planner if the planner imports them."""
 
 _HUBS = ("agora.planners.adapters", "agora.planners.presets")
-"""Modules that call planners but belong to none."""
+"""Modules that call planners but belong to no planner."""
 
 
 def digest_of(planner: Named) -> str:
-    """Return the digest of a planner: of its code, its parameters and the files that it reads.
+    """Return the digest of a planner's code, its parameters and the files that it reads.
 
     Raises:
         InputError: a file of the planner cannot be read.
@@ -58,7 +58,7 @@ def digest_of(planner: Named) -> str:
 
 
 def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str]:
-    """Return the marks, by label, of planners that differ from the planners at the draw of an edition."""
+    """Return the marks, by label, of planners that have changed since an edition was drawn."""
     drawn, marks = set(edition.planners.values()), dict[str, str]()
     for label, planner in planners.items():
         try:
@@ -71,7 +71,7 @@ def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str
 
 
 def _closure(names: Iterable[str]) -> dict[str, Path]:
-    """The files of modules of `_DRIVES`, and of the modules that they import, by name."""
+    """Return the files of modules of `_DRIVES`, and of the modules that they import, by name."""
     found: dict[str, Path] = {}
     waiting = list(names)
     while waiting:
@@ -84,7 +84,7 @@ def _closure(names: Iterable[str]) -> dict[str, Path]:
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module of Agora; None if the name is not a module."""
+    """Return the file of a module of Agora; None if the name is not a module."""
     place = Path(agora.__file__).parent.joinpath(*name.split(".")[1:])
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
 
@@ -97,7 +97,7 @@ def _code_digest(file: Path, changed: int) -> str:
 
 
 def code_of(source: str) -> str:
-    """Return the lines of a module without docstrings, comments, imports, blank lines, and white space at the ends of lines."""
+    """Return the lines of a module without docstrings, comments, imports, blank lines and trailing white space."""
     lines = [line.encode() for line in source.split("\n")]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
@@ -107,20 +107,20 @@ def code_of(source: str) -> str:
                 end = (node.end_col_offset or 0) if row == last else len(lines[row])
                 lines[row] = lines[row][:begin] + b" " * (end - begin) + lines[row][end:]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:  # it goes to the end of its line
+        if token.type == tokenize.COMMENT:  # a comment extends to the end of its line
             row = token.start[0] - 1
             lines[row] = lines[row].removesuffix(token.string.encode())
     return "\n".join(line.decode().rstrip() for line in lines if line.strip())
 
 
 def _is_text(node: ast.AST) -> TypeGuard[ast.Expr]:
-    """Return whether a statement is only a string, as docstrings are."""
+    """Return whether a statement consists of a string alone, as docstrings do."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 @functools.lru_cache(maxsize=4096)
 def _imported(file: Path, changed: int) -> list[str]:
-    """The names in `_DRIVES` that a file imports, at any level."""
+    """Return the names in `_DRIVES` that a file imports, at any level."""
     names: list[str] = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):

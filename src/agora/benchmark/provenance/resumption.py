@@ -1,7 +1,8 @@
-"""Folders in which something is begun that may go on later: a run, a tuning, a calibration, a training.
+"""Folders of work that can be resumed: a run, a tuning, a calibration, a training.
 
-One process at a time is at work in such a folder. A record in it says what decides the results; the work goes on only where that is
-the same. Versions and digests of files are compared first, so that the error names the file or the package.
+Only one process at a time may work in such a folder. A record in the folder holds the data that decides the results; the work can
+be resumed only if this data is unchanged. Versions and digests of files are compared first, so that the error names the file or the
+package.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _CODE = "code.txt"
 
 @contextmanager
 def exclusive_access(folder: Path) -> Iterator[None]:
-    """Make a folder of results and keep other processes out of it; the lock goes with the process.
+    """Create a folder of results and lock it against other processes; the lock ends with the process.
 
     Raises:
-        ResultsError: it cannot be made, or another run is at work in it.
-        InputError: Agora's own code has changed since this process was started.
+        ResultsError: it cannot be created, or another process works in it.
+        InputError: Agora's own code has changed since this process started.
     """
     check_imported()
     try:
@@ -49,23 +50,23 @@ def exclusive_access(folder: Path) -> Iterator[None]:
 
 
 def mark_of(decides: Mapping[str, Any]) -> str:
-    """Return the digest of the plain data that decides results; files of one work are told from those of another by it."""
+    """Return the digest of the plain data that decides results; it marks the files of a run."""
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
 def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool, more: str = "") -> None:
-    """Make sure that a folder's work is to go on, and that it is the work that is asked for.
+    """Make sure that the work in a folder may be resumed, and that it is the requested work.
 
     Args:
-        record: file that describes the work that was begun.
+        record: file that describes the existing work.
         what: name of the work in messages: "run", "training", "calibration".
-        was: plain data by name that decided the results when the work was begun.
-        now: the same data here and now.
-        resume: whether the work is to go on.
-        more: what else can be done where it is not, for the message.
+        was: plain data by name that decided the results when the work started.
+        now: the same data now.
+        resume: whether to resume the work.
+        more: the alternative to resuming, for the message.
 
     Raises:
-        ResultsError: it is not to go on, or something differs; the message says what.
+        ResultsError: the work should not be resumed, or something differs; the message names it.
     """
     if not resume:
         raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume{more}")
@@ -77,7 +78,7 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
-    """Make sure that ``inputs`` and ``packages``, where work has them, are the same as at its beginning."""
+    """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as at its start."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
             raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
@@ -89,13 +90,13 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
 
 
 def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Make sure that Python and the packages that compute numbers have the versions that a work was begun with.
+    """Make sure that Python and the packages that compute numbers have the same versions as when the work started.
 
     Args:
         record: file that describes the work.
         what: name of the work in messages.
-        was: versions by name when the work was begun.
-        now: versions by name here and now.
+        was: versions by name when the work started.
+        now: versions by name now.
 
     Raises:
         ResultsError: a version differs.
@@ -108,23 +109,23 @@ def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping
 
 
 def write_code(folder: Path, manifest: str) -> None:
-    """Keep the manifest of the code that a work in a folder is begun with. Raises: OSError: it cannot be written."""
+    """Save the manifest of the code with which the work in a folder starts. Raises: OSError: it cannot be written."""
     write_whole(folder / _CODE, manifest)
 
 
 def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say which package is not the same as when the work in a folder was begun, and which of its files; empty where all are."""
+    """Name the package that has changed since the work in a folder started, and its changed files; empty if none has."""
     changed = change(was, now)
     return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
 
 
 def code_of(folder: Path) -> str:
-    """Return the manifest of the code that the work in a folder was begun with; empty where it has none."""
+    """Return the manifest of the code with which the work in a folder started; empty if it has no manifest."""
     return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
 
 
 def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
-    """Return the first place where two trees of plain data differ, in words, which say where each of them is."""
+    """Return the first difference between two trees of plain data, in words that locate it."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):

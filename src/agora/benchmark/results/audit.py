@@ -1,4 +1,4 @@
-"""Rows of a run beside its plan: missing, damaged, of another run, or without timing or trajectory."""
+"""Compares the rows of a run with its plan: missing, damaged and foreign rows, and rows without timing or trajectory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class RunAudit:
 
     Attributes:
         rows: rows of the run's own episodes, in the order of the shards.
-        planned: number of episodes of each planner by stage; empty where the run's record does not say, as of bags.
-        missing: planner, stage and number of each planned episode that has neither a row nor a reason.
+        planned: number of episodes of each planner by stage; empty if the run's record lacks it, as for bags.
+        missing: planner, stage and number of each planned episode with neither a row nor a reason.
         interrupted: reason for each episode that was given up, by key.
         damaged: problem of each shard that cannot be read, by path.
-        foreign: number of rows of another run, by path.
+        foreign: number of rows that belong to another run, by path.
         untimed: keys of rows that should have planning times and have none.
         unrecorded: keys of rows that should have a trajectory and have none.
         unmeasured: number of rows in which a metric failed, by the error.
@@ -43,7 +43,7 @@ class RunAudit:
     unmeasured: Mapping[str, int]
 
     def problems(self) -> list[str]:
-        """A sentence for each thing that is not as planned, but for interrupted episodes, which are listed with their reasons."""
+        """Return a sentence for each deviation from the plan, except interrupted episodes, which are listed with their reasons."""
         each = sum(self.planned.values())
         said = []
         for planner, some in groupby(sorted(self.missing), lambda one: one[0]):
@@ -61,17 +61,17 @@ class RunAudit:
         return said
 
     def failed_metrics(self) -> list[str]:
-        """A sentence for each error of a metric."""
+        """Return a sentence for each error of a metric."""
         return [f"{count} of {len(self.rows)} rows lack a metric: {error}" for error, count in self.unmeasured.items()]
 
 
 def _short(path: Path) -> str:
-    """A shard's path in its run's folder."""
+    """Return a shard's path relative to its run's folder."""
     return f"{path.parent.name}/{path.name}"
 
 
 def _places(episodes: Iterable[tuple[str, int]]) -> str:
-    """Stages and ranges of numbers in words: ``hall 0, 3 to 7; room 2``."""
+    """Return stages and ranges of numbers in words: ``hall 0, 3 to 7; room 2``."""
     words = []
     for stage, some in groupby(episodes, lambda one: one[0]):
         runs: list[list[int]] = []
@@ -95,7 +95,7 @@ def audit_run(folder: Path) -> RunAudit:
     """Compare the rows of a run with its plan.
 
     Raises:
-        ResultsError: the folder holds no run, or two rows of one episode.
+        ResultsError: the folder holds no run, or an episode has two rows.
         InputError: its record is wrong.
     """
     run = RunFolder.read(folder)

@@ -1,7 +1,7 @@
-"""Copies among rows: episodes with the same start and the same result for every planner are a single observation.
+"""Finds copies among rows: episodes with the same start and the same result for every planner count as one observation.
 
 A row stores digests of the start of its episode (`START`) and of its place (`PLACE`); see `agora.tasks.copies`. Rows without these
-columns, from episodes that were played elsewhere or by an older version, are taken as they are.
+columns, from external episodes or older versions, are never treated as copies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_COMPARED = {*IDENTITY, "failure"}
 
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without the rows of copies, in their order."""
+    """Return the rows without the rows of copies, in their original order."""
     every = list(rows)
     taken = copies(every)
     return [row for row in every if _episode_of(row) not in taken] if taken else every
@@ -54,7 +54,7 @@ def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
 
 
 def copy_notes(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence for each stage with copies that says how many of its episodes count."""
+    """Return a sentence for each stage with copies that gives the number of episodes that count."""
     found, counts = copies(rows), dict[Any, list[int]]()
     for episode in dict.fromkeys(map(_episode_of, rows)):
         count = counts.setdefault(episode[1], [0, 0])

@@ -1,4 +1,4 @@
-"""Differences between a row in a file and the same row made here, to the bit."""
+"""Bit-exact differences between a row in a file and the same row computed here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agora.benchmark.results.copies import PLACE, START
 
 @dataclass(frozen=True)
 class Difference:
-    """A value in a file that did not come out again.
+    """A value in a file that was not reproduced.
 
     Attributes:
         file: name of the file.
@@ -32,11 +32,11 @@ class Difference:
 
 
 def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
-    """Yield the differences between a row of a file and the same row here, to the bit; the most important come first."""
+    """Yield the bit-exact differences between a row of a file and the same row computed here, the most important first."""
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
         if column in (START, PLACE) and column not in theirs:
-            continue  # entries that were made before rows had this column
+            continue  # older entries lack this column
         if column not in theirs and here is not None:
             yield Difference(file, theirs["key"], column, "no such column", repr(here))
         elif column not in ours and value is not None:

@@ -1,4 +1,4 @@
-"""The folder of a run, opened by the one process that is at work in it."""
+"""The folder of a run, opened by the one process that works in it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13
 
 @dataclass(frozen=True)
 class OpenRun(RunFolder):
-    """The folder of a run that this process alone is at work in.
+    """The folder of a run in which only this process works.
 
     Attributes:
-        finished: keys of the rows that are there.
-        lost: why episodes have no row, by key, those of earlier parts too.
+        finished: keys of the existing rows.
+        lost: reasons why episodes have no row, by key, including earlier parts of the run.
     """
 
     finished: set[str] = field(default_factory=set)
@@ -42,12 +42,12 @@ class OpenRun(RunFolder):
         return self.record.id or self.record.mark()
 
     def keep_reason(self, key: str, reason: str) -> None:
-        """Write that an episode was given up."""
+        """Record that an episode was given up."""
         self.lost[key] = reason
         self.write_lost()
 
     def keep_rows(self, keys: Iterable[str]) -> None:
-        """Take in that episodes are finished, by the keys of their first rows."""
+        """Record finished episodes, by the keys of their first rows."""
         done = set(keys)
         self.finished.update(done)
         if forgotten := done.intersection(self.lost):
@@ -56,13 +56,12 @@ class OpenRun(RunFolder):
             self.write_lost()
 
     def write_lost(self) -> None:
-        """Write which episodes have no row, and why. Raises: ResultsError: it cannot be written."""
+        """Write the episodes without a row, with reasons. Raises: ResultsError: the file cannot be written."""
         with _writing(self.path):
             self.write_interrupted(self.lost)
 
     def check_unchanged(self, inputs: Mapping[str, str], packages: Mapping[str, str]) -> None:
-        """Make sure at the end that files and code are the same as at the beginning; else ``run.yaml`` keeps the run from being
-        resumed.
+        """Make sure at the end that files and code are unchanged; otherwise, mark ``run.yaml`` so that the run cannot be resumed.
 
         Args:
             inputs: digests of the files (`agora.benchmark.provenance.inputs`).
@@ -82,13 +81,13 @@ class OpenRun(RunFolder):
 
 
 def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Digests or versions, both where they have changed, so that they are never those of one time."""
+    """Return earlier and present digests or versions, both if they have changed, so that no single version is claimed."""
     return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Name the folder where something cannot be written into it."""
+    """Name the folder in the error if something cannot be written into it."""
     try:
         yield
     except OSError as error:
@@ -106,23 +105,23 @@ def open_run(
     repeats: bool = True,
     before: RunRecord | None = None,
 ) -> Iterator[OpenRun]:
-    """Open a folder for a run, and keep other processes out of it meanwhile.
+    """Open a folder for a run, and lock it against other processes.
 
-    What was left half-written is deleted. Rows that have lost their planning times or trajectories are deleted too, so that their
-    episodes are run again.
+    Half-written files are deleted. Rows that have lost their planning times or trajectories are deleted too, so that their episodes
+    are run again.
 
     Args:
-        path: path of the folder, made here.
+        path: path of the folder, created here.
         record: record of the run: everything that decides its results.
         code: manifest of its code (`agora.benchmark.provenance.packages.manifest`).
-        episodes: number of episodes in all, for which there must be room.
+        episodes: total number of episodes, for which the disk must have room.
         resume: whether the folder may hold the run already.
-        repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
-        before: record of the run that the folder holds, where planners are added to it; None where it is the same.
+        repeats: whether a repeated episode gives the same result; if not, incomplete rows stay, and a message is logged.
+        before: record of the run in the folder, if planners are added to it; None if the record is the same.
 
     Raises:
-        ResultsError: the folder cannot be written, has no room, or holds another run or rows of one; or another process is there.
-        InputError: Agora's own code has changed since this process was started.
+        ResultsError: the folder cannot be written, has no room, holds another run or rows of one, or is in use by another process.
+        InputError: Agora's own code has changed since this process started.
     """
     keep = record.trajectories or "all"
     if not path.exists():
@@ -153,7 +152,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
         keep: choice of the recordings that are kept.
 
     Raises:
-        ResultsError: it has not, or nobody can say.
+        ResultsError: it has no room, or its free space is unknown.
     """
     need = _FREE + episodes * _PER_EPISODE[keep]
     try:
@@ -165,7 +164,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
 
 
 def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
-    """The run with where it is made: as it is in the folder already, which must be the one before, or a new one."""
+    """Return the run with the machine that it is made on: the run in the folder, which must equal the earlier one, or a new one."""
     here, file = Machine.here(), RunRecord.path_in(path)
     if RunFolder.is_at(path):
         written = RunRecord.read(path)
@@ -185,10 +184,10 @@ def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool
 
 @dataclass(frozen=True)
 class _Read:
-    """The contents of a folder's shards, each read once: rows without their values, and keys of the other parts.
+    """The contents of a folder's shards, each read once: identities of rows, and keys of the other parts.
 
     Attributes:
-        run: run that the shards are of.
+        run: run that the shards belong to.
         rows: rows of each whole shard, by its name.
         keys_of: keys in the other parts, by name of the part and of the shard.
         names: names of all shards, whole or not.
@@ -201,7 +200,7 @@ class _Read:
 
     @staticmethod
     def of(run: RunFolder) -> _Read:
-        """Read the shards. Raises: ResultsError: one holds a row of another run, or two hold the same row."""
+        """Read the shards. Raises: ResultsError: a shard has a row of another run, or two shards have the same row."""
         columns = {"episodes": (*store.IDENTITY, "outcome"), "timing": store.IDENTITY, "trajectories": ("key",)}
         rows, keys_of, names = dict[str, list[dict[str, Any]]](), dict[tuple[str, str], set[str]](), set[str]()
         for part in store.PARTS:
@@ -217,11 +216,11 @@ class _Read:
         return _Read(run, rows, keys_of, sorted(names))
 
     def finished(self) -> Iterator[str]:
-        """The keys of the rows that are there."""
+        """Return the keys of the existing rows."""
         return (row["key"] for some in self.rows.values() for row in some)
 
     def mend(self, repeats: bool) -> None:
-        """Delete shards that are not whole, and those of which something was lost, so that it is run again where it can be."""
+        """Delete incomplete shards, and shards of which something was lost if their episodes can be run again."""
         for name in self.names:
             if name not in self.rows:
                 store.remove(self.run.path, name)
@@ -234,7 +233,7 @@ class _Read:
                     del self.rows[name]
 
     def _lost(self, name: str) -> list[str]:
-        """The parts of the run, timing and trajectories, that lack something of the rows of a shard."""
+        """Return the parts of the run, timing and trajectories, that lack data for rows of a shard."""
         rows, keep = self.rows[name], self.run.record.trajectories or "none"
         kept = {row["key"] for row in rows if store.is_kept(row, keep)}
         wanted = {"timing": {row["key"] for row in rows}, "trajectories": kept}

@@ -1,15 +1,15 @@
-"""Recordings on disk: a Parquet shard with a row for each, whose columns are the fields of `agora.core.recording.Recording`.
+"""Recordings on disk: a Parquet shard with one row per recording, whose columns are the fields of `agora.core.recording.Recording`.
 
-What the columns are follows from the fields: an array becomes a flat list of the type that its field says, its last axis innermost:
-``np.reshape(row["pose"], (-1, 3))`` is the array. The file says the version of this layout. In files of version 1, which say none,
-the first axis is innermost. Tracks of single precision lose nothing of the engine's own, so metrics computed from a shard are those
-of the row. Every shard has the same columns, so that any reader of Parquet reads a folder as one table: what a recording lacks is
-null. Readings of channels keep their types: those of float32 stand in ``values``, others in a list with the name of their type, as
-``uint8``, which is there where some recording has it. The map is there by its name. Planning times are not kept: they belong to the
-timing, outside the byte-identity promise.
+The columns follow from the fields: an array becomes a flat list of the field's type, its last axis innermost, so
+``np.reshape(row["pose"], (-1, 3))`` is the array. The file states the version of this layout. In files of version 1, which state
+none, the first axis is innermost. Tracks keep the engine's single precision, so metrics computed from a shard equal those of the
+row. Every shard has the same columns, so that any Parquet reader reads a folder as one table; fields that a recording lacks are
+null. Readings of channels keep their types: float32 readings are in ``values``, others in a list with the name of their type, such
+as ``uint8``, which exists if some recording has such readings. Maps are stored by name. Planning times are not kept: they belong to
+the timing, to which the promise of byte-identical results does not apply.
 
-Measured for a minute at 10 Hz: 15 kB without pedestrians, and 20 bytes more for every sample of a pedestrian who is present (200 kB
-for 30 who are there half of the time).
+Measured for a minute at 10 Hz: 15 kB without pedestrians, and 20 bytes more per sample of each present pedestrian (200 kB for 30
+pedestrians who are present half of the time).
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _UNITS = {
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
 VERSION = 2
-"""Of the layout of the columns; files of version 1 do not say it."""
+"""Version of the layout of the columns; files of version 1 do not state it."""
 
 
 def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:
-    """Write recordings by key to one shard, of a run, as `encode_recordings` and `agora.benchmark.results.shard.write` do."""
+    """Write recordings by key to one shard of a run; see `encode_recordings` and `agora.benchmark.results.shard.write`."""
     shard.write(path, encode_recordings(items, run))
 
 
@@ -77,7 +77,8 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
         maps: maps to attach, by name; recordings have none without it.
 
     Raises:
-        ResultsError: the shard cannot be read whole, or is of a later version. InputError: it holds other things than recordings.
+        ResultsError: the shard cannot be read whole, or has a later version. InputError: it contains anything other than
+            recordings.
         UnknownNameError: ``maps`` lacks one.
     """
     table = shard.read(path)
@@ -92,7 +93,7 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
-    """Make sure that numbers are numbers and texts are texts in any file."""
+    """Make sure that columns of numbers hold numbers and columns of texts hold texts, in any file."""
     schema = _schema(())
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
@@ -101,7 +102,7 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(kinds: Collection[str]) -> pyarrow.Schema:
-    """Return the columns of recordings, in the order of the fields, where readings of channels are of these types."""
+    """Return the columns of recordings, in the order of the fields, for channel readings of these types."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -132,7 +133,7 @@ def _schema(kinds: Collection[str]) -> pyarrow.Schema:
 
 
 def _pack(key: str, recording: Recording) -> dict[str, Any]:
-    """A recording as a row."""
+    """Return a recording as a row."""
     return {
         "key": key,
         "outcome": int(recording.outcome),
@@ -152,7 +153,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
 
 
 def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
-    """An array as a column's list."""
+    """Return an array as a column's list."""
     if values is None:
         return None
     if one.masked:
@@ -162,7 +163,7 @@ def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
 
 
 def _offset(recording: Recording) -> list[float] | None:
-    """Return the map frame's zero in the frame of the map's file, m; None where they are the same."""
+    """Return the origin of the map frame in the frame of the map's file, m; None if both are the same."""
     return list(recording.map.offset) if recording.map is not None and any(recording.map.offset) else None
 
 
@@ -172,7 +173,7 @@ def _pack_contact(contact: Contact) -> dict[str, Any]:
 
 
 def _unpack_contact(fields: dict[str, Any]) -> Contact:
-    """A contact event; those of older files do not say who closed the gap."""
+    """Return a contact event; events in older files do not record who closed the gap."""
     closing = fields.get("closing")
     known = {"kind": ContactKind(fields["kind"]), "closing": None if closing is None else Closing(**closing)}
     return Contact(**{**fields, **known})
@@ -194,17 +195,17 @@ def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds(recording: Recording) -> set[str]:
-    """Names of the types of a recording's readings."""
+    """Return the names of the types of a recording's readings."""
     return {array.dtype.name for reading in recording.sensors.values() for array in reading.values()}
 
 
 def _place_of(array: Array) -> str:
-    """The list in which the numbers of a reading stand."""
+    """Return the name of the list that holds the numbers of a reading."""
     return _VALUES if array.dtype.name == _SINGLE else array.dtype.name
 
 
 def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array]]:
-    """Readings by channel and field, each in the one list that it has."""
+    """Return readings by channel and field, each from the one list that holds it."""
     found: dict[str, dict[str, Array]] = {}
     for one in readings:
         channel, name, shape = one.pop("channel"), one.pop("field"), one.pop("shape")
@@ -215,7 +216,7 @@ def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array
 
 
 def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None, version: int) -> Recording:
-    """The recording of a row of a file of a version; columns that older files do not have are as where there is nothing."""
+    """Return the recording of a row of a file of a version; columns that older files lack are treated as empty."""
     name = columns["map_name"][row].as_py()
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)

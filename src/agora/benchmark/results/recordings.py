@@ -1,4 +1,4 @@
-"""The recordings that a run kept, with their maps, and rows that are completed from them."""
+"""Reads the recordings that a run kept, with their maps, and completes rows from them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LOG = logging.getLogger(__name__)
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
     """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
 
-    Without ``keys`` these are all that were kept. Where the suite's worlds are not on this machine, recordings have no map, and the
-    log says so.
+    Without ``keys``, all kept recordings are returned. If this machine lacks the suite's worlds, recordings have no map, and a
+    message is logged.
 
     Raises:
         ResultsError: the folder holds no run.
@@ -83,6 +83,6 @@ def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
-    """The map of an episode that was played elsewhere, from the results themselves."""
+    """Return the map of an externally played episode, from the results themselves."""
     name = maps.get("/".join(key.split("/")[:3]))
     return None if name is None else read_exact(folder / "maps" / name)

@@ -1,4 +1,4 @@
-"""Rows of episodes that have ended, wherever they were played: in a worker, in a ROS graph, over sockets, or in a bag."""
+"""Rows of ended episodes, wherever they were played: in a worker, in a ROS graph, over sockets, or in a bag."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agora.metrics.planner_notes import main_reason
 from agora.metrics.planning_time import TIMING
 
 OPTIONAL = ("reason", START, PLACE)
-"""Columns of rows beside their identity and the metrics that may be missing."""
+"""Columns of rows, other than their identity and the metrics, that may be missing."""
 
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", *OPTIONAL)
-"""Columns of rows beside their identity and the metrics."""
+"""Columns of rows other than their identity and the metrics."""
 
 UNMEASURED = "unmeasured"
-"""Column of the errors of metrics that failed; only in rows where one did."""
+"""Column of the errors of failed metrics; only in rows with such errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ class EndedEpisode:
         episode: number of the episode.
         seed: seed of the stage.
         robots: robots of the episode, with their planners and recordings.
-        pedestrians: level of perception; None where unknown.
-        beside: texts that stand in every row, by column.
+        pedestrians: level of perception; None if unknown.
+        beside: texts that are added to every row, by column.
     """
 
     suite: str
@@ -50,13 +50,13 @@ class EndedEpisode:
 
     @staticmethod
     def of(played: PlayedEpisode) -> EndedEpisode:
-        """One that was played elsewhere."""
+        """Return an episode that was played externally."""
         told = None if played.conditions is None else played.conditions.perception.source
         return EndedEpisode(played.suite, played.stage, played.episode, played.seed, played.robots, told)
 
     @property
     def keys(self) -> list[str]:
-        """The keys of its rows."""
+        """The keys of the episode's rows."""
         return [store.episode_key(self._identity(number)) for number in range(len(self.robots))]
 
     def _identity(self, number: int) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class EndedEpisode:
         return episode | {"planner": self.robots[number].planner, "robot": number}
 
     def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
-        """Return the row of a robot; None stands for values that nobody recorded, and for those of metrics that failed.
+        """Return the row of a robot; values that were not recorded and metrics that failed are None.
 
         Args:
             number: number of the robot.
@@ -100,7 +100,7 @@ def _measure(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
 
 
 class ShardRows:
-    """The rows, the timing and the recordings of a shard, while its episodes end.
+    """Collects the rows, the timing and the recordings of a shard as its episodes end.
 
     Args:
         measures: every metric.
@@ -122,7 +122,7 @@ class ShardRows:
         self._kept: dict[str, Recording] = {}
 
     def add(self, ended: EndedEpisode) -> None:
-        """Take in an episode."""
+        """Add an episode."""
         for number, robot in enumerate(ended.robots):
             row = ended.row(number, self._lasting)
             self.rows.append(row)
@@ -134,7 +134,7 @@ class ShardRows:
         self.episodes.append(ended.episode)
 
     def files(self) -> dict[str, bytes]:
-        """Return the bytes of the shard's files by part, in the order of keys, not of the episodes' ends."""
+        """Return the bytes of the shard's files by part, in the order of keys, regardless of the order in which episodes ended."""
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
         units = {m.name: m.unit for m in (*self._lasting, *self._fleeting)} | {"duration": "s", store.CALLS: "s"}
         files = {

@@ -1,7 +1,7 @@
-"""The folder of a run, for readers; `agora.benchmark.results.open_run` opens it to run.
+"""The folder of a run, for reading; `agora.benchmark.results.open_run` opens it for running.
 
-``run.yaml`` says what the run is of (`agora.benchmark.results.run_record`). ``episodes``, ``timing`` and ``trajectories`` hold
-shards (`agora.benchmark.results.store`), ``interrupted.txt`` the episodes that were given up, with the reason.
+``run.yaml`` describes the run (`agora.benchmark.results.run_record`). ``episodes``, ``timing`` and ``trajectories`` hold shards
+(`agora.benchmark.results.store`), ``interrupted.txt`` lists the episodes that were given up, with the reasons.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RunFolder:
         """Return the run in a folder.
 
         Raises:
-            ResultsError: it holds none. InputError: its ``run.yaml`` is wrong.
+            ResultsError: the folder holds no run. InputError: its ``run.yaml`` is wrong.
         """
         return RunFolder(path, RunRecord.read(path))
 
@@ -54,32 +54,32 @@ class RunFolder:
         """Return the suite of the run.
 
         Raises:
-            InputError: it is of another version of Agora, or names what this machine does not have.
+            InputError: the suite was written by another version of Agora, or refers to things that this machine lacks.
         """
         return self.record.build_suite(self.path)
 
     def interrupted(self) -> dict[str, str]:
-        """Return the episodes that were given up and have no row, with the reason, by key."""
+        """Return the episodes that were given up and have no row, with reasons, by key."""
         listed = self.path / _INTERRUPTED
         lines = read_text(listed).splitlines() if listed.is_file() else []
         return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
     def write_interrupted(self, reasons: Mapping[str, str]) -> None:
-        """Write which episodes were given up; there is no file where none were. Raises: OSError: it cannot be written."""
+        """Write the episodes that were given up; without any, no file exists. Raises: OSError: the file cannot be written."""
         if reasons:
             write_whole(self.path / _INTERRUPTED, "".join(f"{key}\t{reason}\n" for key, reason in reasons.items()))
         else:
             (self.path / _INTERRUPTED).unlink(missing_ok=True)
 
     def shards(self, part: str, columns: Sequence[str] | None = None) -> Iterator[Shard]:
-        """Yield the shards of one part of the run, as `agora.benchmark.results.store.shards`, without the rows of other runs."""
+        """Yield the shards of one part of the run, like `agora.benchmark.results.store.shards`, without the rows of other runs."""
         for read in store.shards(self.path / part, columns):
             strange = {row["key"] for row in self.strangers(read)}
             yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
     def strangers(self, read: Shard) -> list[dict[str, Any]]:
-        """Return the rows of a shard that are not of the run: all where it has another run's mark, else those that nobody
-        planned.
+        """Return the rows of a shard that do not belong to the run: all if it has another run's mark, else rows of unplanned
+        episodes.
         """
         record = self.record
         if read.run and record.id is not None:
@@ -87,7 +87,7 @@ class RunFolder:
         return [row for row in read.rows if not self._is_own(row)] if record.planned else []
 
     def _is_own(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row of an unmarked shard is of a planned episode."""
+        """Return whether a row of an unmarked shard belongs to a planned episode."""
         name, stage, number, planner, _ = row["key"].split("/")
         record, planned = self.record, self.record.planned or {}
         if name != record.outline.name or planner not in record.planners or int(number) >= planned.get(stage, 0):
@@ -96,7 +96,7 @@ class RunFolder:
 
 
 def episodes_kept(path: Path) -> str:
-    """Say how many episodes of the run in a folder are finished and kept."""
+    """Return, in words, the number of finished episodes that the run in a folder keeps."""
     try:
         done = {key.rpartition("/")[0] for key in store.keys(path / "episodes")}
         planned = RunRecord.read(path).episodes

@@ -1,6 +1,6 @@
 """``run.yaml``: the subject of a run, the machines that ran it, and the planned contents of its folder.
 
-Suite and planners are kept as plain data: they may be of components that this machine does not have.
+Suite and planners are kept as plain data, because this machine may lack their components.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["RunRecord"]
 
 _FILE = "run.yaml"
 _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "packages", "tuning", "planned", "trajectories")
-"""Fields of `RunRecord` that decide its results, or what there should be of them, in the order of the digest."""
+"""Fields of `RunRecord` that decide its results or the planned episodes, in the order of the digest."""
 
 
 @dataclass(frozen=True)
@@ -48,30 +48,31 @@ class _SuiteOutline:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The contents of ``run.yaml``. A field that is None is not in the file: the run was made by something that does not say it.
+    """The contents of ``run.yaml``. Fields that are None are missing in the file, because the program that made the run does not
+    record them.
 
     Attributes:
         suite: resolved suite, plain data.
         planners: planners with their parameters, plain data, by label; or labels alone.
         version: version of Agora.
-        pedestrians: level of perception of planners, by label; the stages' own for other planners.
+        pedestrians: level of perception of planners, by label; other planners have the stages' levels.
         record: names of channels whose readings the recordings keep.
-        inputs: digests of the files that enter the episodes, by name.
+        inputs: digests of the files that the episodes depend on, by name.
         packages: versions of the packages that hold the components.
         tuning: settings of a search for parameters, whose trials are the run's planners.
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
-        whole: number of episodes by stage of the suite that this run has a part of.
+        whole: number of episodes by stage of the whole suite, if this run has a part of it.
         blind: labels of planners that read no walls (`agora.benchmark.knowledge.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.knowledge.unaware`).
-        control: labels of planners that nobody asked for, run as a measure (`agora.benchmark.control`).
-        after_draw: marks of planners that were changed after the draw of the suite's edition, by label
+        control: labels of planners that were not requested, but run for comparison (`agora.benchmark.control`).
+        after_draw: marks of planners that were changed after the suite's edition was drawn, by label
             (`agora.benchmark.provenance.planner_code`).
         id: digest of all of these, the mark of the run's shards.
         earlier: marks of shards from before planners were added to the run.
-        made_on: machine on which the run was begun.
-        resumed_on: other machines on which it went on.
-        sources: files of episodes that were played elsewhere.
+        made_on: machine on which the run started.
+        resumed_on: other machines on which the run was resumed.
+        sources: files of externally played episodes.
         notes: notes on these episodes.
         maps: names of the maps' files, by episode.
     """
@@ -101,16 +102,16 @@ class RunRecord:
 
     @staticmethod
     def path_in(folder: Path) -> Path:
-        """The file of the record of a run's folder."""
+        """Return the path of the record in a run's folder."""
         return folder / _FILE
 
     @staticmethod
     def read(folder: Path) -> RunRecord:
-        """Read the record of a run's folder; other keys in the file are passed over.
+        """Read the record of a run's folder; other keys in the file are ignored.
 
         Raises:
             ResultsError: the folder holds no run.
-            InputError: the file cannot be read, or a part of it is missing or of another type.
+            InputError: the file cannot be read, or a part of it is missing or has the wrong type.
         """
         path = folder / _FILE
         if not path.is_file():
@@ -150,7 +151,7 @@ class RunRecord:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Names and parameters of planners by label, plain data, with the level of perception of each where one is said."""
+        """The names and parameters of planners by label, plain data, with the level of perception if the record has one."""
         known = self.planners if isinstance(self.planners, dict) else {}
         levels: Mapping[str, str] = self.pedestrians or {}
         told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
@@ -158,7 +159,7 @@ class RunRecord:
 
     @property
     def part(self) -> str:
-        """The part of its suite that the run has, in words; empty for a whole one."""
+        """The part of its suite that the run covers, in words; empty for a whole suite."""
         if not self.whole:
             return ""
         planned = self.planned or {}
@@ -170,23 +171,23 @@ class RunRecord:
         return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
 
     def shown(self, label: str) -> str:
-        """Return the label of a planner for tables, with its mark if it was changed after the draw of the suite's edition."""
+        """Return the label of a planner for tables, with its mark if it was changed after the suite's edition was drawn."""
         mark = (self.after_draw or {}).get(label)
         return f"{label} ({mark})" if mark else label
 
     @property
     def episodes(self) -> int:
-        """The number of episodes in all; 0 where the record does not say."""
+        """The total number of episodes; 0 if the record lacks it."""
         return sum((self.planned or {}).values()) * len(self.planners)
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the planners by label: the same for one that runs at several levels of perception."""
+        """The names of the planners by label; labels that differ only in the level of perception have the same name."""
         levels: Mapping[str, Level] = self.pedestrians or {}
         return {label: name_of(label, levels.get(label)) for label in self.planners}
 
     def has(self, label: str, planner: Named) -> bool:
-        """Return whether a planner of this name runs with these parameters."""
+        """Return whether the run has a planner of this name with these parameters."""
         return isinstance(self.planners, dict) and any(
             self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
         )
@@ -195,25 +196,25 @@ class RunRecord:
         """Return the suite; ``where`` is the folder of the run, for messages.
 
         Raises:
-            InputError: it is of another version of Agora, or names what this machine does not have.
+            InputError: the suite was written by another version of Agora, or refers to things that this machine lacks.
         """
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 
     def seed_of(self, stage: str) -> int | None:
-        """The seed of a stage: its own, or the suite's; None where neither is said."""
+        """Return the seed of a stage: its own, or the suite's; None if the record has neither."""
         own = next((one.seed for one in self.outline.stages if one.name == stage), None)
         return self.outline.seed if own is None else own
 
 
 @dataclass(frozen=True)
 class _Outlined:
-    """For messages: the outline at its place in the file."""
+    """Wraps an outline so that messages name its place in the file."""
 
     suite: _SuiteOutline
 
 
 def _of(kind: type, values: Any) -> Any:
-    """Return the values that a dataclass has fields for."""
+    """Return the values that correspond to fields of a dataclass."""
     return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
 
 

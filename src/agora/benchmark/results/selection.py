@@ -1,4 +1,4 @@
-"""Episodes of a run, all or those of some keys, with their recordings, planning times and conditions."""
+"""Selected episodes of a run, all or those of given keys, with their recordings, planning times and conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 __all__ = ["RunSelection"]
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 64  # episodes of a run whose recordings are in memory together
+_AT_ONCE = 64  # number of episodes whose recordings are in memory together
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class RunSelection:
     Attributes:
         run: folder of the run.
         groups: rows of the robots of each episode under a planner.
-        asked: whether keys named them.
+        asked: whether the episodes were selected by key.
     """
 
     run: RunFolder
@@ -39,7 +39,7 @@ class RunSelection:
 
     @staticmethod
     def of(folder: Path, keys: Collection[str]) -> RunSelection:
-        """The episodes of these keys, or all."""
+        """Select the episodes of these keys, or all."""
         run = RunFolder.read(folder)
         groups: dict[str, list[dict[str, Any]]] = {}
         for read in run.shards("episodes"):
@@ -60,7 +60,8 @@ class RunSelection:
         """The episodes, with their recordings and planning times.
 
         Raises:
-            InputError: a recording lacks what its bag has. ResultsError: none was kept, or not of an episode that was asked for.
+            InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or not that of a requested
+                episode.
         """
         stages, calls, some = self._stages(), self._calls(), False
         for first in range(0, len(self.groups), _AT_ONCE):
@@ -94,7 +95,7 @@ class RunSelection:
         )
 
     def _stages(self) -> dict[str, Stage]:
-        """The stages by name; none where the run does not say them whole, or names what this machine lacks."""
+        """Return the stages by name; empty if the run does not describe them fully, or refers to things that this machine lacks."""
         if any(set(stage) == {"name"} for stage in self.run.record.suite.get("stages", ())):
             return {}
         try:
@@ -105,7 +106,7 @@ class RunSelection:
         return {stage.name: stage for stage in suite.stages}
 
     def _calls(self) -> dict[str, Any]:
-        """Wall times of the planner's calls by key."""
+        """Return the wall times of the planner's calls, by key."""
         chosen = {row["key"] for group in self.groups for row in group}
         shards = self.run.shards("timing")
         return {

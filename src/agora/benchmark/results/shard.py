@@ -1,8 +1,8 @@
-"""A shard: one Parquet file that is whole or is not there, and knows when it was changed.
+"""A shard: one Parquet file that exists whole or not at all, and detects damage.
 
-It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
-told from a whole one, the run that it is of, where it is of one, the version of its layout, and words about its columns. The bytes
-depend on the contents, the run and the version of pyarrow alone.
+It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, which reveals truncated and corrupted
+shards, the run that it belongs to, if any, the version of its layout, and information on its columns. The bytes depend only on the
+contents, the run and the version of pyarrow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DIGEST, _ZEROS = b"blake2b:", b"0" * 32
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write the bytes of a shard; its folder is made.
+    """Write the bytes of a shard; its folder is created.
 
     Raises:
         ResultsError: the shard cannot be written.
@@ -48,10 +48,11 @@ def encode(
 
     Args:
         table: rows of the shard.
-        smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
+        smooth: Parquet's names of columns of float32 that change little from value to value: the bytes of their values are stored
+            separately (byte stream split).
         run: mark of the shard's run (`run_of`); empty for none.
         version: version of the layout of the columns (`version_of`).
-        about: what the metadata say beside, each a mapping that is written as JSON: ``units``, of columns.
+        about: further metadata, each a mapping that is written as JSON; ``units`` has the units of columns.
     """
     # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
     import pyarrow as pa
@@ -89,7 +90,7 @@ def _digest(head: bytes, tail: bytes) -> bytes:
 
 
 def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | str:
-    """Return the table of a shard, all its columns or some, or its problem in words."""
+    """Return the table of a shard, with all or some columns, or a description of the problem with the shard."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -124,10 +125,10 @@ class ShardSize(NamedTuple):
 
 
 def extent(path: Path) -> ShardSize:
-    """Return how large the table of a shard is, by its metadata alone.
+    """Return the size of a shard's table, from its metadata alone.
 
     Raises:
-        Exception: the file is no Parquet file.
+        Exception: the file is not a Parquet file.
     """
     import pyarrow.parquet as pq
 
@@ -138,11 +139,11 @@ def extent(path: Path) -> ShardSize:
 
 
 def run_of(table: pyarrow.Table) -> str:
-    """The run that the table of a shard is of; empty where it does not say."""
+    """Return the run that the table of a shard belongs to; empty if it states none."""
     return ((table.schema.metadata or {}).get(b"run") or b"").decode()
 
 
 def version_of(table: pyarrow.Table) -> int:
-    """The version of the layout of a shard's columns; 1 where it does not say."""
+    """Return the version of the layout of a shard's columns; 1 if it states none."""
     said = (table.schema.metadata or {}).get(b"version", b"1")
     return int(said) if said.isdigit() else 1

@@ -1,11 +1,11 @@
 """Results on disk: rows in Parquet shards; recordings are in `agora.benchmark.results.recording_shards`.
 
-A killed run leaves whole shards only (`agora.benchmark.results.shard`); one that was cut or has rotted is named in the log, and its
-episodes count as not done. Equal contents give equal bytes, with one version of pyarrow: columns, types, order and compression are
+A killed run leaves only whole shards (`agora.benchmark.results.shard`). Truncated or corrupted shards are logged, and their
+episodes count as not done. With one version of pyarrow, equal contents give equal bytes: columns, types, order and compression are
 fixed.
 
-Rows: one for an episode and robot. The columns `IDENTITY` come first and are never empty. The others follow by name: texts,
-booleans, and numbers as float64, None where undefined; in the timing also `CALLS`, a list of numbers.
+There is one row per episode and robot. The columns `IDENTITY` come first and are never empty. The others follow by name: texts,
+booleans, and numbers as float64, None if undefined. The timing also has `CALLS`, a list of numbers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Row = Mapping[str, Any]
 """A row of results, by column."""
 
 IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
-"""Columns that say which episode and robot a row is of."""
+"""Columns that identify the episode and the robot of a row."""
 
 PARTS = ("episodes", "timing", "trajectories")
 """Folders of a run; a shard's file in the first is written last."""
 
 OUTCOME = "outcome"
-"""Column of the outcome, by name; the metadata say the numbers by which recordings name them."""
+"""Column of the outcome, by name; the metadata map names to the numbers in recordings."""
 
 CALLS = "calls"
 """Column of the timing: wall time of each control call, s, single precision."""
@@ -44,7 +44,7 @@ CALLS = "calls"
 _NOTHING: Mapping[str, str] = {}
 
 Keep = Literal["all", "failed", "none"]
-"""Whose recordings a run keeps."""
+"""Choice of the recordings that a run keeps."""
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _LOG = logging.getLogger(__name__)
@@ -66,13 +66,13 @@ def episode_key(row: Mapping[str, Any]) -> str:
 
 
 class Shard(NamedTuple):
-    """A shard as it was read.
+    """The contents of a shard file.
 
     Attributes:
         path: path of the shard.
-        rows: all, or some columns of them; none where there is a problem.
-        problem: problem of the shard in words, or "".
-        run: mark of its run; empty where it does not say.
+        rows: all rows, possibly with some columns only; empty if the shard has a problem.
+        problem: problem of the shard, in words, or "".
+        run: mark of its run; empty if it states none.
     """
 
     path: Path
@@ -87,14 +87,14 @@ def encode_rows(
     """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
 
     Args:
-        rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
-            numbers, or None.
+        rows: at least one row, each with the columns of `IDENTITY` except the key; values are texts, booleans, numbers, arrays (K,)
+            of numbers, or None.
         run: mark of the run; empty for none.
         where: names the shard in messages.
-        units: units of columns, for the metadata; those of no unit are left out.
+        units: units of columns, for the metadata; columns without a unit are left out.
 
     Raises:
-        InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
+        InputError: an identity is missing, a key occurs twice, or a column holds values of different kinds.
     """
     import pyarrow as pa
 
@@ -111,7 +111,7 @@ def encode_rows(
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
-    """Write rows to one shard, ``<something>.parquet``, as `encode_rows` makes them; its folder is made.
+    """Write rows to one shard, ``<something>.parquet``, encoded by `encode_rows`; its folder is created.
 
     Raises:
         InputError: as `encode_rows`. ResultsError: the shard cannot be written.
@@ -120,7 +120,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> 
 
 
 def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
-    """Write a shard of a run, its rows last, so that it is there whole or not at all.
+    """Write a shard of a run, its rows last, so that it exists whole or not at all.
 
     Args:
         folder: folder of the run.
@@ -136,13 +136,13 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 
 
 def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] where there is none.
+    """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] if no shard exists.
 
     Damaged shards are named in the log and left out (`damaged_shards`).
 
     Args:
         folder: folder of one part of a run, or the path of one shard.
-        columns: columns to read, ``key`` among them; all where None.
+        columns: columns to read, including ``key``; all if None.
 
     Raises:
         ResultsError: two shards hold the same key.
@@ -157,10 +157,10 @@ def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[s
 
 
 def check_unique(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
-    """Make sure that no key is in the rows of a folder twice.
+    """Make sure that no key occurs twice in the rows of a folder.
 
     Raises:
-        ResultsError: one is.
+        ResultsError: a key occurs twice.
     """
     _unique([row["key"] for row in rows], folder, ResultsError)
 
@@ -170,7 +170,7 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
 
     Args:
         folder: folder of one part of a run, or the path of one shard.
-        columns: columns to read, ``key`` among them; all where None.
+        columns: columns to read, including ``key``; all if None.
     """
     for path in _paths(folder):
         read = shard.read(path, columns)
@@ -180,7 +180,7 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
 
 
 def keys(folder: Path) -> set[str]:
-    """Return the keys in all whole shards of a folder, of rows or of recordings."""
+    """Return the keys of all rows or recordings in the whole shards of a folder."""
     return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
 
 
@@ -195,7 +195,7 @@ def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
 
 
 def remove(folder: Path, name: str) -> None:
-    """Delete all that was written of a shard, its rows last."""
+    """Delete all files of a shard, its rows last."""
     for part in reversed(PARTS):
         (folder / part / f"{name}.parquet").unlink(missing_ok=True)
 
@@ -218,7 +218,7 @@ def _plain(value: Any) -> Any:
 
 
 def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
-    """A column without gaps, of whole numbers or of texts."""
+    """Return a column without gaps, of integers or of texts."""
     import pyarrow as pa
 
     plain = [_plain(value) for value in values]
@@ -232,7 +232,7 @@ def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
 
 
 def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
-    """A column of texts, booleans, numbers as float64 or lists of float32; None where undefined, numbers if nothing is given."""
+    """Return a column of texts, booleans, float64 numbers or float32 lists; undefined values are None, empty columns numbers."""
     import pyarrow as pa
 
     if values and all(isinstance(value, np.ndarray) for value in values):
@@ -249,7 +249,7 @@ def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
 
 
 def _strange(values: list[Any]) -> str:
-    """The kinds of value in a column, for an error message."""
+    """Return the kinds of value in a column, for an error message."""
     return " and ".join(sorted({"NaN" if value != value else type(value).__name__ for value in values}))
 
 

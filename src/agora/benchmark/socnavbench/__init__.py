@@ -1,1 +1,1 @@
-"""SocNavBench's joysticks as planners: the protocol over sockets, the robot's motion, and that simulator's own files."""
+"""SocNavBench's joysticks as planners: the socket protocol, the robot's motion, and the files of the SocNavBench simulator."""

@@ -1,7 +1,7 @@
-"""The motion of SocNavBench's robot under a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then done at once.
+"""The motion of SocNavBench's robot under a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then executed at once.
 
-Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); positions are jumped to (``execute_position_cmds``). Poses are
-float32, and what that code computes in float64 under its NumPy 1 is float64 here.
+Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); position commands set the pose (``execute_position_cmds``).
+Poses are float32; values that SocNavBench computes in float64 under NumPy 1 are float64 here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from agora.core.state import Floats
 
 TOLERANCE = 0.01
-"""Speed by which a position may be too far, m/s (``clip_posn: epsilon``)."""
+"""Excess speed of a requested position that is tolerated, m/s (``clip_posn: epsilon``)."""
 
 
 def clip_velocity(value: float, low: float, high: float) -> float:
@@ -22,9 +22,10 @@ def clip_velocity(value: float, low: float, high: float) -> float:
 
 
 def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
-    """Return the pose (3,) that is reached of one that is asked for (``agents/robot_utils.py: clip_posn``).
+    """Return the pose (3,) that is reached for a requested pose (``agents/robot_utils.py: clip_posn``).
 
-    Where that is farther than ``fastest``, m/s, allows in ``dt``, s, it is shortened along its direction, then its heading.
+    If the requested pose is farther than ``fastest``, m/s, allows in ``dt``, s, the step is shortened along its direction, then its
+    heading.
     """
     dx, dy = new[0] - old[0], new[1] - old[1]
     if math.hypot(dx, dy) / dt <= fastest + TOLERANCE:
@@ -48,7 +49,7 @@ def follow(
         w: lowest and highest turn rate, rad/s.
 
     Returns:
-        The pose (3,) after it, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.
+        The pose (3,) after the step, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.
     """
     if len(command) == 2:
         taken = np.array([clip_velocity(command[0], *v), clip_velocity(command[1], *w)], np.float32)

@@ -1,8 +1,9 @@
-"""An episode in the messages to a joystick of SocNavBench, with that simulator's own counts besides Agora's rules: cooldowns and
+"""An episode as sent to a SocNavBench joystick, with that simulator's own counts in addition to Agora's rules: cooldowns and
 causes.
 
-Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. There
-pedestrians are a step behind the robot in a state; here all are where they are at its time. Radii are those that count in contacts.
+Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. In
+SocNavBench's states, pedestrians are one step behind the robot; here all positions are of the same time. Radii are those used for
+contacts.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ COOLDOWN = 1.0
 
 
 class JoystickScene:
-    """An episode in SocNavBench's frame: zero is the corner of the map, poses are float32.
+    """An episode in SocNavBench's frame: the origin is the corner of the map, poses are float32.
 
     Args:
         start: start of the episode; all its pedestrians are recorded.
-        read: the same episode as SocNavBench has it.
+        read: the same episode in SocNavBench's format.
         period: control period, s.
-        camera: camera on the robot whose images a state has, None for none.
+        camera: camera on the robot whose images are part of a state; None for no images.
 
     Attributes:
         corner: (2,) corner of the map, m.
         pose: (3,) pose of the robot in the map frame, m and rad; its heading counts turns.
-        time: time since the episode began, s, summed up step by step as in SocNavBench.
-        cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
+        time: time since the start of the episode, s, summed step by step as in SocNavBench.
+        cause: cause of an end by timeout: "Timeout", or "Pedestrian Collision" if the robot has just touched somebody.
     """
 
     def __init__(self, start: Start, read: SocnavbenchEpisode, period: float, camera: Camera | None = None) -> None:
@@ -62,7 +63,7 @@ class JoystickScene:
         self.time, self.cause = 0.0, "Timeout"
 
     def opening(self) -> str:
-        """The message that begins the episode."""
+        """Return the message that begins the episode."""
         now = self._tracks.at(0.0)
         heading = np.where(now.velocity.any(1), np.arctan2(now.velocity[:, 1], now.velocity[:, 0]), self._headings)
         poses = np.column_stack((now.position, heading)).astype(np.float32)
@@ -72,12 +73,12 @@ class JoystickScene:
         return self._state(poses).text(first, {"cameras": {ROBOT: told_camera(self._camera)}} if self._camera else None)
 
     def take(self, world: World) -> None:
-        """Be told the world of the episode."""
+        """Set the world of the episode."""
         if self._camera:
             self._sight = JoystickSight(world, self._camera)
 
     def see(self, world: World) -> None:
-        """Take in the present places: new people, people who have gone, and whether something held the robot."""
+        """Update with the present positions: new people, people who have left, and whether something blocked the robot."""
         here = world.pedestrians.active[0, : self._tracks.count]
         self._present = {slot: None for slot in self._present if here[slot]}
         self._present |= dict.fromkeys(map(int, np.flatnonzero(here)))
@@ -88,13 +89,13 @@ class JoystickScene:
             self._sight.walk()
 
     def state(self, world: World) -> str:
-        """The answer to ``sense``."""
+        """Return the answer to ``sense``."""
         people = world.pedestrians
         last = seen(self._sight.images()) if self._sight else None
         return self._state(np.stack([people.x[0], people.y[0], people.heading[0]], -1)).text(last=last)
 
     def _state(self, poses: Floats) -> State:
-        """The moment; poses (n, 3) of the pedestrians in the map frame."""
+        """Return the present state; poses (n, 3) of the pedestrians are in the map frame."""
         (own,) = self._told(self.pose[None])
         robot = Agent(ROBOT, own, self._begin, self._goal, self._radius, 0, self._robot_last)
         radius, told = self._start.replay_radius, self._told(poses)
@@ -103,16 +104,17 @@ class JoystickScene:
         return State(people, robot, self._period, self._start.timeout, self.time)
 
     def _told(self, poses: Floats) -> list[list[float]]:
-        """Poses (n, 3) of the map frame as the joystick is told them."""
+        """Return poses (n, 3) of the map frame in SocNavBench's frame, as sent to the joystick."""
         told = poses.copy()
         told[:, :2] -= self.corner
         listed: list[list[float]] = told.tolist()
         return listed
 
     def pass_step(self, world: World) -> None:
-        """Count the collisions of this moment, and let a step pass.
+        """Count the collisions of this moment, and advance by one step.
 
-        A pedestrian that collides does so once in `COOLDOWN`; it is the robot's collision too, whose end by time is called so.
+        A pedestrian collides at most once per `COOLDOWN`; the collision also counts for the robot, and gives an end by timeout its
+        name.
         """
         slots = np.array(list(self._present), np.int64)
         people = world.pedestrians
@@ -126,13 +128,13 @@ class JoystickScene:
         self.time += self._period
 
     def turned(self) -> float:
-        """The robot's heading in (-pi, pi]."""
+        """The robot's heading, wrapped to (-pi, pi]."""
         heading = math.remainder(float(self.pose[2]), math.tau)
         return heading if heading > -math.pi else math.pi
 
 
 def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
-    """Return the first and last poses (n, 3) of recorded pedestrians; one with a single knot looks along x."""
+    """Return the first and last poses (n, 3) of recorded pedestrians; a pedestrian with a single knot faces along x."""
     first, last = tracks.first[:-1], tracks.first[1:] - 1
     second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
     x, y = tracks.knot_x, tracks.knot_y

@@ -1,7 +1,7 @@
-"""The sight of a joystick of SocNavBench in the mode full-render: images from its robot, drawn where it asks for a state.
+"""The camera images of a SocNavBench joystick in the mode full-render, drawn when it asks for a state.
 
-SocNavBench (CMU-TBD/SocNavBench 2724ea85) draws its images for films when an episode is over; its joysticks are sent none. The
-camera is that of those films, `CAMERA`.
+SocNavBench (CMU-TBD/SocNavBench 2724ea85) draws its images for films after an episode; its joysticks receive none. The default
+camera is the camera of those films, `CAMERA`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
     """Return the camera through which a joystick sees; its rate and latency do not count.
 
     Args:
-        model: robot; its camera is taken where it has one, else that of `CAMERA`.
-        text: changes of it, or another robot's, as `agora.benchmark.cameras.camera_from`.
+        model: robot; its camera is used if it has one, else `CAMERA`.
+        text: changes to the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
 
     Raises:
-        InputError: there is no such camera, it is fixed in the world, or nothing here can draw.
+        InputError: the camera is unknown, it is fixed in the world, or no renderer is installed.
     """
     camera = camera_from(text, model.camera or load_robot(CAMERA).camera, "camera")
     if camera.fixed:
@@ -45,11 +45,11 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
 
 class JoystickSight:
-    """A camera on the robot of an episode, that takes images when it is asked.
+    """A camera on the robot of an episode, which takes images on request.
 
     Args:
         world: world of the episode.
-        camera: one of `sight_camera`.
+        camera: camera returned by `sight_camera`.
     """
 
     def __init__(self, world: World, camera: Camera) -> None:
@@ -60,7 +60,9 @@ class JoystickSight:
         self._cameras = Cameras(world, camera, room)
 
     def walk(self) -> None:
-        """Let people walk on to where they are now; once a step, so that images do not depend on how often they are asked for."""
+        """Move people to their present positions; called once per step, so that images do not depend on how often they are
+        requested.
+        """
         self._cameras.walk(0)
 
     def images(self) -> Mapping[str, Array]:
@@ -70,7 +72,7 @@ class JoystickSight:
 
 
 def told_camera(camera: Camera) -> dict[str, Any]:
-    """Return a camera as a joystick is told of it: size and intrinsics, px; place on the robot, m and rad; range of depths, m."""
+    """Return the description of a camera for a joystick: size, intrinsics, px; pose on the robot, m and rad; range of depths, m."""
     optics = camera.pinhole
     size = {"width": camera.width, "height": camera.height}
     names = ("fx", "fy", "cx", "cy", "x", "y", "z", "roll", "pitch", "yaw")

@@ -1,10 +1,10 @@
 """Episodes of SocNavBench's suites as the files that its simulator and its joysticks write (CMU-TBD/SocNavBench 2724ea85).
 
-Of each episode a folder ``test_ALGO/EPISODE`` with ``episode_log.txt`` (``Simulator.generate_sim_log``), the scores of
+Each episode has a folder ``test_ALGO/EPISODE`` with ``episode_log.txt`` (``Simulator.generate_sim_log``), the scores of
 ``generate_episode_score_report``, ``sim_state_data/sim_state_T.json`` (``SimState.export_to_file``) and
 ``joystick_data/agent_data.csv`` (``JoystickBase.write_pandas``). Names, keys and definitions are those of that code, and the map's
-corner is the zero of all places. The scores there are a pickle, which may run code when it is read; here they are JSON. There
-pedestrians are one step behind in a state.
+corner is the origin. SocNavBench pickles its scores, and a pickle may run code when it is read; here the scores are JSON. In
+SocNavBench's states, pedestrians are one step behind.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def write_socnavbench_files(
     """Write the files of each episode of a run, and return the episodes' folders.
 
     Args:
-        folder: folder of the folders ``test_ALGO``; ``tests/socnav`` of a checkout there.
+        folder: folder of the folders ``test_ALGO``; in a SocNavBench checkout, ``tests/socnav``.
         source: folder of a run.
-        keys: keys of episodes, as `agora.benchmark.exports.mcap.write_mcap_files`; all that were kept by default.
-        progress: called with the number of episodes that are done, and of all.
+        keys: keys of episodes, as `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
+        progress: called with the number of finished episodes, and the total.
 
     Raises:
-        InputError: the run is none of a suite of SocNavBench. UnknownNameError: no such key.
-        ResultsError: a folder is there already or cannot be written, or no recording was kept.
+        InputError: the run is not of a SocNavBench suite. UnknownNameError: no episode has this key.
+        ResultsError: a folder exists or cannot be written, or no recording was kept.
     """
     run, written = RunSelection.of(source, keys), []
     for played in run.episodes():
@@ -73,18 +73,18 @@ def write_socnavbench_files(
 
 @dataclass(frozen=True, eq=False)
 class _Told:
-    """An episode as SocNavBench tells it.
+    """An episode in SocNavBench's terms.
 
     Attributes:
         algorithm: name of the planner.
         recording: recording of the robot.
-        read: the episode as SocNavBench has it.
+        read: the episode in SocNavBench's format.
         poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, from the map's corner.
         names: names of the robot and the pedestrians.
         ends: (1 + P, 2, 3) starts and goals.
-        cooldown: (T, 1 + P) steps until somebody may collide again.
-        last: (T, 1 + P) moment of the last collision, s.
-        colliders: name of the party that the robot touched, one for each collision.
+        cooldown: (T, 1 + P) steps until each party may collide again.
+        last: (T, 1 + P) time of the last collision, s.
+        colliders: name of the touched party for each collision.
         cause: cause of the end.
     """
 
@@ -101,7 +101,7 @@ class _Told:
 
     @staticmethod
     def of(played: PlayedEpisode) -> _Told:
-        """An episode of a run."""
+        """Return an episode of a run."""
         stage, (robot, *others) = played.conditions, played.robots
         if stage is None or stage.world.name != "socnavbench" or stage.robots.name != "scenario" or others:
             raise InputError(f"{played.source}: {played.entry} is no curated episode of SocNavBench")
@@ -121,7 +121,7 @@ class _Told:
 
     @property
     def _present(self) -> Any:
-        """(T, 1 + P) whether the robot and each pedestrian are there."""
+        """(T, 1 + P) whether the robot and each pedestrian are present."""
         return np.column_stack([np.ones(len(self.recording.time), np.bool_), self.recording.pedestrian_present])
 
     def write(self, place: Path) -> None:
@@ -135,7 +135,7 @@ class _Told:
             (place / "sim_state_data" / f"sim_state_{time:.4f}.json").write_text(json.dumps(self._state(k)))
 
     def _state(self, k: int) -> dict[str, Any]:
-        """The world at a sample; the first one has the map, too."""
+        """Return the world at a sample; the first sample also has the map."""
         here = np.flatnonzero(self._present[k])
         agents = {self.names[i]: self._agent(k, int(i)) for i in here}
         robot = {ROBOT: agents.pop(ROBOT)}
@@ -144,7 +144,7 @@ class _Told:
         return {"robot_on": True, **first, "pedestrians": agents, "robots": robot, **times}
 
     def _agent(self, k: int, i: int) -> dict[str, Any]:
-        """Return the robot or a pedestrian at a sample, with its poses since it came."""
+        """Return the robot or a pedestrian at a sample, with its poses since it appeared."""
         begin, end = self.ends[i].tolist()
         radius = self.recording.radius if i == 0 else float(self.recording.pedestrian_radius[i - 1])
         said = (radius, int(self.cooldown[k, i]), float(self.last[k, i]))
@@ -158,7 +158,7 @@ class _Told:
         return float(self.recording.time[1]) if len(self.recording.time) > 1 else 0.0
 
     def _scores(self) -> dict[str, Any]:
-        """The scores; arrays of all steps as there, where the recording has so many."""
+        """Return the scores; arrays over all steps are as in SocNavBench if the recording has all steps."""
         recording, time = self.recording, self.recording.time
         velocity = np.diff(self.poses[:, 0, :2].astype(np.float64), axis=0) / np.diff(time)[:, None]
         acceleration = np.diff(velocity, axis=0) / np.diff(time)[1:, None]
@@ -223,7 +223,7 @@ class _Told:
         return "\n".join(lines) + "\n"
 
     def _table(self) -> str:
-        """A line a sample: its time and everybody's pose, as pandas writes arrays."""
+        """Return one line per sample: its time and everybody's pose, formatted as pandas writes arrays."""
         text = io.StringIO()
         table, present = csv.writer(text, lineterminator="\n"), self._present
         there = np.flatnonzero(present.any(0))
@@ -234,7 +234,7 @@ class _Told:
 
 
 def _from_corner(recording: Recording) -> Recording:
-    """The recording with its map's corner as the zero, which one of the metrics measures from."""
+    """Return the recording with its map's corner as the origin, because one of the metrics depends on the origin."""
     corner = np.array([*(recording.map.origin if recording.map else (0.0, 0.0)), 0.0])
     return replace(recording, pose=recording.pose - corner, goal=recording.goal - corner)
 

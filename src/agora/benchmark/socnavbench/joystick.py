@@ -1,8 +1,8 @@
-"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85).
+"""The simulator's side of the protocol with a SocNavBench joystick (CMU-TBD/SocNavBench 2724ea85).
 
-The joystick connects to the simulator's socket; the simulator connects to the joystick's and tells it the episodes. Each episode
-begins with what the world is like. The joystick answers with its name and ``ready``, then asks for states and sends commands until
-it hears the end.
+The joystick connects to the simulator's socket; the simulator connects to the joystick's socket and sends the list of episodes.
+Each episode begins with a description of the world. The joystick answers with its name and ``ready``, then asks for states and
+sends commands until it receives the end.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName, RenderMode
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
-_LISTENS = 5.0  # s that a joystick may take to listen after it has connected
+_LISTENS = 5.0  # s within which a joystick must listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
 _ADDRESS = "/tmp/socnavbench_joystick"
 _REPEATS = 50
-_REFUSED = 10  # messages of an episode that may be none, before it has failed
+_REFUSED = 10  # invalid messages per episode before the planner has failed
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """The sockets and the rules of a conversation with a joystick.
+    """The sockets and the rules of a session with a joystick.
 
     Attributes:
         address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT +
-            1. SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: address at which the simulator listens, instead.
-        send: address at which the joystick listens, instead.
-        asynchronous: time passes whether there is a command or not; the last one is repeated.
-        repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
-        patience: time without a word of the joystick that ends the conversation, s, where time waits for it. The end of its process
-            is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
-        render_mode: ``schematic``, or ``full-render``: a state has images of a camera on the robot, too.
-        camera: camera of the mode full-render, ``key=value,key=value`` or that of a robot: ``ROBOT,key=value``. By default it is
-            that of the suite's robot, or SocNavBench's where that has none.
+            1. SocNavBench defines its addresses in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
+        recv: address at which the simulator listens, instead of that of ``address``.
+        send: address at which the joystick listens, instead of that of ``address``.
+        asynchronous: time passes even without a new command; the last command is repeated.
+        repeats: largest number of repeated commands per episode, if asynchronous (``max_repeats``).
+        patience: silence of the joystick after which the session ends, s, if simulated time waits for it. The end of its process is
+            noticed at once; SocNavBench's sampling planner computes for many minutes before its first message.
+        render_mode: ``schematic``, or ``full-render``, in which states include images of a camera on the robot.
+        camera: camera of the mode full-render, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The default is
+            the camera of the suite's robot, or SocNavBench's if the robot has none.
     """
 
     address: str = _ADDRESS
@@ -68,7 +68,7 @@ class Meeting:
             raise InputError(f"repeats {self.repeats}: time waits for commands and repeats none, unless asynchronous is true")
 
     def unread(self) -> dict[str, str]:
-        """The fields that the others leave without effect, and why."""
+        """Return the fields that have no effect given the other fields, and the reasons."""
         return {"address": "with recv and send, which say both sockets"} if self.recv and self.send else {}
 
     @property
@@ -78,7 +78,7 @@ class Meeting:
 
     @property
     def steered_by(self) -> str:
-        """The parties that could have sent the commands, where that is not the joystick alone; the text stands in every row."""
+        """The parties that could have sent the commands, if not the joystick alone; the text is added to every row."""
         return "" if self.receives.path else "anybody on this machine: TCP does not tell who sends"
 
     @property
@@ -94,14 +94,14 @@ class Meeting:
 
 
 class Joystick:
-    """A joystick, from the moment on at which one is waited for.
+    """A joystick, including the wait for its connection.
 
     Args:
-        meeting: sockets and rules of the conversation.
+        meeting: sockets and rules of the session.
         say: shows a line to the user.
 
     Attributes:
-        gone: reason why the joystick sends no more, or "".
+        gone: reason why the joystick has stopped sending, or "".
     """
 
     def __init__(self, meeting: Meeting, say: Callable[[str], None]) -> None:
@@ -114,10 +114,10 @@ class Joystick:
         self._mailbox = Mailbox(meeting.receives)
 
     def meet(self, episodes: Sequence[str]) -> None:
-        """Wait until a joystick connects, connect to it, and tell it the episodes.
+        """Wait until a joystick connects, connect to it, and send it the list of episodes.
 
         Raises:
-            EpisodeLostError: it does not take them.
+            EpisodeLostError: the joystick does not accept the list.
         """
         while self._socket is None:
             self._say(f"waiting for a joystick at {self._mailbox.address}")
@@ -129,7 +129,7 @@ class Joystick:
         self._tell(messages.names(episodes))
 
     def _connect(self, visitor: int) -> socket.socket | None:
-        """Connect to the joystick of a process; None where it does not listen."""
+        """Connect to the joystick of a process; return None if it does not listen."""
         end = time.monotonic() + _LISTENS
         reason = "nobody listens there"
         while time.monotonic() < end:
@@ -151,11 +151,11 @@ class Joystick:
         """Begin an episode, and return the name that the joystick gives its planner.
 
         Raises:
-            EpisodeLostError: it is gone, or does not get ready.
+            EpisodeLostError: the joystick is gone, or does not become ready.
         """
         self._refused, name = 0, messages.UNKNOWN
         self._tell(message)
-        while True:  # what it sent before it heard that the last episode has ended is of no use any more
+        while True:  # messages sent before the joystick knew of the last episode's end are obsolete
             try:
                 said = self.next(time.monotonic() + self.meeting.patience)
             except PlannerError as error:
@@ -169,10 +169,10 @@ class Joystick:
                     self._lose(f"it was not ready within {self.meeting.patience:g} s{self._unfinished()}")
 
     def next(self, until: float) -> JoystickWord | PlannerName | Commands | None:
-        """Return the next thing that it says, None where there is none by ``until``, a moment of `time.monotonic`.
+        """Return the joystick's next message, or None if none arrives by ``until``, on the clock of `time.monotonic`.
 
         Raises:
-            EpisodeLostError: its process has ended. PlannerError: too much of what it said in this episode made no sense.
+            EpisodeLostError: its process has ended. PlannerError: too many of its messages in this episode were invalid.
         """
         while True:
             try:
@@ -187,7 +187,7 @@ class Joystick:
                 self._refuse(letter, str(error))
 
     def command(self, until: float = math.inf) -> JoystickWord | PlannerName | Commands | None:
-        """Return the next message as `next` does; where time waits for the joystick, its silence ends the conversation."""
+        """Return the next message as `next` does; if time waits for the joystick, its silence ends the session."""
         if self.meeting.asynchronous:
             return self.next(until)
         said = self.next(time.monotonic() + self.meeting.patience)
@@ -196,19 +196,19 @@ class Joystick:
         return said
 
     def call_itself(self, before: str, now: str) -> None:
-        """Make sure that it names its planner as before. Raises: EpisodeLostError: it does not."""
+        """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: it does not."""
         if now != before:
             self._lose(f"it calls its planner {now!r} now, {before!r} before; results of two planners are two runs")
 
     def answer(self, message: str) -> None:
-        """Send a state. Raises: EpisodeLostError: nobody takes it."""
+        """Send a state. Raises: EpisodeLostError: the joystick does not receive it."""
         self._tell(message)
 
     def end(self, message: str) -> None:
-        """Say that an episode has ended.
+        """Announce the end of an episode.
 
         Raises:
-            EpisodeLostError: it did not hear it, and time did not wait for it: nobody knows since when it is gone.
+            EpisodeLostError: the joystick did not receive it, and time did not wait for it, so the time of its loss is unknown.
         """
         try:
             self._tell(message)
@@ -224,7 +224,7 @@ class Joystick:
         return messages.parse(letter.text)
 
     def _refuse(self, letter: Letter, reason: str) -> None:
-        """Say that a message is not taken; too many of the joystick's own are its planner's failure."""
+        """Report an invalid message; too many from the joystick itself count as a failure of its planner."""
         self._say(f"message refused: {reason}")
         if letter.sender in (0, self._process):
             self._refused += 1
@@ -244,12 +244,12 @@ class Joystick:
             self._lose(f"it does not listen at {self._answers}: {getattr(error, 'strerror', None) or error}")
 
     def _lose(self, reason: str) -> NoReturn:
-        """Have nothing more to do with it. Raises: EpisodeLostError: always."""
+        """Give up on the joystick. Raises: EpisodeLostError: always."""
         self.gone = f"the joystick is gone: {reason}"
         raise EpisodeLostError(self.gone)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._socket is not None:
             self._socket.close()
         self._mailbox.close()

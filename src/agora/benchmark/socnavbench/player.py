@@ -1,8 +1,9 @@
-"""Episodes of SocNavBench whose robot a joystick drives over sockets: its protocol and kinematics; Agora's worlds and results.
+"""Plays SocNavBench episodes whose robot a joystick drives over sockets, with SocNavBench's protocol and kinematics, and Agora's
+worlds and results.
 
-One mechanism is behind ``agora serve socnavbench`` and ``agora bench --planner socnavbench``: `Player.play` plays an episode for
-the executor `agora.benchmark.executors.outside`. It is no registered planner: a joystick drives one robot, and is told of places,
-maps and names, of which planners, called for many worlds at once, know nothing.
+``agora serve socnavbench`` and ``agora bench --planner socnavbench`` share one mechanism: `Player.play` plays an episode for the
+executor `agora.benchmark.executors.outside`. A joystick is not a registered planner. It drives one robot, and receives positions,
+maps and names that planners, called for many worlds at once, do not have.
 """
 
 from __future__ import annotations
@@ -60,16 +61,16 @@ def bench_by_joystick(
 
     Args:
         suite: episodes of SocNavBench.
-        folder: folder of the results, which are those of the planner that the joystick names.
-        meeting: sockets and rules of the conversation.
-        resume: go on with a run that was begun in ``folder``.
-        say: told what is to be seen by whoever looks on.
+        folder: folder of the results, which belong to the planner that the joystick names.
+        meeting: sockets and rules of the session.
+        resume: continue the run in ``folder``.
+        say: shows progress to the user.
         token: stops the run from another thread between two episodes.
 
     Raises:
-        InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.
+        InputError: the suite is not SocNavBench's, a socket cannot listen at an address, or the results belong to another planner.
         ResultsError: the folder cannot be used.
-        EpisodeLostError: the joystick is gone before it has named its planner.
+        EpisodeLostError: the joystick disappears before it names its planner.
     """
     for stage in suite.stages:
         _check(stage)
@@ -91,19 +92,19 @@ def bench_by_joystick(
 
 
 def _beside(meeting: Meeting) -> dict[str, str]:
-    """Return the texts that stand in every row of a run."""
+    """Return the texts that are added to every row of a run."""
     told = {"steered_by": meeting.steered_by, "render_mode": meeting.render_mode if meeting.render_mode != "schematic" else ""}
     return {column: text for column, text in told.items() if text}
 
 
 def name_of(stage: Stage, episode: int) -> str:
-    """Return SocNavBench's name of an episode of a stage."""
+    """Return SocNavBench's name for an episode of a stage."""
     names = stage.world.part.names()
     return str(names[episode % len(names)])
 
 
 def _check(stage: Stage) -> None:
-    """Refuse a stage that a joystick cannot play. Raises: InputError: names the condition."""
+    """Refuse a stage that a joystick cannot play. Raises: InputError: the message names the condition."""
     periods = stage.periods
     needs = {
         "world: socnavbench": stage.world.name == "socnavbench",
@@ -120,7 +121,7 @@ def _check(stage: Stage) -> None:
 
 
 def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
-    """The planner of a run that was begun in a folder, "" where there is none, and the episodes that have no row."""
+    """Return the planner of the run in a folder, "" without a run, and the episodes that have no row."""
     if not RunFolder.is_at(folder):
         return "", suite.entries()
     if not resume:
@@ -133,12 +134,12 @@ def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, 
 
 
 def _camera(meeting: Meeting, start: Start) -> Camera | None:
-    """Return the camera of the robot of an episode; None in the mode schematic. Raises: InputError: nothing here can draw."""
+    """Return the camera of the robot of an episode; None in the mode schematic. Raises: InputError: no renderer is installed."""
     return sight_camera(start.robots[0].model, meeting.camera) if meeting.render_mode == "full-render" else None
 
 
 def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
-    """Run two steps of an episode and look at it, so that no joystick waits for the compiler."""
+    """Run two steps of an episode and render it, so that no joystick waits for the compiler."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
@@ -157,8 +158,8 @@ class Player:
 
     Args:
         suite: the episodes.
-        joystick: one that was told their names.
-        say: told what is to be seen.
+        joystick: joystick that has received their names.
+        say: shows progress to the user.
     """
 
     def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
@@ -176,7 +177,7 @@ class Player:
         """Play an episode and return a recording of its robot.
 
         Raises:
-            EpisodeLostError: the joystick is gone, or has another planner than before.
+            EpisodeLostError: the joystick is gone, or has changed its planner.
         """
         if (stage, episode) in self._met:
             start, scene = self._met.pop((stage, episode))
@@ -190,7 +191,7 @@ class Player:
         return [recording]
 
     def _scene(self, stage: str, episode: int) -> tuple[Start, JoystickScene]:
-        """Return an episode's start, and the scene for a joystick."""
+        """Return an episode's start, and its scene for the joystick."""
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
@@ -212,10 +213,10 @@ class Player:
 
 @dataclass(frozen=True, eq=False)
 class _Led:
-    """Robots that are led.
+    """Robots whose poses are set from outside.
 
     Attributes:
-        centre: walls stop their centres alone.
+        centre: whether walls stop only the robots' centres.
         made: the bodies of the batches so far.
     """
 
@@ -225,7 +226,7 @@ class _Led:
 
     @staticmethod
     def of(stage: Stage) -> _Led:
-        """Robots whom walls stop as those of a stage."""
+        """Return robots that walls stop in the same way as those of a stage."""
         return _Led(stage.simulator.part == Native(walls="centre"))
 
     def bodies(self, world: World) -> LedBodies:
@@ -235,7 +236,7 @@ class _Led:
 
 
 class _Still:
-    """A planner whose robot stands."""
+    """A planner whose robot stands still."""
 
     declares = Declaration(turns_at_goal=True)
 
@@ -245,15 +246,15 @@ class _Still:
 
 
 class _Driver(_Still):
-    """The joystick in the place of a planner: asked once a control period, it leads the robot's body.
+    """The joystick in the role of a planner: it is asked once per control period, and sets the robot's pose.
 
     Attributes:
-        late: periods that began too late, where time does not wait.
+        late: number of periods that began too late, if time does not wait.
     """
 
     def __init__(self, joystick: Joystick, scene: JoystickScene, model: RobotModel, period: float) -> None:
         self._joystick, self._scene, self._model, self._period = joystick, scene, model, period
-        self._queue: deque[Floats | None] = deque()  # commands, and None for a state that is to be sent
+        self._queue: deque[Floats | None] = deque()  # commands, and None for a requested state
         self._last: Floats | None = None
         self._repeats = joystick.meeting.repeats
         self._due = time.monotonic()
@@ -266,10 +267,10 @@ class _Driver(_Still):
         self._world, self._body = world, body
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Have the joystick's next command done in the step that follows; the twist that is returned means nothing.
+        """Apply the joystick's next command in the following step; the returned twist is ignored.
 
         Raises:
-            PlannerError: the joystick abandons the episode, or makes no sense; raised again when the row is asked by itself.
+            PlannerError: the joystick abandons the episode, or sends invalid messages; raised again when the row is asked alone.
         """
         if self._failed is not None:
             raise self._failed
@@ -286,12 +287,12 @@ class _Driver(_Still):
         return super().act(observation, memory)
 
     def stop_where_lost(self, what: str) -> None:
-        """End the episode before a step of the world where the joystick is gone: it has no result then."""
+        """End the episode before a step of the world if the joystick is gone: it then has no result."""
         if what == WORLD and self._lost is not None:
             raise self._lost
 
     def _awaited(self) -> Floats:
-        """The next command; time waits for it."""
+        """Return the next command; time waits for it."""
         while True:
             self._answer()
             if self._queue:
@@ -299,7 +300,7 @@ class _Driver(_Still):
             self._receive(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
-        """The next command when the period is over, or the last one once more; None where there is none, or after all repeats."""
+        """Return the next command when the period is over, or the last one again; None without a command or after all repeats."""
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
             self._receive(said)
@@ -321,7 +322,7 @@ class _Driver(_Still):
         return command
 
     def _answer(self) -> None:
-        """Send the state where all commands that were sent before it was asked for have been done."""
+        """Send the state once all commands that were sent before the request have been executed."""
         while self._queue and self._queue[0] is None:
             self._queue.popleft()
             self._joystick.answer(self._scene.state(self._world))
@@ -338,7 +339,7 @@ class _Driver(_Still):
             raise PlannerError(f"the joystick sent more than {MOST} commands ahead")
 
     def _lead(self, command: Floats | None) -> None:
-        """Say where the robot is at the end of the step."""
+        """Set the robot's pose at the end of the step."""
         twist, scene = (0.0, 0.0, 0.0), self._scene
         if command is not None:
             asked = command.copy()

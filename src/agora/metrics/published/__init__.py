@@ -1,1 +1,1 @@
-"""Metrics as the code of one publication computes them, where they differ from ours: for its published tables alone."""
+"""Metrics as the code of one publication computes them, if they differ from Agora's: only to reproduce its published tables."""

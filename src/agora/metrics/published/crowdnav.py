@@ -1,9 +1,9 @@
-"""Metrics of CrowdNav's and AG-RL's tests, as their codes have them: for their published tables.
+"""Metrics of CrowdNav's and AG-RL's tests, as in their code, to reproduce their published tables.
 
 CrowdNav: vita-epfl/CrowdNav, ``crowd_nav/utils/explorer.py`` and the step of ``crowd_sim.py``. AG-RL:
 Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is from one sample to the next.
-The last step ends the episode and is never one of danger. The codes average distances over the dangerous steps of all episodes;
-tables here have means over episodes.
+The last step ends the episode and never counts as dangerous. The original codes average distances over the dangerous steps of all
+episodes; tables here have means over episodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROB
 
 @once
 def _passing(recording: Recording) -> Doubles:
-    """(T - 1,) least clearance to a pedestrian in each step, m; both go straight, the pedestrian at its last velocity."""
+    """(T - 1,) least clearance to a pedestrian in each step, m; both move straight, the pedestrian at its last velocity."""
     x, y, distance = (part[:-1] for part in offsets(recording))
     dt, moved = intervals(recording)[:, None], steps(recording)
     u = recording.pedestrian_velocity[:-1, :, 0] * dt - moved[:, 0, None]
@@ -41,7 +41,7 @@ def _passing(recording: Recording) -> Doubles:
 
 @once
 def _dangerous(recording: Recording) -> Bools:
-    """(T - 1,) steps that CrowdNav calls danger."""
+    """(T - 1,) whether CrowdNav calls a step danger."""
     danger: Bools = (_passing(recording) >= 0.0) & (_passing(recording) < _DISCOMFORT)
     danger[-1:] = False
     return danger
@@ -57,8 +57,8 @@ def _dangerous(recording: Recording) -> Bools:
     walls="ignored",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
-    """The share of all steps, the last too. Its clearance is that of the reward: people go on as they did. Undefined without a
-    step.
+    """The share of all steps, including the last. Its clearance is that of the reward: people keep their velocity. Undefined
+    without a step.
     """
     return float(_dangerous(recording).mean()) if len(recording.time) > 1 else None
 
@@ -72,7 +72,7 @@ def danger_frequency_crowdnav(recording: Recording) -> float | None:
     walls="ignored",
 )
 def danger_distance_crowdnav(recording: Recording) -> float | None:
-    """Undefined where no step is one of danger."""
+    """Undefined if no step is dangerous."""
     danger = _dangerous(recording)
     return float(_passing(recording)[danger].mean()) if danger.any() else None
 
@@ -88,7 +88,7 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     walls="ignored",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
-    """0 for the last step of an episode that ends in another way; 0 without a step."""
+    """0 for the last step of an episode with another end; 0 without a step."""
     if len(recording.time) < 2:
         return 0.0
     danger, reward = _dangerous(recording), np.zeros(len(recording.time) - 1)
@@ -103,7 +103,9 @@ def total_reward_crowdnav(recording: Recording) -> float:
 
 @once
 def _foreseen(recording: Recording) -> Doubles:
-    """(T - 1,) least distance from the robot's place at a step's start to where a pedestrian is within 1.25 s, m; inf for none."""
+    """(T - 1,) least distance from the robot's position at a step's start to a pedestrian's positions of the next 1.25 s, m; inf
+    for none.
+    """
     time, present = recording.time, recording.pedestrian_present
     x, y = (np.where(present, recording.pedestrian_position[:, :, axis], np.inf) for axis in (0, 1))
     nearest, here = np.full(len(time) - 1, np.inf), recording.pose
@@ -119,7 +121,7 @@ def _foreseen(recording: Recording) -> Doubles:
 
 @once
 def _intruding(recording: Recording) -> Bools:
-    """(T - 1,) steps that AG-RL's test calls danger."""
+    """(T - 1,) whether AG-RL's test calls a step danger."""
     danger: Bools = _foreseen(recording) < recording.radius + _PERSON
     danger[-1:] = False
     return danger
@@ -135,7 +137,7 @@ def _intruding(recording: Recording) -> Bools:
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """The share of all steps. The future is the recorded one; the code's goes on beyond the end. Undefined without a step."""
+    """The share of all steps. The future is the recorded one; the original continues beyond the end. Undefined without a step."""
     return float(_intruding(recording).mean()) if len(recording.time) > 1 else None
 
 
@@ -147,6 +149,6 @@ def intrusion_ratio_attngraph(recording: Recording) -> float | None:
     source=f"{_ATTNGRAPH}, average minimal distance during intrusions",
 )
 def intrusion_distance_attngraph(recording: Recording) -> float | None:
-    """Undefined where no step is an intrusion."""
+    """Undefined if no step is an intrusion."""
     danger = _intruding(recording)
     return float(_foreseen(recording)[danger].mean()) if danger.any() else None

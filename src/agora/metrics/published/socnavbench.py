@@ -1,7 +1,7 @@
-"""SocNavBench's metrics as its code has them (CMU-TBD/SocNavBench), where they differ from its text: for its published tables.
+"""SocNavBench's metrics as in its code (CMU-TBD/SocNavBench), if they differ from its text, to reproduce its published tables.
 
-A step is from one sample to the next, and has its own length here. The code keeps values of all steps and averages nothing;
-averages of them are means over steps. Defects are named with each metric, and kept.
+A step is from one sample to the next, and has its own length here. The original code stores values of all steps without averaging
+them; averages here are means over steps. Each metric names the defects of the original, and reproduces them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COOLDOWN = 1.0
     source=f"{_CODE}, robot_motion_energy; its Table 4",
 )
 def energy_socnavbench_code(recording: Recording) -> float:
-    """Its defect: not times dt, so that it grows with the rate of the samples."""
+    """Defect of the original: not multiplied by dt, so it grows with the sampling rate."""
     return float((speeds(recording) ** 2).sum())
 
 
@@ -48,7 +48,7 @@ def _difference(recording: Recording, order: int) -> Doubles:
     source=f"{_CODE}, robot_acceleration",
 )
 def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
-    """Rounding of positions shows in it; undefined for fewer than three samples."""
+    """Affected by rounding of positions; undefined for fewer than three samples."""
     values = norm(_difference(recording, 1)) if len(recording.time) > 2 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -61,7 +61,7 @@ def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, robot_jerk",
 )
 def jerk_average_socnavbench_code(recording: Recording) -> float | None:
-    """Rounding of positions shows in it; undefined for fewer than four samples."""
+    """Affected by rounding of positions; undefined for fewer than four samples."""
     values = norm(_difference(recording, 2)) if len(recording.time) > 3 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -74,7 +74,7 @@ def jerk_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, path_irregularity; its Table 3",
 )
 def path_irregularity_socnavbench_code(recording: Recording) -> float:
-    """Its defect: the position, from the map's origin, stands for the heading, so that moving the map changes it."""
+    """Defect of the original: it uses the position, from the map's origin, as the heading, so moving the map changes the result."""
     place = recording.pose[:, :2]
     to_goal = (place[-1] if at_goal(recording) else recording.goal[:2]) - place
     known = (norm(to_goal) > 0.0) & (norm(place) > 0.0)
@@ -85,10 +85,11 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
 
 @once
 def approach_times(recording: Recording) -> Doubles:
-    """(T - 1,) time to collision at the end of each step, s; infinite where nobody approaches.
+    """(T - 1,) time to collision at the end of each step, s; infinite if nobody approaches.
 
-    The robot's velocity is that of the step before, in the first step that of the last; pedestrians' are their displacements over
-    the step, 0 for those who were not there before. Where nobody is there, the last value stays, at first 0.
+    The robot's velocity is that of the previous step, in the first step that of the last one. Pedestrians' velocities are their
+    displacements over the step, 0 for pedestrians that were absent before. Without pedestrians, the last value is repeated,
+    initially 0.
     """
     dt = intervals(recording)
     x, y, distance = (part[1:] for part in offsets(recording))
@@ -104,7 +105,7 @@ def approach_times(recording: Recording) -> Doubles:
 
 
 def _kept(values: Doubles, known: Bools) -> Doubles:
-    """The values (N,), and where they are not known the last one before that is; 0 before the first."""
+    """Return values (N,), with unknown ones replaced by the last known value before; 0 before the first."""
     last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
     kept: Doubles = np.where(last >= 0, values[last], 0.0) if len(values) else values
     return kept
@@ -119,7 +120,9 @@ def _kept(values: Doubles, known: Bools) -> Doubles:
     walls="ignored",
 )
 def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
-    """Its defects: the robot's velocity is a step late, the pedestrian's radius left out. Undefined where nobody approached."""
+    """Defects of the original: the robot's velocity is a step late, the pedestrian's radius left out. Undefined if nobody
+    approached.
+    """
     times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
     return float(times.min()) if len(times) else None
@@ -134,14 +137,16 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     walls="ignored",
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
-    """Steps that its code marks with -1, as nobody approaches, are left out; there is no saturation. Defects as of the minimum."""
+    """Steps that the original marks with -1, because nobody approaches, are left out; there is no saturation. Defects as of the
+    minimum.
+    """
     times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
     return float(times.mean()) if len(times) else None
 
 
 def centre_distances(recording: Recording) -> Doubles:
-    """(T,) D of the closest pedestrian, m; the last value where nobody is there, at first 0."""
+    """(T,) D of the closest pedestrian, m; without pedestrians the last value, initially 0."""
     return _kept(closest_centre(recording), somebody(recording))
 
 
@@ -154,7 +159,7 @@ def centre_distances(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
-    """Its defects: no radii; 0 m before the first pedestrian comes. Undefined where there never was one."""
+    """Defects of the original: no radii; 0 m before the first pedestrian appears. Undefined without any pedestrian."""
     return float(centre_distances(recording).min()) if anyone(recording) else None
 
 
@@ -167,7 +172,9 @@ def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> fl
     walls="ignored",
 )
 def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
-    """Its defects: no radii, no saturation; 0 m before the first pedestrian comes, the last value where nobody is left."""
+    """Defects of the original: no radii, no saturation; 0 m before the first pedestrian appears, the last value after all have
+    left.
+    """
     return float(centre_distances(recording).mean()) if anyone(recording) else None
 
 
@@ -181,7 +188,7 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     compared="all",
 )
 def collisions_pedestrian_socnavbench_code(recording: Recording) -> float:
-    """Staying in touch counts again each second; a contact within a step is missed. 0 without pedestrians."""
+    """Continuous contact counts again each second; a contact within a step is missed. 0 without pedestrians."""
     touching = offsets(recording)[2][1:] < recording.radius + recording.pedestrian_radius
     count = 0
     for column in np.flatnonzero(touching.any(0)):

@@ -1,7 +1,7 @@
-"""The rates of TAGA's Table I, as its code has them: an episode ends where the robot comes into a group's circle.
+"""The rates of TAGA's Table I, as in its code: an episode ends when the robot enters a group's circle.
 
-Here an episode goes on after that. These metrics end it there, whatever came later. The four rates are ``success.taga``,
-``collision.taga``, ``group_intrusion`` and ``timeout.taga``.
+In Agora, an episode continues after that. These metrics end it there, regardless of later events. The four rates are
+``success.taga``, ``collision.taga``, ``group_intrusion`` and ``timeout.taga``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _intruded(recording: Recording) -> bool:
     source=f"{_TABLE}, SR",
 )
 def success_taga(recording: Recording) -> float:
-    """``success`` where there are no groups."""
+    """``success`` without groups."""
     return float(succeeded(recording) and not _intruded(recording))
 
 
@@ -43,7 +43,7 @@ def success_taga(recording: Recording) -> float:
     source=f"{_TABLE}, CR",
 )
 def collision_taga(recording: Recording) -> float:
-    """With a pedestrian, a wall or a robot; the paper has pedestrians alone."""
+    """Contacts with a pedestrian, a wall or a robot; the paper counts pedestrians alone."""
     return float(recording.outcome in _COLLISIONS and not _intruded(recording))
 
 
@@ -55,7 +55,7 @@ def collision_taga(recording: Recording) -> float:
     source=f"{_TABLE}, TR",
 )
 def timeout_taga(recording: Recording) -> float:
-    """``timeout`` where there are no groups."""
+    """``timeout`` without groups."""
     return float(recording.outcome == Outcome.TIMEOUT and not _intruded(recording))
 
 
@@ -67,7 +67,7 @@ def timeout_taga(recording: Recording) -> float:
     source=f"{_TABLE}, NT",
 )
 def time_to_goal_taga(recording: Recording) -> float | None:
-    """Undefined elsewhere: read it beside ``success.taga``."""
+    """Undefined without ``success.taga``: read them together."""
     return float(recording.time[-1]) if at_goal(recording) and not _intruded(recording) else None
 
 
@@ -80,7 +80,7 @@ def time_to_goal_taga(recording: Recording) -> float | None:
     values="amount",
 )
 def path_length_taga(recording: Recording) -> float:
-    """The path length of all episodes, as in its code."""
+    """The path length of all episodes, as in the original code."""
     inside = inside_groups(recording)
     end = int(np.argmax(inside)) if inside.any() else len(inside) - 1
     return float(step_lengths(recording)[:end].sum())

@@ -1,1 +1,1 @@
-"""Parts that metrics are computed from: samples of a recording, arithmetic, outlines, lines of sight, zones and groups."""
+"""Quantities that metrics share: samples of a recording, arithmetic, outlines, lines of sight, zones and groups."""

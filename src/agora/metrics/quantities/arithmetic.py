@@ -1,7 +1,7 @@
-"""Functions of numbers that round alike on every CPU.
+"""Functions of numbers that give identical results on every CPU.
 
-Metrics use sums, products, quotients and square roots alone: NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
-round differently on different CPUs, and a results file would differ with them. This module has the replacements.
+Metrics use only sums, products, quotients and square roots. NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
+round differently on different CPUs, and results files would differ with them. This module has the replacements.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def norm(vectors: Doubles) -> Doubles:
 
 
 def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
-    """Cosine and sine of headings of any shape, rad, to 1e-15: Taylor series about the nearest quarter turn."""
+    """Return cosine and sine of headings of any shape, rad, to 1e-15: Taylor series about the nearest quarter turn."""
     quarter = np.round(heading * (2.0 / np.pi))
     angle = (heading - quarter * _QUARTER) - quarter * _QUARTER_REST
     square = angle * angle
@@ -34,9 +34,9 @@ def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def angle_between(a: Doubles, b: Doubles) -> Doubles:
-    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15, 0 where one has no length.
+    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15; 0 if one has no length.
 
-    The tangent is halved three times, then its Taylor series.
+    The tangent is halved three times, then its Taylor series is used.
     """
     dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
     cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
@@ -49,7 +49,7 @@ def angle_between(a: Doubles, b: Doubles) -> Doubles:
 
 
 def exponential(x: Doubles) -> Doubles:
-    """e**x of numbers of any shape, to 1e-15 of it; 0 below -700: powers of two, and a Taylor series about 0."""
+    """Return e**x of numbers of any shape, to a relative 1e-15; 0 below -700: powers of two, and a Taylor series about 0."""
     x = np.minimum(np.maximum(x, -700.0), 700.0)
     power = np.round(x * (1.0 / _LN2))
     rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
@@ -59,7 +59,7 @@ def exponential(x: Doubles) -> Doubles:
 
 
 def logarithm(x: float) -> float:
-    """Natural logarithm of a number above 0, to 1e-15: that of its power of two, and the series of the area tangent."""
+    """Return the natural logarithm of a positive number, to 1e-15: from its power of two, and the series of the area tangent."""
     fraction, power = math.frexp(x)
     if fraction < math.sqrt(0.5):
         fraction, power = 2.0 * fraction, power - 1
@@ -69,11 +69,13 @@ def logarithm(x: float) -> float:
 
 
 def spectrum(values: Doubles, order: int) -> Doubles:
-    """Magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of two.
+    """Return the magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of
+    two.
 
-    Those of the first half, the frequencies up to Nyquist's. Of each 2^order neighbours the values are turned back by the phase to
-    the first; then all are the transforms of one size, by Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D.
-    Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967). Neighbours above the half mirror those below, as values are real.
+    The result is the first half, the frequencies up to Nyquist's. In each group of 2^order neighbouring frequencies, the values are
+    rotated by the phase to the first frequency; then all are transforms of one size, by Stockham's radix-2 algorithm (J. W. Cooley,
+    P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967). Neighbours in the upper half mirror the lower
+    half, because values are real.
     """
     size, neighbours = 1 << (len(values) - 1).bit_length(), 1 << order
     cosine, sine = _phases(size, neighbours)

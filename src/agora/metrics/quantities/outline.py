@@ -1,4 +1,4 @@
-"""Distances from the robot's outline: its polygon, or the disc of its radius where it has none or nobody recorded it."""
+"""Distances from the robot's outline: its polygon, or the disc of its radius if it has no polygon or none was recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def corners(recording: Recording) -> Doubles | None:
 
 @once
 def gaps(recording: Recording) -> Doubles:
-    """(T, P) distance from the robot's outline to the pedestrians' centres, m: negative inside, infinite for absent ones."""
+    """(T, P) distance from the robot's outline to the pedestrians' centres, m: negative inside, infinite if absent."""
     polygon, (x, y, distance) = corners(recording), offsets(recording)
     if polygon is None:
         return distance - recording.radius
@@ -41,13 +41,13 @@ def gaps(recording: Recording) -> Doubles:
 
 @once
 def surface_distances(recording: Recording) -> Doubles:
-    """(T, P) gap between the outlines of robot and pedestrian, m: negative where they overlap, infinite for absent ones."""
+    """(T, P) gap between the outlines of robot and pedestrian, m: negative if they overlap, infinite if absent."""
     return gaps(recording) - recording.pedestrian_radius
 
 
 @once
 def closest_surface(recording: Recording) -> Doubles:
-    """(T,) gap to the closest pedestrian's disc, m; infinite where there is none."""
+    """(T,) gap to the closest pedestrian's disc, m; infinite without pedestrians."""
     return closest(surface_distances(recording))
 
 
@@ -55,7 +55,7 @@ def closest_surface(recording: Recording) -> Doubles:
 def wall_gaps(recording: Recording) -> Doubles | None:
     """(T,) distance from the robot's outline to the nearest obstacle of the map, m; None without an obstacle.
 
-    A disc that overlaps one has a negative distance, a polygon has 0.
+    A disc that overlaps an obstacle has a negative distance, a polygon has 0.
     """
     if recording.map is None:
         return None
@@ -71,8 +71,8 @@ def wall_gaps(recording: Recording) -> Doubles | None:
 
 
 def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
-    """Return the time (T, P) until the robot's outline touches pedestrians' discs, s: 0 where they overlap, infinite where they do
-    not meet.
+    """Return the time (T, P) until the robot's outline touches pedestrians' discs, s: 0 if they overlap, infinite if they do not
+    meet.
 
     The disc's centre moves with a constant velocity relative to the robot, which keeps its heading; the outline grown by the disc's
     radius is bounded by the edges, moved outwards, and by a disc at each corner.
@@ -99,13 +99,13 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
 
 
 def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """Vectors (T, P) of the map frame, turned into the robot's."""
+    """Return vectors (T, P) of the map frame, rotated into the robot's frame."""
     cosine, sine = (part[:, None] for part in facing(recording))
     return cosine * x + sine * y, cosine * y - sine * x
 
 
 def _disc_times(x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, reach: Doubles, present: Bools) -> Doubles:
-    """Time until points (T, P) that move come within ``reach`` of the origin.
+    """Return the time until moving points (T, P) come within ``reach`` of the origin.
 
     Solves |p + v t| = reach for its smaller root, in the form that does not divide by the speed.
     """

@@ -1,7 +1,7 @@
-"""Quantities of a recording's samples, computed once for a recording.
+"""Quantities of a recording's samples, computed once per recording.
 
-Sample k stands for the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
-and read-only, so a recording must not be written to after its first metric.
+Sample k represents the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
+and read-only, so a recording must not be modified after its first metric.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agora.core.state import Array, Bools, Doubles
 from agora.metrics.quantities.arithmetic import direction, norm
 
 MOVING = 0.01
-"""Speed below which a robot has no direction of motion, m/s: rounding of its position would decide it."""
+"""Speed below which a robot has no direction of motion, m/s, because rounding of its position would decide it."""
 
 SPACING = 0.05
 """Distance between the points that curvature is computed from, m."""
@@ -97,7 +97,7 @@ def goal_distances(recording: Recording) -> Doubles:
 
 @once
 def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """Vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite for absent ones."""
+    """Return vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite if absent."""
     x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
     y = recording.pedestrian_position[:, :, 1] - recording.pose[:, 1, None]
     return x, y, np.where(recording.pedestrian_present, np.sqrt(x * x + y * y), np.inf)
@@ -105,12 +105,12 @@ def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
 
 @once
 def closest_centre(recording: Recording) -> Doubles:
-    """(T,) distance to the centre of the closest pedestrian, m; infinite where there is none."""
+    """(T,) distance to the centre of the closest pedestrian, m; infinite without pedestrians."""
     return closest(offsets(recording)[2])
 
 
 def closest(values: Array) -> Doubles:
-    """Smallest value in each row of (T, P), infinite in a row without columns."""
+    """Return the smallest value in each row of (T, P), infinite in a row without columns."""
     smallest: Doubles = np.min(values, axis=1, initial=np.inf)
     return smallest
 
@@ -121,30 +121,30 @@ def at_goal(recording: Recording) -> bool:
 
 
 def touched(recording: Recording) -> tuple[Contact, ...]:
-    """The contacts; none where nobody recorded them, as in bags of a real robot."""
+    """Return the contacts; empty if they were not recorded, as in bags of real robots."""
     contacts: tuple[Contact, ...] = getattr(recording, "contacts", ())
     return contacts
 
 
 def succeeded(recording: Recording) -> bool:
-    """Return whether the goal was reached and nothing touched, as far as anybody knows."""
+    """Return whether the goal was reached without contacts, as far as contacts were recorded."""
     return at_goal(recording) and not touched(recording)
 
 
 @once
 def somebody(recording: Recording) -> Bools:
-    """(T,) whether there is a pedestrian."""
+    """(T,) whether any pedestrian is present."""
     about: Bools = np.any(recording.pedestrian_present, axis=1)
     return about
 
 
 def row_sums(values: Doubles) -> Doubles:
-    """(T,) sums of the rows of (T, P), slot after slot, so that zeros of empty slots do not change how they round."""
+    """(T,) sums of the rows of (T, P), slot by slot, so that zeros of empty slots do not change the rounding."""
     return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
 
 
 def lowest(values: Array) -> Bools:
-    """(T, P) whether a value is the first smallest of its row; nowhere in a row of infinite values."""
+    """(T, P) whether a value is the first minimum of its row; nowhere in a row of infinite values."""
     first = np.zeros(values.shape, np.bool_)
     some = np.flatnonzero(np.isfinite(closest(values)))
     if len(some):
@@ -153,29 +153,31 @@ def lowest(values: Array) -> Bools:
 
 
 def anyone(recording: Recording) -> bool:
-    """Return whether there ever was a pedestrian."""
+    """Return whether a pedestrian was ever present."""
     return bool(recording.pedestrian_present.any())
 
 
 def average(recording: Recording, values: Any) -> float:
-    """Mean over time of (T,) values; that of the only sample where there is just one."""
+    """Return the mean over time of (T,) values; for a single sample, its value."""
     if len(values) == 1:
         return float(values[0])
     return weighted_mean(values[:-1], intervals(recording))
 
 
 def weighted_mean(values: Any, weights: Doubles) -> float:
-    """Mean of (N,) values, N > 0."""
+    """Return the mean of (N,) values, N > 0."""
     return float((values * weights).sum() / weights.sum())
 
 
 def duration(recording: Recording, condition: Bools) -> float:
-    """Time for which a condition (T,) held, s."""
+    """Return the time for which a condition (T,) held, s."""
     return float(intervals(recording)[condition[:-1]].sum())
 
 
 def stretches(condition: Bools) -> tuple[Array, Array, Array]:
-    """First sample, sample after the last, and column of each unbroken stretch of a condition (T, P); column by column, in time."""
+    """Return the first sample, the sample after the last, and the column of each unbroken stretch of a condition (T, P), sorted by
+    column and time.
+    """
     padded = np.zeros((condition.shape[1], len(condition) + 2), np.int8)
     padded[:, 1:-1] = condition.T
     change = np.diff(padded, axis=1)

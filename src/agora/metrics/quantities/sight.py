@@ -21,18 +21,18 @@ half the clearance, because the clearance is accurate only to a cell, and a whol
 
 
 def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks
-    the view.
+    """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks the
+    view.
 
     Args:
         chart: the map.
-        begin: (N, 2) m.
+        begin: (N, 2) starts of the rays, m.
         step: (N, 2) unit vectors.
         distance: (N,) lengths of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: along a side
+        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: the ray runs along a side
     enters = np.fmax(np.fmax(*sides[0].T), 0.0)
     leaves = np.fmin(np.fmin(*sides[1].T), distance)
     with np.errstate(invalid="ignore"):
@@ -45,7 +45,7 @@ def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
     Args:
         chart: the map; None for an empty plane.
         begin: (N, 2) ends of the lines, m.
-        offset: (N, 2) vectors from there to the other ends, m.
+        offset: (N, 2) vectors to the other ends, m.
     """
     if chart is None:
         return np.ones(len(begin), np.bool_)

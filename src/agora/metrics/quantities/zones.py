@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.state import Doubles
 
 INTIMATE, PERSONAL, SOCIAL = 0.45, 1.2, 3.6
-"""Where Hall's zones end, m."""
+"""Outer limits of Hall's zones, m."""
 
 
 BANDS = {
@@ -18,11 +18,11 @@ BANDS = {
     "social": (PERSONAL, SOCIAL),
     "public": (SOCIAL, math.inf),
 }
-"""Where each of Hall's zones begins and ends, m."""
+"""Inner and outer limits of each of Hall's zones, m."""
 
 
 def in_band(distance: Doubles, zone: str) -> Doubles:
-    """1 where distances (T,) are in a zone, else 0; infinite ones are public."""
+    """1 if distances (T,) are in a zone, else 0; infinite distances are public."""
     low, high = BANDS[zone]
     inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
     return inside

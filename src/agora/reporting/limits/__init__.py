@@ -1,1 +1,1 @@
-"""Limits: the difficulty at which a planner still succeeds half the time, measured, in words, drawn, and as a table."""
+"""Limits, the difficulty at which a planner still succeeds half the time: their measurement, words, charts and tables."""

@@ -2,8 +2,8 @@
 
 The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
 N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
-instead of rising. It cannot rise, whatever the data do. The difficulty x is a fraction of an axis, 0 at the easy end. All
-fits of a bootstrap are a single matrix product on the grid, so the fit neither diverges nor depends on a start value.
+instead of rising. It cannot rise, whatever the data. The difficulty x is a fraction of an axis, 0 at the easy end. All fits of a
+bootstrap are a single matrix product on the grid, so the fit neither diverges nor depends on a start value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agora.core.state import Array, Doubles
 __all__ = ["POINTS", "Fits", "fit"]
 
 POINTS: Doubles = np.linspace(0.0, 1.0, 41)
-"""Fractions of an axis at which curves are kept."""
+"""Fractions of an axis at which curves are stored."""
 
 _MIDDLES = np.linspace(-0.3, 1.3, 129)
 _WIDTHS = np.geomspace(0.015, 3.0, 13)

@@ -1,1 +1,1 @@
-"""Accounts of a server: people and their roles, their keys, what they own, and how much they may have."""
+"""Accounts of a server: people, their roles, keys, possessions and quotas."""

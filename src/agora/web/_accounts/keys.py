@@ -1,4 +1,4 @@
-"""Secrets that people hold: sessions of browsers, tokens of programs, invitations. The database knows their hashes alone."""
+"""Secrets that people hold: browser sessions, tokens of programs, invitations. The database stores only their hashes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agora.web._accounts.tables import INVITATION, SESSION, TOKEN, Key, User
 from agora.web._tables import now
 
 LIVES = {SESSION: timedelta(days=14), TOKEN: timedelta(days=90), INVITATION: timedelta(days=7)}
-"""Times for which keys open; that of a session begins anew while it is used."""
+"""Validity of keys; that of a session restarts whenever it is used."""
 
 OLDEST_SESSION = timedelta(days=90)
 """A session ends after this time, used or not."""
 
-_STEP = timedelta(hours=1)  # a session is written anew at most so often
-_SHOWN = 16  # signs of a hash that name a key on pages
+_STEP = timedelta(hours=1)  # shortest time between two updates of a session
+_SHOWN = 16  # characters of a hash that name a key on pages
 
 
 class Keys:
@@ -38,13 +38,13 @@ class Keys:
         self._engine = engine
 
     def make(self, kind: str, user: str = "", life: timedelta | None = None, **said: Any) -> str:
-        """Make a key, and return its secret, which nobody can read again.
+        """Create a key, and return its secret, which cannot be read again.
 
         Args:
             kind: kind of the key.
             user: name of the user.
-            life: time for which it opens; that of its kind where None.
-            said: further columns of it.
+            life: validity of the key; if None, that of its kind.
+            said: further columns of the key.
         """
         secret = secrets.token_urlsafe(32)
         key = Key(hash=hash_of(secret), kind=kind, user=user, created=now(), expires=now() + (life or LIVES[kind]), **said)
@@ -55,7 +55,7 @@ class Keys:
         return secret
 
     def user(self, kind: str, secret: str) -> User | None:
-        """Return the user whom a session or a token lets in; None where it is unknown or over, or the user is blocked."""
+        """Return the user of a session or token; None if it is unknown or expired, or the user is blocked."""
         with Session(self._engine, expire_on_commit=False) as session:
             mine = select(Key, User).join(User, User.name == Key.user)
             found = session.execute(mine.where(Key.hash == hash_of(secret), Key.kind == kind)).one_or_none()
@@ -68,19 +68,19 @@ class Keys:
             else:
                 changed = {"used": now()} if key.used is None or now() - key.used > _STEP else {}
         if changed:
-            with suppress(SQLAlchemyError), Session(self._engine) as session:  # a full disk keeps nobody out
+            with suppress(SQLAlchemyError), Session(self._engine) as session:  # a full disk must not lock people out
                 session.execute(update(Key).where(Key.hash == key.hash).values(**changed))
                 session.commit()
         return user
 
     def invitation(self, secret: str) -> Key | None:
-        """Return an invitation, used or over as it may be; None where there is none."""
+        """Return an invitation, even if used or expired; None if it is unknown."""
         with Session(self._engine, expire_on_commit=False) as session:
             key = session.get(Key, hash_of(secret))
         return key if key is not None and key.kind == INVITATION else None
 
     def all(self, kind: str, user: str = "") -> Sequence[Key]:
-        """Return the keys of a kind that still open, the newest first: those of a user, or of all where empty."""
+        """Return the valid keys of a kind, the newest first: those of a user, or of all users if empty."""
         wanted = [Key.kind == kind, Key.expires > now(), *([Key.user == user] if user else [])]
         if kind == INVITATION:
             wanted.append(Key.used.is_(None))
@@ -96,10 +96,10 @@ class Keys:
         self._delete(Key.user == user)
 
     def end_named(self, kind: str, name: str, user: str = "") -> None:
-        """End the key of a kind that pages call by a name.
+        """End the key of a kind with this name on pages.
 
         Raises:
-            UnknownNameError: there is none, or it is another user's.
+            UnknownNameError: the key does not exist, or belongs to another user.
         """
         known = {shown_name(key): key for key in self.all(kind, user)}
         if name not in known:
@@ -113,10 +113,10 @@ class Keys:
 
 
 def hash_of(secret: str) -> str:
-    """Return the hash of a secret: it is long and drawn, so that a quick one is enough."""
+    """Return the hash of a secret; secrets are long and random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def shown_name(key: Key) -> str:
-    """Return the name of a key on pages, which opens nothing."""
+    """Return the name of a key on pages, which does not grant access."""
     return key.hash[:_SHOWN]

@@ -1,4 +1,4 @@
-"""Owners of what pages keep in the server's folder, such as scenarios and worlds, and the room that it takes."""
+"""Owners of user content in the server's folder, such as scenarios and worlds, and its size."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agora.web._accounts.tables import Owned
 
 
 class Ownership:
-    """The things of a server that belong to somebody.
+    """The files and folders of a server that have owners.
 
     Args:
         engine: engine of the database.
-        places: for each kind of thing, the file or folder of a name; it may not be there.
+        places: for each kind of content, the function that returns the file or folder of a name, which may not exist.
     """
 
     def __init__(self, engine: Engine, places: Mapping[str, Callable[[str], Path]]) -> None:
@@ -28,11 +28,11 @@ class Ownership:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of things."""
+        """The kinds of owned content."""
         return tuple(self._places)
 
     def owner(self, kind: str, name: str) -> str | None:
-        """Return the name of the owner; empty for a thing of nobody, None for one that is not there."""
+        """Return the name of the owner; empty for content without owner, None if it does not exist."""
         if not self._places[kind](name).exists():
             return None
         with Session(self._engine) as session:
@@ -40,14 +40,14 @@ class Ownership:
             return found.owner if found is not None else ""
 
     def owners(self, kind: str) -> dict[str, str]:
-        """Return the names of the owners of all things of a kind that have one."""
+        """Return the names of the owners of all owned content of a kind."""
         with Session(self._engine) as session:
             return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
 
     def put(self, owner: str, *new: tuple[str, str]) -> None:
-        """Enter the owner of things that were just made, each a kind and a name; an empty name is nobody's.
+        """Record the owner of new content, given as kinds and names; an empty owner means no owner.
 
-        Where the database takes nothing, as on a full disk, the things go again, and its error is raised.
+        If the database cannot be written, as on a full disk, the content is removed again, and the error is raised.
         """
         try:
             with Session(self._engine) as session:
@@ -62,13 +62,13 @@ class Ownership:
             raise
 
     def forget(self, kind: str, name: str) -> None:
-        """Forget the owner of a thing that is gone; where that cannot be written, the next thing of the name has it written."""
+        """Forget the owner of removed content; if this cannot be written, the next content with this name overwrites the owner."""
         with suppress(SQLAlchemyError), Session(self._engine) as session:
             session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
             session.commit()
 
     def of(self, owner: str) -> list[Path]:
-        """Return the files and folders of somebody that are there."""
+        """Return the existing files and folders of an owner."""
         with Session(self._engine) as session:
             found = session.scalars(select(Owned).where(Owned.owner == owner)).all()
         places = [self._places[one.kind](one.name) for one in found if one.kind in self._places]
@@ -83,7 +83,7 @@ def _remove(place: Path) -> None:
 
 
 def size_of(place: Path) -> int:
-    """Return the number of bytes of a file, or of all files in a folder; what goes meanwhile counts nothing."""
+    """Return the number of bytes of a file, or of all files in a folder; files that disappear meanwhile do not count."""
     if not place.is_dir():
         return _bytes(place)
     return sum(_bytes(Path(folder) / name) for folder, _, names in os.walk(place) for name in names)

@@ -12,19 +12,21 @@ from starlette.concurrency import run_in_threadpool
 from agora.errors import InputError
 
 SHORTEST, LONGEST = 10, 200
-"""Fewest and most signs of a password; a longer one is refused unread, because hashing it could hold the server up."""
+"""Smallest and largest number of characters of a password; longer ones are refused unread, because hashing them could block the
+server.
+"""
 
 HASHER = PasswordHasher()
-"""Its costs are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
+"""Its cost parameters are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
 
-_AT_ONCE = 2  # hashes at a time: each takes 64 MiB
+_AT_ONCE = 2  # hashes computed at a time: each takes 64 MiB
 
 
 def check_password(password: str, name: str) -> None:
     """Refuse a password that is easy to guess, or too long to be hashed.
 
     Raises:
-        InputError: it is too short or too long, is the name, or repeats few signs.
+        InputError: it is too short or too long, equals the name, or repeats few characters.
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise InputError(f"password: expected {SHORTEST} to {LONGEST} signs, got {len(password)}")
@@ -35,14 +37,14 @@ def check_password(password: str, name: str) -> None:
 
 
 class Passwords:
-    """Hashes and checks passwords, few at a time; who has to wait holds up nobody else. Use it in the server's loop."""
+    """Hashes and checks passwords, few at a time, without blocking other requests. Use it in the server's loop."""
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     @cached_property
     def _nobody(self) -> str:
-        """The hash of nobody's password; it is made with the first password that is checked, whosever that is."""
+        """The hash for names without a user; it is made with the first password that is checked."""
         return HASHER.hash("the password of nobody")
 
     async def hash(self, password: str) -> str:
@@ -51,11 +53,11 @@ class Passwords:
             return await run_in_threadpool(HASHER.hash, _bytes(password))
 
     def is_old(self, hashed: str) -> bool:
-        """Return whether a hash was made at other costs than those of today."""
+        """Return whether a hash was made with other cost parameters than the present ones."""
         return HASHER.check_needs_rehash(hashed)
 
     async def fits(self, password: str, hashed: str) -> bool:
-        """Return whether a hash is of a password; with the hash of nobody, an empty text, it takes as long and is not."""
+        """Return whether a hash belongs to a password; with an empty hash, it takes equally long and returns False."""
         async with self._turns:
             nobody = await run_in_threadpool(lambda: self._nobody)
             return await run_in_threadpool(_fits, hashed or nobody, _bytes(password)) and hashed != ""

@@ -1,4 +1,4 @@
-"""People who ask a server, and the roles that say how much they may."""
+"""The people who use a server, and the roles that define their permissions."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from agora.yaml_tree import value_text
 LOOK, RUN, ADMINISTER = "look", "run", "administer"
 
 ROLES = (LOOK, RUN, ADMINISTER)
-"""Roles; each may do all that those before it may."""
+"""Roles; each includes the permissions of those before it."""
 
 LONGEST_NAME = 60
-"""Most signs of a person's name."""
+"""Largest number of characters of a person's name."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """A person who asks.
+    """A person who makes a request.
 
     Attributes:
-        name: name of the account; empty where the server has no accounts.
+        name: name of the account; empty if the server has no accounts.
         role: role of the person.
-        quotas: limits of the person; None where there are none.
+        quotas: limits of the person; None if there are none.
     """
 
     name: str = ""
@@ -37,16 +37,16 @@ class Person:
     quotas: Quotas | None = None
 
     def may(self, role: str) -> bool:
-        """Return whether the person may do what a role may."""
+        """Return whether the person has the permissions of a role."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def owns(self, owner: str) -> bool:
-        """Return whether the person may change what belongs to somebody, or to nobody."""
+        """Return whether the person may change content of an owner, which may be empty."""
         return self.role == ADMINISTER or (self.name != "" and self.name == owner)
 
 
 LOCAL_PERSON = Person()
-"""Whoever asks a server without accounts."""
+"""The person behind every request to a server without accounts."""
 
 
 def _person_of(asked: HTTPConnection) -> Person:
@@ -55,14 +55,14 @@ def _person_of(asked: HTTPConnection) -> Person:
 
 
 CurrentPerson = Annotated[Person, Depends(_person_of)]
-"""Parameter of a route: the person who asks, once `agora.web._guard` has let the request in."""
+"""Parameter of a route: the person behind the request, once `agora.web._guard` has accepted it."""
 
 
 def check_role(role: str) -> None:
-    """Refuse what is no role.
+    """Refuse unknown roles.
 
     Raises:
-        InputError: there is no such role.
+        InputError: the role is unknown.
     """
     if role not in ROLES:
         raise InputError(f"role: expected look, run or administer, got {value_text(role)}; {nearest(str(role), ROLES)}")
@@ -72,7 +72,7 @@ def clean_name(name: str) -> str:
     """Return a name for a person in its normal form.
 
     Raises:
-        InputError: it is empty or too long, or has signs that nobody sees.
+        InputError: it is empty or too long, or has invisible characters.
     """
     found = unicodedata.normalize("NFKC", name).strip()
     if not 1 <= len(found) <= LONGEST_NAME:
@@ -83,7 +83,7 @@ def clean_name(name: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the key of a name: names that differ in capitals alone have one key. Of what can be no name, it is empty."""
+    """Return the key of a name: names that differ only in case share a key. It is empty for invalid names."""
     try:
         return clean_name(name).casefold()
     except InputError:

@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from agora.web._accounts.people import ADMINISTER, LOOK, RUN, Person
 
 FORBIDDEN = 4403
-"""Code with which a socket is closed that a person's role does not open."""
+"""Code with which a socket is closed if the person's role does not permit it."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Permission:
     """The permission that a route requires.
 
     Attributes:
-        role: role that the route requires; empty where nobody need be signed in.
-        own: kind of the thing in its path that must be the person's own, for methods that are no sockets; empty for none.
+        role: role that the route requires; empty if no sign-in is required.
+        own: kind of the content in its path that must belong to the person, except for sockets; empty for none.
     """
 
     role: str = ""
@@ -107,7 +107,7 @@ PERMISSIONS = {
     "POST /api/scenarios/check": READ,
     "GET /api/scenarios/{name}": READ,
     "GET /api/worlds/{world}/scenarios/{name}": READ,
-    "PUT /api/scenarios/{name}": WRITE,  # which may be new: the route itself checks the owner
+    "PUT /api/scenarios/{name}": WRITE,  # the scenario may be new: the route itself checks the owner
     "DELETE /api/scenarios/{name}": Permission(RUN, "scenario"),
     "GET /api/scenarios/{name}/file": READ,
     "GET /api/suite-parts": READ,
@@ -118,14 +118,14 @@ PERMISSIONS = {
     "DELETE /api/suites/own/{name}": Permission(RUN, "suite"),
     "GET /api/suites/own/{name}/file": READ,
 }
-"""The permission that each route requires, by method (WS for a WebSocket) and path as the route declares it."""
+"""The permission that each route requires, by method (WS for a WebSocket) and path in the notation of the route."""
 
 WORDS = {LOOK: "look", RUN: "run things", ADMINISTER: "administer"}
-"""Roles in sentences."""
+"""Roles, worded for sentences."""
 
 
 def is_open(method: str, path: str) -> bool:
-    """Return whether a request needs nobody to be signed in: pages and their files, and the routes by which people sign in."""
+    """Return whether a request requires no sign-in: pages and their files, and the routes for signing in."""
     return not path.startswith("/api/") or PERMISSIONS.get(f"{method} {path}") == OPEN
 
 
@@ -133,8 +133,8 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
     """Return the check that FastAPI runs before every route.
 
     Args:
-        owners: for each kind of thing, the function from its name to that of its owner; None for a thing that is not there, for
-            which the route has its own message.
+        owners: for each kind of content, the function that returns the owner's name for a name; it returns None for missing
+            content, for which the route has its own message.
     """
 
     def check(asked: HTTPConnection) -> None:
@@ -156,16 +156,16 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
 
 
 def check_owner(person: Person, kind: str, name: str, owner: str | None) -> None:
-    """Refuse to change what is somebody else's.
+    """Refuse changes to content of another owner.
 
     Args:
-        person: person who asks.
-        kind: kind of the thing.
-        name: name of the thing.
-        owner: name of its owner, empty for nobody; None for a thing that is not there.
+        person: person who makes the request.
+        kind: kind of the content.
+        name: name of the content.
+        owner: name of its owner, empty for none; None for missing content.
 
     Raises:
-        HTTPException: it is not the person's.
+        HTTPException: it does not belong to the person.
     """
     if owner is not None and not person.owns(owner):
         whose = f"{owner}'s" if owner else "nobody's"

@@ -1,4 +1,4 @@
-"""The ledger: how much each person has, and the refusal of what would be too much."""
+"""The ledger: it tracks each person's usage, and refuses requests beyond the quotas."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Use:
     """The amounts that a person has, in the units of `agora.web.settings.Quotas`.
 
     Attributes:
-        runs: runs that wait or are under way.
+        runs: waiting and active runs.
         results: results of all runs, MiB.
-        uploads: own things that pages keep.
+        uploads: number of own files and folders that pages store.
         upload_size: size of these, MiB.
     """
 
@@ -36,12 +36,12 @@ class Use:
 
 
 class Ledger:
-    """The amounts that everybody has, and the refusals of what would be too much.
+    """The usage of all people, and the refusal of requests beyond the quotas.
 
     Args:
         queue: the queue of runs.
         folder: folder of the results.
-        things: what people own besides runs.
+        things: other content that people own.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, ownership: Ownership) -> None:
@@ -50,11 +50,13 @@ class Ledger:
         self._weighed: dict[str, tuple[object, int]] = {}
 
     def turn(self, person: Person) -> AbstractContextManager[Any]:
-        """Return the lock that a route holds from its check until it has added something: two requests at once may not both fit."""
+        """Return the lock that a route holds from its check until it has added something, so that simultaneous requests cannot
+        exceed a quota.
+        """
         return nullcontext() if person.quotas is None else self._turns.setdefault(person.name, threading.Lock())
 
     def use(self, name: str) -> Use:
-        """Return how much a person has."""
+        """Return a person's usage."""
         runs = self._queue.runs(name)
         own = self._ownership.of(name)
         return Use(
@@ -65,7 +67,7 @@ class Ledger:
         )
 
     def _weigh(self, run: Run) -> int:
-        """Return the bytes of a run's folder; a run that has ended is weighed once, and again where its folder changes."""
+        """Return the bytes of a run's folder; a finished run is measured once, and again if its folder changes."""
         folder = self._folder / run.id
         if run.state in (QUEUED, RUNNING):
             return size_of(folder)
@@ -80,15 +82,15 @@ class Ledger:
         return size
 
     def check_run(self, person: Person, episodes: int = 0, processors: int = 1) -> None:
-        """Refuse a run that would be too much for a person.
+        """Refuse a run that would exceed a person's quotas.
 
         Args:
-            person: person who asks.
-            episodes: episodes of the run, over all its planners.
-            processors: workers of the run times threads of each.
+            person: person who makes the request.
+            episodes: number of episodes of the run, over all its planners.
+            processors: number of workers of the run times threads of each.
 
         Raises:
-            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+            InputError: a quota would be exceeded; the message has the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -104,24 +106,24 @@ class Ledger:
             raise InputError(f"quota: {use.runs} of your {most.runs} runs wait or are under way; wait for one, or cancel it")
 
     def check_results(self, person: Person) -> None:
-        """Refuse what would write further results where a person has no room for them.
+        """Refuse requests that write results if a person's quota for results is used up.
 
         Raises:
-            InputError: the results take all that is allowed; the message says what is used, and what is allowed.
+            InputError: the results use the whole quota; the message has the usage and the limit.
         """
         if person.quotas is not None:
             _check_room(self.use(person.name), person.quotas)
 
     def check_upload(self, person: Person, size: int = 0, *, new: bool = True) -> None:
-        """Refuse a thing that would be too much for a person.
+        """Refuse content that would exceed a person's quotas.
 
         Args:
-            person: person who asks.
-            size: bytes of it; 0 where nobody knows before it is there.
-            new: whether there is one thing more.
+            person: person who makes the request.
+            size: size of the content, bytes; 0 if unknown before it exists.
+            new: whether the content is new.
 
         Raises:
-            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+            InputError: a quota would be exceeded; the message has the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -135,7 +137,7 @@ class Ledger:
             )
 
     def plain(self, person: Person) -> dict[str, Any]:
-        """Return quotas and use as pages read them."""
+        """Return quotas and usage in the format of pages."""
         quotas = None if person.quotas is None else asdict(person.quotas)
         return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
 

@@ -1,4 +1,4 @@
-"""Limits of how often somebody may ask: buckets of which each request takes a token, and which fill up evenly."""
+"""Rate limits: each request takes a token from a bucket, which refills at a constant rate."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Buckets:
     """Buckets of tokens, one for each key; a new one is full.
 
     Args:
-        rate: tokens that come into a bucket, 1/s.
-        size: most tokens in a bucket.
+        rate: rate at which a bucket refills, 1/s.
+        size: largest number of tokens in a bucket.
         clock: time, s.
     """
 
@@ -23,11 +23,11 @@ class Buckets:
         self._levels: dict[str, tuple[float, float]] = {}
 
     def take(self, key: str) -> float:
-        """Take a token; return the time to wait until there is one, s, which is 0 where one was taken."""
+        """Take a token; return 0 if one was available, else the time until the next one, s."""
         now = self._clock()
         level, since = self._levels.pop(key, (self._size, now))
         level = min(self._size, level + (now - since) * self._rate)
-        if len(self._levels) >= _MOST:  # of the oldest ones most are full again
+        if len(self._levels) >= _MOST:  # most of the oldest buckets are full again
             for old in list(self._levels)[: _MOST // 10]:
                 del self._levels[old]
         taken = level >= 1.0
@@ -40,7 +40,7 @@ class Buckets:
 
 
 def network_of(address: str) -> str:
-    """Return the key of an address: of IPv6 the network of a household, which has very many addresses."""
+    """Return the key of an address; for IPv6, it is the network of a household, which has very many addresses."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Restrictions of forms: a user names components and own things, but no files, programs or addresses of the server."""
+"""Restrictions of forms: users name components and their own content, but no files, programs or addresses of the server."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from agora.web._accounts.people import ADMINISTER, Person
 from agora.yaml_tree import value_text
 
 _OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
-"""Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""
+"""Characters of a path and of a YAML escape or tag that could hide one, and components that connect to other programs."""
 
 _OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> None:
-    """Refuse texts that lead out of what pages offer, but for an administrator, who may name all that the command line takes.
+    """Refuse texts that refer to anything that pages do not offer; administrators may use everything that the command line accepts.
 
     Args:
-        person: person who has filled in the form.
+        person: person who filled in the form.
         form: the form, plain data.
-        but: keys of texts that name nothing, such as a title.
+        but: keys of free texts, such as a title.
 
     Raises:
         InputError: a text names a file, a program or an address.
@@ -37,7 +37,7 @@ def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> No
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """All texts of plain data, keys as well, each with the key under which it stands."""
+    """Yield all texts of plain data, including keys, each with its key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):

@@ -18,13 +18,13 @@ class User(Base):
     """A person with an account.
 
     Attributes:
-        name: name as the person has typed it; it never changes.
-        key: name by which the person is found: of names that differ in capitals alone there is one.
+        name: name as the person entered it; it never changes.
+        key: name for look-ups: names that differ only in case share a key.
         role: role of the person (`agora.web._accounts.people.ROLES`).
         password: hash of the password.
-        blocked: whether the person may not come in.
+        blocked: whether the person is locked out.
         quotas: quotas that differ from the server's, by name.
-        created: time at which the invitation was taken.
+        created: time at which the invitation was accepted.
     """
 
     __tablename__ = "users"
@@ -39,17 +39,17 @@ class User(Base):
 
 
 class Key(Base):
-    """A secret that somebody holds; the database has its hash alone.
+    """A secret that a person holds; the database stores only its hash.
 
     Attributes:
         hash: SHA-256 of the secret, hexadecimal.
         kind: session of a browser, token of a program, or invitation.
-        user: name of the user; empty for an invitation of somebody new.
-        role: role that an invitation gives; empty where it leaves the role as it is, and for other kinds.
+        user: name of the user; empty for an invitation of a new person.
+        role: role that an invitation gives; empty if it does not change the role, and for other kinds.
         label: name of a token; for an invitation the name of the administrator, empty for the terminal.
-        created: time at which it was made.
-        expires: time from which on it opens nothing.
-        used: time at which an invitation was taken, or a token was last used.
+        created: time of creation.
+        expires: time at which the secret becomes invalid.
+        used: time at which an invitation was accepted, or a token was last used.
     """
 
     __tablename__ = "keys"
@@ -66,11 +66,11 @@ class Key(Base):
 
 
 class Owned(Base):
-    """A file or folder of the server that belongs to somebody.
+    """A file or folder of the server that has an owner.
 
     Attributes:
-        kind: kind of the thing, such as scenario or world.
-        name: name of the thing among those of its kind.
+        kind: kind of the content, such as scenario or world.
+        name: name of the content, unique within its kind.
         owner: name of the user.
     """
 

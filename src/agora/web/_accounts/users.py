@@ -1,4 +1,4 @@
-"""The people with an account, and the invitations by which they come and set their passwords."""
+"""The people with an account, and the invitations with which they create accounts and set passwords."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.web._tables import now
 from agora.web.settings import Quotas
 
 INVALID_INVITATION = "this invitation is unknown, was used, or is over; ask an administrator for another"
-"""Said of every invitation that opens nothing, whatever the reason."""
+"""Message for every invalid invitation, regardless of the reason."""
 
 
 class Users:
@@ -27,7 +27,7 @@ class Users:
 
     Args:
         engine: engine of the database.
-        quotas: quotas of whoever has no other ones.
+        quotas: default quotas.
     """
 
     def __init__(self, engine: Engine, quotas: Quotas) -> None:
@@ -39,7 +39,7 @@ class Users:
             return session.scalars(select(User).order_by(User.key)).all()
 
     def find(self, name: str) -> User | None:
-        """Return the user whom somebody calls by a name; None where there is none."""
+        """Return the user with this name, in any case; None if there is no such user."""
         with self._session() as session:
             return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
 
@@ -47,14 +47,14 @@ class Users:
         """Return the user of a name.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such user.
         """
         if (user := self.find(name)) is None:
             raise UnknownNameError("user", name, [one.name for one in self.all()])
         return user
 
     def person(self, user: User) -> Person:
-        """Return a user as one who asks."""
+        """Return a user as a person who makes requests."""
         return Person(user.name, user.role, None if user.role == ADMINISTER else self.quotas(user))
 
     def quotas(self, user: User) -> Quotas:
@@ -63,29 +63,29 @@ class Users:
 
     @property
     def has_administrator(self) -> bool:
-        """True where some administrator can come in."""
+        """True if some administrator can sign in."""
         return self._administrators() > 0
 
     def invite(self, role: str, user: str = "", by: str = "") -> str:
-        """Make an invitation, and return its secret.
+        """Create an invitation, and return its secret.
 
         Args:
-            role: role that it gives; empty for that which the user has.
-            user: name of a user who is to set another password; empty for somebody new.
-            by: name of the administrator who invites; empty at the terminal.
+            role: role that it gives; empty for the user's present role.
+            user: name of a user who should set a new password; empty for a new person.
+            by: name of the inviting administrator; empty at the terminal.
 
         Raises:
-            UnknownNameError: there is no such user. InputError: there is no such role.
+            UnknownNameError: there is no such user. InputError: the role is unknown.
         """
         if role or not user:
             check_role(role)
         return self._keys.make(INVITATION, self.get(user).name if user else "", role=role, label=by)
 
     def get_invitation(self, secret: str) -> Key:
-        """Return an invitation that can be taken.
+        """Return a valid invitation.
 
         Raises:
-            InputError: there is none, or it was taken already, or it is over.
+            InputError: the invitation is unknown, accepted already, or expired.
         """
         key = self._keys.invitation(secret)
         if key is None or key.used is not None or key.expires <= now():
@@ -93,15 +93,15 @@ class Users:
         return key
 
     def accept_invitation(self, secret: str, name: str, password: str) -> User:
-        """Take an invitation: make a user, or give one another password, which ends all that was open. It works once.
+        """Accept an invitation: create a user, or set a user's password, which ends all sessions and tokens. It works once.
 
         Args:
             secret: secret of the invitation.
-            name: name of somebody new.
+            name: name of a new user.
             password: hash of the password.
 
         Raises:
-            InputError: the invitation cannot be taken, or the name is one's already; the invitation stays.
+            InputError: the invitation is invalid, or the name is taken; the invitation stays valid.
         """
         key = self.get_invitation(secret)
         name = key.user or clean_name(name)
@@ -122,17 +122,17 @@ class Users:
         return self.get(name)
 
     def set_password(self, name: str, hashed: str, *, ends: bool = True) -> None:
-        """Give a user another password, or another hash of it; another password ends all that was open."""
+        """Set a user's password, or renew its hash; a new password ends all sessions and tokens."""
         self._set(name, password=hashed)
         if ends:
             self._keys.end_all(name)
 
     def change(self, name: str, fields: dict[str, Any]) -> User:
-        """Change role, quotas, or whether a user is blocked, which ends all that was open.
+        """Change a user's role or quotas, or block the user, which ends all sessions and tokens.
 
         Raises:
             UnknownNameError: there is no such user.
-            InputError: a field is unknown or wrong, or nobody could administer any more.
+            InputError: a field is unknown or wrong, or no administrator would be left.
         """
         user = self.get(name)
         wanted = build(fields, dict[str, Any], "user")

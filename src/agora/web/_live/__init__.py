@@ -1,1 +1,1 @@
-"""Live episodes: each in a process of its own, watched and driven from pages."""
+"""Live episodes: each runs in its own process, watched and driven from pages."""

@@ -1,4 +1,4 @@
-"""Drives by hand, kept as runs: their rows stand beside those of planners, and learners read them as demonstrations."""
+"""Manual drives, stored as runs: their rows can be compared with those of planners, and learners read them as demonstrations."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from agora.tasks.suite import Suite
 from agora.world.start import Start
 
 LABEL = "driven by hand"
-"""Label of a person as a planner."""
+"""Label of a person in the role of a planner."""
 
 
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:
-    """Write an episode that a person drove as a run of its own, with its report.
+    """Write an episode that a person drove as a separate run, with its report.
 
-    Its record says what decided the episode as that of a benchmark does, so that a comparison pairs it with planners' episodes.
+    Its record has the same data as a benchmark's, so that a comparison pairs it with planners' episodes.
 
     Args:
-        folder: folder of the run, which is made.
+        folder: folder of the run, which is created.
         suite: suite of the episode.
         stage: name of its stage.
-        episode: number of it.
-        start: start of it.
-        recordings: recordings of its robots.
+        episode: number of the episode.
+        start: start of the episode.
+        recordings: recordings of the episode's robots.
 
     Raises:
         ResultsError: the folder cannot be used.

@@ -1,8 +1,7 @@
-"""A live episode, in a process of its own: it runs at the pace of the clock, and does as its watchers ask.
+"""A live episode, in a separate process: it runs at the pace of the clock, and follows its watchers' wishes.
 
-Nothing of it enters a result. `agora.episode.Episodes` runs it as a benchmark does; here each control period waits for its time.
-The server is at the other end of a pipe: wishes come in (`agora.web._live.teleoperation`), texts and frames go out
-(`agora.web._live.messages`).
+It never enters results. `agora.episode.Episodes` runs it as in a benchmark; here each control period waits for its time. A pipe
+connects it to the server: wishes come in (`agora.web._live.teleoperation`), texts and frames go out (`agora.web._live.messages`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from agora.web._live.teleoperation import EpisodeChangeError, TeleoperatedPlanne
 from agora.web._runs.queue import fresh_id
 from agora.world.start import Start
 
-_LATE = 0.5  # s that the episode may be behind the clock and catch up
+_LATE = 0.5  # s, largest delay that the episode catches up with
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class LiveForm:
 
     Attributes:
         suite: name of the suite.
-        planner: planner as `agora run` takes it; of no account where a person drives.
-        stage: name of the stage; the first of the suite where empty.
+        planner: planner, in the format of `agora run`; ignored if a person drives.
+        stage: name of the stage; if empty, the first of the suite.
         episode: number of the episode in its stage.
         seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
         drive: whether a watcher drives the robot.
-        label: label of the planner; its text where empty.
+        label: label of the planner; if empty, its text.
     """
 
     suite: str
@@ -62,7 +61,7 @@ class LiveForm:
         """Return the suite and the name of the stage.
 
         Raises:
-            InputError: there is no such suite, stage or planner.
+            InputError: the suite, stage or planner is unknown.
         """
         suite = with_seed(load_suite(self.suite), self.seed)
         if not self.drive:
@@ -72,12 +71,12 @@ class LiveForm:
 
 
 def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
-    """Play episodes until the pipe closes: the entry of the process.
+    """Play episodes until the pipe closes: the entry point of the process.
 
     Args:
         form: the first episode.
         pipe: pipe to the server.
-        runs: folder of the server's runs; drives by hand are kept there.
+        runs: folder of the server's runs; manual drives are stored there.
     """
     teleoperation = Teleoperation()
     live = _Live(form, teleoperation, pipe, runs)
@@ -95,22 +94,22 @@ def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
 
 
 class _Notice(logging.Handler):
-    """Tells watchers that kernels are compiled."""
+    """Tells watchers that kernels are being compiled."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__()
         self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it; each line of the log is another function."""
+        """Send a notice; each line of the log is one compiled function."""
         self._say("compiling kernels; the first time on a machine this takes a minute or two")
 
 
 class _Live:
-    """The episodes that watchers ask for, one after another.
+    """The requested episodes, one after another.
 
     Args:
-        form: the first.
+        form: request for the first episode.
         teleoperation: wishes of the watchers.
         pipe: pipe to the server.
         runs: folder of the server's runs.
@@ -123,7 +122,7 @@ class _Live:
         self._encode_frame: Callable[[], bytes] = bytes
 
     def listen(self) -> None:
-        """Take wishes; the process ends where the server is gone."""
+        """Receive wishes; the process ends if the server is gone."""
         try:
             while True:
                 wish = self._pipe.recv()
@@ -135,11 +134,11 @@ class _Live:
             os._exit(0)
 
     def say(self, **live: Any) -> None:
-        """Tell watchers how the episode stands."""
+        """Send the state of the episode to watchers."""
         self._send(json.dumps({"live": live}))
 
     def _send_pace(self, **live: Any) -> None:
-        """Tell watchers whether time stands, and for what, with other things that are to be told."""
+        """Tell watchers whether time is paused, and why, together with other messages."""
         teleoperation = self._teleoperation
         self.say(
             state="paused" if teleoperation.paused or teleoperation.held else "running",
@@ -184,7 +183,7 @@ class _Live:
                 number += other.offset
 
     def _keep_drive(self, suite: Suite, stage: str, number: int, start: Start, recordings: list[Recording]) -> None:
-        """Keep a drive as a run, and tell the server."""
+        """Store a drive as a run, and notify the server."""
         id = fresh_id()
         try:
             write_drive(self._runs / id, suite, stage, number, start, recordings)
@@ -196,7 +195,7 @@ class _Live:
         self._send(json.dumps({"kept": {"id": id, "title": title, "form": form, "count": len(recordings)}}))
 
     def _show_and_wait(self, what: str) -> None:
-        """Show the moment, and wait for its time, before a step of the world."""
+        """Send the present frame, and wait for its time, before a step of the world."""
         if what != WORLD:
             return
         self._send(self._encode_frame())

@@ -1,4 +1,4 @@
-"""A live episode as a page reads it: its surroundings once, as JSON, then its moments, as messages of `agora.wire`."""
+"""A live episode in the format of pages: its surroundings once, as JSON, then its frames, as messages of `agora.wire`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_scene(start: Start, title: str, control: float, *, drive: bool) -> 
 
     Args:
         start: start of the episode.
-        title: title that people read.
+        title: title for people.
         control: control period, s.
         drive: whether a watcher drives the robot.
     """
@@ -50,7 +50,7 @@ def describe_scene(start: Start, title: str, control: float, *, drive: bool) -> 
 
 
 def _body(robot: RobotStart) -> dict[str, Any]:
-    """The shape of a robot, and its last goal."""
+    """Return the shape of a robot, and its last goal."""
     return {
         "radius": robot.model.radius,
         "outline": np.round(np.reshape(robot.model.footprint, (-1, 2)), 3).tolist(),
@@ -59,7 +59,7 @@ def _body(robot: RobotStart) -> dict[str, Any]:
 
 
 def _lidar(lidar: Lidar | None) -> dict[str, Any] | None:
-    """The pose of a lidar in the robot's frame, the first angle of its beams and the step to the next, and its range."""
+    """Return the pose of a lidar in the robot's frame, the first angle of its beams, their angular step, and its range."""
     if lidar is None:
         return None
     angles = lidar.angles
@@ -68,16 +68,16 @@ def _lidar(lidar: Lidar | None) -> dict[str, Any] | None:
 
 
 def _door(door: Door | None) -> dict[str, Any] | None:
-    """The ends and the thickness of a door that moves."""
+    """Return the ends and the thickness of a moving door."""
     return None if door is None else {"ends": door.ends.round(3).tolist(), "thickness": door.thickness}
 
 
 class FrameEncoder:
-    """The moments of an episode that runs alone.
+    """Encodes the frames of a single episode.
 
     Args:
         episodes: the episode.
-        start: its start.
+        start: start of the episode.
     """
 
     def __init__(self, episodes: Episodes, start: Start) -> None:
@@ -85,7 +85,7 @@ class FrameEncoder:
         self._names = [f"robot_{k}" for k in range(len(start.robots))]
 
     def encode(self) -> bytes:
-        """Return the message of the present moment, whole by itself: a watcher may miss any of them."""
+        """Return the message of the present frame; each message is self-contained, because watchers may miss some."""
         batch, world = self._batch, self._batch.world
         step = int(world.status.clock.step[0])
         people, robots = world.pedestrians, world.robots

@@ -1,4 +1,4 @@
-"""Pictures of episodes as they begin, put together in a process of their own, so that none takes for ever or all memory."""
+"""Pictures of the first moment of episodes, created in a separate process with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agora.web._user_content.suites import Suites
 from agora.world.start import Start
 
 PATIENCE = 90.0
-"""Time after which an episode that is not put together is given up, s; kernels may have to be compiled before the first."""
+"""Time after which an episode that could not be created is given up, s; kernels may have to be compiled before the first."""
 
 MEMORY = 8 << 30
-"""Most memory of the process, bytes."""
+"""Memory limit of the process, bytes."""
 
 _MOST_WAYS = 60
-_SOON = 0.4  # s in which a recorded pedestrian shows where it goes
+_SOON = 0.4  # s from which the direction of a recorded pedestrian is taken
 
 
 class Previews:
-    """The process that puts episodes together; it begins with the first picture, and anew after one that was given up.
+    """The process that creates episodes; it starts with the first picture, and restarts after a picture was given up.
 
     Args:
         folder: the server's folder.
@@ -42,15 +42,15 @@ class Previews:
         self._pipe: Connection | None = None
 
     def picture(self, content: Mapping[str, Any], stage: str, episode: int) -> dict[str, Any]:
-        """Return an episode of a suite as it begins.
+        """Return the first moment of an episode of a suite.
 
         Args:
             content: the suite, plain data.
             stage: name of the stage.
-            episode: number of the episode; begun anew after the last.
+            episode: number of the episode; wraps around after the last.
 
         Raises:
-            InputError: the suite is wrong, or the episode cannot be put together, or takes too long.
+            InputError: the suite is wrong, or the episode cannot be created, or takes too long.
         """
         if not self._lock.acquire(timeout=PATIENCE):
             raise InputError("the server makes other pictures; try again")
@@ -63,7 +63,7 @@ class Previews:
         return answer
 
     def start(self) -> None:
-        """Begin the process where there is none: it takes seconds to be ready."""
+        """Start the process unless it runs: it takes seconds to become ready."""
         with self._lock:
             self._running_process()
 
@@ -98,7 +98,7 @@ class Previews:
 
 
 def _serve(folder: Path, pipe: Connection) -> None:
-    """Answer until the pipe closes: the entry of the process."""
+    """Answer until the pipe closes: the entry point of the process."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     suites = Suites(folder)
     while True:
@@ -133,7 +133,7 @@ def _picture(suites: Suites, content: Mapping[str, Any], name: str, episode: int
 
 
 def _people(start: Start) -> dict[str, Any]:
-    """The pedestrians who are there as the episode begins, their ways where these can be told apart, and the number of others."""
+    """Return the pedestrians present at the start of an episode, their paths if few enough, and the number of later ones."""
     people, recorded = start.pedestrians, _recorded(start)
     there = [k for k in range(len(people.id)) if people.enters[k] <= 0.0]
     bodies = [_body(people.id[k], people.position[k], people.heading[k], people.radius[k], people.state[k]) for k in there]
@@ -143,7 +143,7 @@ def _people(start: Start) -> dict[str, Any]:
 
 
 def _recorded(start: Start) -> list[dict[str, Any]]:
-    """The recorded pedestrians who are there as the episode begins, each facing where it goes."""
+    """Return the recorded pedestrians present at the start of an episode, each facing in its direction of motion."""
     found, replay = list[dict[str, Any]](), start.replay
     if replay is None:
         return []
@@ -160,7 +160,7 @@ def _recorded(start: Start) -> list[dict[str, Any]]:
 
 
 def _body(id: int, place: Sequence[float] | Doubles, heading: float, radius: float, state: int) -> dict[str, Any]:
-    """A pedestrian as the painter draws it."""
+    """Return a pedestrian in the painter's format."""
     x, y = place
     said = {"x": x, "y": y, "heading": heading, "radius": radius}
     return {"id": int(id), "state": int(state)} | {name: round(float(value), 3) for name, value in said.items()}

@@ -1,4 +1,4 @@
-"""The live episodes of a server: a process each, and any number of watchers, of whom none can hold up the others."""
+"""The live episodes of a server: each has a process and any number of watchers, which cannot slow each other down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.web._live.episode import LiveForm, play
 from agora.web._user_planners.policies import Policies
 
 ALONE = 60.0
-"""A live episode that nobody has watched for so long is ended, s."""
+"""A live episode without watchers for this time is ended, s."""
 
 STARTING, RUNNING, PAUSED, ENDED, FAILED = "starting", "running", "paused", "ended", "failed"
 
@@ -26,7 +26,7 @@ _MOST_TEXTS = 200
 
 
 class Watcher:
-    """One who watches: it gets every text, and of the moments the newest that there is when it is ready for one."""
+    """A watcher: it receives every text, but only the newest frame when it is ready for one."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -34,7 +34,7 @@ class Watcher:
         self._came = asyncio.Event()
 
     def tell(self, message: str | bytes) -> None:
-        """Leave a message; call it in the loop's thread."""
+        """Queue a message; call it in the loop's thread."""
         if isinstance(message, bytes):
             self._moment = message
         else:
@@ -57,16 +57,16 @@ class LiveSession:
     """A live episode.
 
     Args:
-        form: request for it.
-        played: the same, with its suite as a file where it is a scenario of the server's.
+        form: request for the episode.
+        played: the same request, with its suite as a file if it is a scenario of the server.
         runs: folder of the server's runs.
-        owner: name of the user who began it; empty where nobody has an account.
-        changed: is called in the loop's thread when its state changes.
-        kept: is called in a thread of its own with what is said of a drive that was kept.
+        owner: name of the user who started it; empty on a server without accounts.
+        changed: called in the loop's thread when its state changes.
+        kept: called in a separate thread with the description of a stored drive.
 
     Attributes:
-        id: name of it.
-        state: state of it.
+        id: name of the episode.
+        state: state of the episode.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class LiveSession:
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
 
     def plain(self) -> dict[str, Any]:
-        """The live episode as pages read it."""
+        """Return the live episode in the format of pages."""
         said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
         return {**said, "form": asdict(self.form), **self._told}
 
     def watch(self) -> Watcher:
-        """Return a new watcher, who is told how things stand."""
+        """Return a new watcher, which receives the present state."""
         watcher = Watcher()
         self.watchers.add(watcher)
         if self._scene:
@@ -110,14 +110,14 @@ class LiveSession:
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        """A watcher goes; a drive stands when the last one does, so that an abandoned one has no end that is kept."""
+        """Remove a watcher; a manual drive pauses without watchers, so that an abandoned drive is not stored with its end."""
         self.watchers.discard(watcher)
         if self.form.drive and not self.watchers and self.state != ENDED:
             self.do({"do": "hold"})
         self._change()
 
     def do(self, wish: Any) -> None:
-        """Hand on a wish of a watcher; a process that is gone hears nothing."""
+        """Forward a watcher's wish; without a process, do nothing."""
         if isinstance(wish, dict):
             try:
                 self._pipe.send(wish)
@@ -125,11 +125,11 @@ class LiveSession:
                 return
 
     def end(self) -> None:
-        """End it at once."""
+        """End the episode at once."""
         self._process.kill()
 
     def _listen(self, pipe: Connection) -> None:
-        """Hand on what the process says; in a thread of its own."""
+        """Forward messages of the process; runs in a separate thread."""
         try:
             while True:
                 message = pipe.recv()
@@ -181,11 +181,11 @@ class LiveSessions:
     """The live episodes of a server.
 
     Args:
-        most: most at a time.
+        most: largest number at a time.
         runs: folder of the server's runs.
-        changed: is called in the loop's thread when the state of one changes.
-        kept: is called in a thread of its own with what is said of a drive that was kept.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        changed: called in the loop's thread when the state of an episode changes.
+        kept: called in a separate thread with the description of a stored drive.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
         policies: policies of the server.
     """
 
@@ -204,16 +204,17 @@ class LiveSessions:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def begin(self, form: LiveForm, owner: str = "", most: int | None = None, instead: Collection[str] = ()) -> LiveSession:
-        """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
+        """Start a live episode; at the limit, an episode without watchers ends to make room.
 
         Args:
-            form: request for it, whose suite, stage and planner are there (`LiveForm.resolve`, which takes long).
-            owner: name of the user who begins it; empty where nobody has an account.
-            most: most of this user at a time; as many as there may be of all where None.
-            instead: live episodes of this user that make room, too, where only one person watches them: who asks for the new one.
+            form: request, whose suite, stage and planner exist (checked by `LiveForm.resolve`, which takes long).
+            owner: name of the user who starts it; empty on a server without accounts.
+            most: largest number of this user at a time; None for the limit of the server.
+            instead: live episodes of this user that may also end, if only one person watches them: the person who makes the
+                request.
 
         Raises:
-            InputError: the form asks for what there is not, or there are as many as may be, all watched.
+            InputError: the form refers to something unknown, or the limit is reached and all episodes are watched.
         """
         played = self.resolve_names(form)
         mine = [live for live in self._sessions.values() if live.owner == owner]
@@ -228,45 +229,45 @@ class LiveSessions:
         return live
 
     def _make_room(self, among: list[LiveSession], instead: Collection[str], otherwise: str) -> None:
-        """End a live episode that nobody watches, or one of some that one person watches."""
+        """End a live episode without watchers, or one of the given episodes with a single watcher."""
         idle = next((live for live in among if len(live.watchers) <= (live.id in instead)), None)
         if idle is None:
             raise InputError(otherwise)
         self.end(idle.id)
 
     def resolve_names(self, form: LiveForm) -> LiveForm:
-        """Return a form with its suite and its policy as files where they are the server's own.
+        """Return a form with files instead of names if its suite or policy belongs to the server.
 
         Raises:
-            InputError: there is no such scenario or policy.
+            InputError: the scenario or policy is unknown.
         """
         planner = self._policies.planner(form.planner)
         label = self._policies.label(planner.replace("/", "|"))
         return replace(form, suite=self._suite(form.suite), planner=planner, label=label)
 
     def all(self) -> list[LiveSession]:
-        """All of them, the oldest first."""
+        """Return all live episodes, the oldest first."""
         return list(self._sessions.values())
 
     def get(self, id: str) -> LiveSession:
         """Return a live episode.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no live episode of this name.
         """
         if id not in self._sessions:
             raise UnknownNameError("live episode", id, self._sessions)
         return self._sessions[id]
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a live episode's owner, empty for nobody; None where there is no such episode."""
+        """Return the name of a live episode's owner, empty for none; None if there is no such episode."""
         return self._sessions[id].owner if id in self._sessions else None
 
     def end(self, id: str) -> None:
         """End a live episode.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no live episode of this name.
         """
         self.get(id).end()
         del self._sessions[id]
@@ -274,12 +275,12 @@ class LiveSessions:
             timer.cancel()
 
     def close(self) -> None:
-        """End all of them."""
+        """End all live episodes."""
         for id in list(self._sessions):
             self.end(id)
 
     def _note_change(self, live: LiveSession) -> None:
-        """Tell the server, and end one that nobody watches for long."""
+        """Notify the server, and end an episode that nobody watches for long."""
         self._changed(live)
         if live.id not in self._sessions:
             return

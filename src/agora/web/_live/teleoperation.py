@@ -1,4 +1,4 @@
-"""The wishes of whoever watches a live episode, and the planner of a robot that a person drives."""
+"""The wishes of watchers of a live episode, and the planner of a robot that a person drives."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SPEEDS = (0.1, 16.0)
 
 
 class EpisodeChangeError(Exception):
-    """Another episode is to begin.
+    """Raised to start another episode.
 
     Args:
-        offset: number of it, from the one that is left: 0 for the same again.
+        offset: number of the new episode relative to the present one: 0 repeats it.
     """
 
     def __init__(self, offset: int) -> None:
@@ -30,13 +30,13 @@ class EpisodeChangeError(Exception):
 
 
 class Teleoperation:
-    """Takes wishes from one thread, and lets another wait for its time accordingly.
+    """Receives wishes in one thread, and makes another thread wait accordingly.
 
     Attributes:
-        paused: whether time stands.
-        held: whether time stands until the person drives.
+        paused: whether time is paused.
+        held: whether time is paused until the person drives.
         speed: pace, as a multiple of the clock's.
-        shares: (3,) vx, vy, omega that a person asks for, as shares of the robot's limits, -1 to 1.
+        shares: (3,) requested vx, vy and omega, as shares of the robot's limits, -1 to 1.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Teleoperation:
         self._changed = threading.Condition()
 
     def apply(self, wish: Mapping[str, Any]) -> None:
-        """Do as somebody asks; what is no wish is left alone.
+        """Apply a wish; invalid wishes are ignored.
 
         Args:
             wish: ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with ``twist``, three
@@ -74,10 +74,10 @@ class Teleoperation:
             self._changed.notify_all()
 
     def wait(self, until: float) -> None:
-        """Wait until a time of `time.monotonic`; while time stands, until somebody asks for a step.
+        """Wait until a time of `time.monotonic`; while paused, until a step is requested.
 
         Raises:
-            EpisodeChangeError: another episode is to begin.
+            EpisodeChangeError: another episode should start.
         """
         with self._changed:
             while True:
@@ -105,7 +105,7 @@ class TeleoperatedPlanner:
     declares = Declaration(turns_at_goal=True)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the shares of the robots' limits that the person asks for."""
+        """Return the requested shares of the robots' limits."""
         limits, (vx, vy, omega) = observation.limits, self.teleoperation.shares
         ahead = -vx * limits.min_vx if vx < 0 else vx * limits.max_vx
         return Answer(np.stack([ahead, vy * limits.max_vy, omega * limits.max_omega], 1).astype(np.float32), memory)

@@ -1,1 +1,1 @@
-"""The routes of the HTTP interface, a module for each subject."""
+"""The routes of the HTTP interface, one module per subject."""

@@ -1,4 +1,4 @@
-"""The routes by which people come in, and look after their own account."""
+"""The routes for signing in and for managing one's own account."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
 WRONG_CREDENTIALS = "name or password is wrong"
-"""Said of every name and password that do not open, whichever is wrong."""
+"""Message for every invalid name or password, regardless of which is wrong."""
 
 _MOST_TOKENS = 20
 
 
 class _SignIn:
-    """Signs people in: begins sessions, and limits how often somebody may try.
+    """Signs people in: starts sessions, and limits the rate of attempts.
 
     Args:
         settings: settings of the server.
         users: people with an account.
-        keys: their keys.
+        keys: keys of the people.
     """
 
     def __init__(self, settings: Settings, users: Users, keys: Keys) -> None:
@@ -53,7 +53,7 @@ class _SignIn:
         self._attempts = Buckets(rates.attempts / 60.0, rates.attempts_burst)
 
     def count(self, request: Request, name: str = "") -> None:
-        """Count an attempt of an address, and one with a name; refuse it where there were too many."""
+        """Count an attempt for an address and for a name; refuse it if there were too many."""
         address = request.client.host if request.client else ""
         for key in [f"address {network_of(address)}", *([f"name {name}"] if name else [])]:
             if wait := self._attempts.take(key):
@@ -63,7 +63,7 @@ class _SignIn:
         """Return the user of a name and a password.
 
         Raises:
-            RefusedError: one of them is wrong, or there were too many attempts, or the account is blocked.
+            RefusedError: the name or password is wrong, or there were too many attempts, or the account is blocked.
         """
         self.count(request, key_of(name) or "nobody")
         user = await run_in_threadpool(self._users.find, name)
@@ -76,7 +76,7 @@ class _SignIn:
         return user
 
     async def open(self, request: Request, response: Response, user: User) -> None:
-        """Begin a session, and end that which the browser had."""
+        """Start a session, and end the browser's previous one."""
         if (old := secret_of(request)) != "":
             await run_in_threadpool(self._keys.end, old)
         secret = await run_in_threadpool(self._keys.make, SESSION, user.name)
@@ -85,7 +85,7 @@ class _SignIn:
 
 
 def add_accounts(app: FastAPI, settings: Settings, users: Users, keys: Keys, ledger: Ledger) -> None:
-    """Add the routes by which people come in, and look after their own account."""
+    """Add the routes for signing in and for managing one's own account."""
     sign_ins = _SignIn(settings, users, keys)
     _add_sessions(app, settings, users, keys, sign_ins)
     _add_invitations(app, users, sign_ins)
@@ -97,14 +97,16 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.get("/api/me", response_model=Me)
     def me(request: Request) -> dict[str, Any]:
-        """The person who asks: whether the server has ``accounts``, ``name`` and ``role``; both empty for who is not signed in."""
+        """The person who makes the request: whether the server has ``accounts``, ``name`` and ``role``; both are empty without
+        sign-in.
+        """
         person: Person | None = request.state.person
         who = {"name": person.name, "role": person.role} if person else {"name": "", "role": ""}
         return {"accounts": settings.accounts, **who}
 
     @app.post("/api/session", response_model=Me)
     async def sign_in(request: Request, response: Response, fields: SignIn) -> dict[str, Any]:
-        """Sign in: ``name`` and ``password``. The answer sets the cookie of a session."""
+        """Sign in with ``name`` and ``password``. The response sets the cookie of a session."""
         _check_accounts(settings)
         user = await sign_ins.sign_in(request, fields.name, fields.password)
         if sign_ins.passwords.is_old(user.password):
@@ -115,25 +117,25 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.delete("/api/session", status_code=204)
     def sign_out(request: Request, response: Response) -> None:
-        """Sign out: the session of the cookie ends."""
+        """Sign out: end the session of the cookie."""
         if (secret := secret_of(request)) != "":
             keys.end(secret)
         response.delete_cookie(cookie_of(request), httponly=True, samesite="strict", secure=is_safe(request))
 
 
 def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
-    """Add the routes by which invitations are taken."""
+    """Add the routes for accepting invitations."""
 
     @app.post("/api/invitation/look", response_model=Offer)
     def look(request: Request, fields: OfferRequest) -> dict[str, Any]:
-        """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who is to set another password."""
+        """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who should set a new password."""
         sign_ins.count(request)
         key = users.get_invitation(fields.token)
         return {"role": key.role, "name": key.user, "expires": iso_time(key.expires)}
 
     @app.post("/api/invitation", status_code=201, response_model=Me)
     async def take(request: Request, response: Response, fields: Acceptance) -> dict[str, Any]:
-        """Take an invitation: ``token``, ``name`` and ``password``. The answer sets the cookie of a session."""
+        """Accept an invitation with ``token``, ``name`` and ``password``. The response sets the cookie of a session."""
         sign_ins.count(request)
         token, password = fields.token, fields.password
         key = await run_in_threadpool(users.get_invitation, token)
@@ -151,7 +153,7 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
 
     @app.get("/api/me/account", response_model=Account)
     def account(person: CurrentPerson) -> dict[str, Any]:
-        """The own account: quotas and what is used of them, None where there are none; tokens."""
+        """Your account: quotas and usage, None if there are none; tokens."""
         _check_name(person)
         return {**ledger.plain(person), "tokens": [_plain(key) for key in keys.all(TOKEN, person.name)]}
 
@@ -162,7 +164,7 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
         person: CurrentPerson,
         fields: PasswordChange,
     ) -> dict[str, Any]:
-        """Change the own password: ``old`` and ``new``. Every other session, and every token, ends."""
+        """Change your password from ``old`` to ``new``. All other sessions and all tokens end."""
         _check_name(person)
         new = fields.new
         user = await sign_ins.sign_in(request, person.name, fields.old)
@@ -173,7 +175,7 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
 
     @app.post("/api/me/tokens", status_code=201, response_model=NewSecret)
     def make(person: CurrentPerson, fields: TokenRequest) -> dict[str, Any]:
-        """Make a token for programs: ``name`` and ``days``. The answer has the ``token``, which is never shown again."""
+        """Create a token for programs with ``name`` and ``days``. The response has the ``token``, which is never shown again."""
         _check_name(person)
         label = clean_name(fields.name)
         if len(keys.all(TOKEN, person.name)) >= _MOST_TOKENS:
@@ -182,13 +184,13 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
 
     @app.delete("/api/me/tokens/{name}", status_code=204)
     def revoke(person: CurrentPerson, name: str) -> None:
-        """Revoke a token: it opens nothing any more."""
+        """Revoke a token: it becomes invalid."""
         _check_name(person)
         keys.end_named(TOKEN, name, person.name)
 
 
 def _plain(key: Key) -> dict[str, Any]:
-    """A token as pages read it."""
+    """Return a token in the format of pages."""
     times = {"created": iso_time(key.created), "expires": iso_time(key.expires), "used": iso_time(key.used)}
     return {"id": shown_name(key), "name": key.label, **times}
 
@@ -204,7 +206,7 @@ def _check_name(person: Person) -> None:
 
 
 def make_person_lookup(users: Users, keys: Keys) -> Callable[[str, str], Person | None]:
-    """Return the function that gives the person of a key, by its kind and secret."""
+    """Return the function that returns the person of a key, by its kind and secret."""
 
     def find_person(kind: str, secret: str) -> Person | None:
         user = keys.user(kind, secret)

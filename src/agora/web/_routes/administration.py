@@ -1,4 +1,4 @@
-"""The routes of administrators: people, invitations, and the state of the server."""
+"""The routes for administrators: people, invitations, and the state of the server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
 
     @app.get("/api/users", response_model=list[User])
     def all_users() -> list[dict[str, Any]]:
-        """All users: role, whether blocked, quotas and what is used of them."""
+        """All users: role, whether blocked, quotas and usage."""
         return [describe(user) for user in users.all()]
 
     @app.patch("/api/users/{name}", response_model=User)
@@ -51,12 +51,12 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
 
     @app.get("/api/invitations", response_model=list[Invitation])
     def invitations() -> list[dict[str, Any]]:
-        """All invitations that nobody has taken yet."""
+        """All open invitations."""
         return [_invitation(key) for key in keys.all(INVITATION)]
 
     @app.post("/api/invitations", status_code=201, response_model=NewSecret)
     def invite(person: CurrentPerson, fields: InvitationRequest) -> dict[str, Any]:
-        """Invite somebody new by a ``role``, or have a ``user`` set another password. The answer has the ``token`` of the link."""
+        """Invite a new person with a ``role``, or let a ``user`` set a new password. The response has the ``token`` of the link."""
         return {"token": users.invite(fields.role, fields.user, person.name)}
 
     @app.delete("/api/invitations/{name}", status_code=204)
@@ -66,11 +66,11 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
 
 
 def add_server_state(app: FastAPI, settings: Settings, queue: RunQueue, sessions: Callable[[], LiveSessions]) -> None:
-    """Add the route of the state of the server."""
+    """Add the route for the state of the server."""
 
     @app.get("/api/server", response_model=ServerState)
     async def server() -> dict[str, Any]:
-        """The queue, the live episodes and the workers of everybody, and the disk, bytes."""
+        """The queue, the live episodes and the workers of all users, and the disk, bytes."""
         runs = [run for run in await run_in_threadpool(queue.runs) if run.state in (QUEUED, RUNNING)]
         under_way = {run.worker: run.id for run in runs}
         disk = shutil.disk_usage(settings.folder)

@@ -1,4 +1,4 @@
-"""The routes of everything that has a name."""
+"""The routes for everything that has a name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from agora.web.settings import Settings
 
 
 def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: Policies) -> None:
-    """Add the routes of everything that has a name."""
+    """Add the routes for everything that has a name."""
 
     @app.get("/api/about", response_model=About)
     def about() -> dict[str, Any]:
-        """This server; ``code`` says why planners as code are refused, and is empty where they run."""
+        """This server; ``code`` is the reason why planners as code are refused, and is empty if they are allowed."""
         return {"version": __version__, "folder": str(settings.folder), "code": policies.code.refusal}
 
     @app.get("/api/suites", response_model=list[Suite])
     def suites() -> list[dict[str, Any]]:
-        """All suites with their stages, the own ones, and the own scenarios, each a suite of one episode."""
+        """All suites with their stages, your suites, and your scenarios, each as a suite of one episode."""
         return [*_catalogue.suites(), *own.all()]
 
     @app.get("/api/suites/{name}", response_model=SuiteFile)
@@ -34,7 +34,9 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/planners", response_model=list[Planner])
     def planners() -> list[dict[str, Any]]:
-        """The own planners that are code, all others and presets, and the own policies, each a preset of the planner ``policy``."""
+        """Your planners that are code, all other planners and presets, and your policies, each as a preset of the planner
+        ``policy``.
+        """
         return [*policies.code.all(), *_catalogue.planners(), *policies.planners()]
 
     @app.get("/api/kinds", response_model=dict[str, KindOfComponent])
@@ -44,7 +46,7 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/kinds/{kind}/{name}", response_model=Component)
     def component(kind: str, name: str) -> dict[str, Any]:
-        """A component with its fields; ``own:NAME`` is a planner that was brought along as code."""
+        """A component with its fields; ``own:NAME`` is a planner that was uploaded as code."""
         if kind == "planners" and name.startswith("own:"):
             return policies.code.component(name.removeprefix("own:"))
         return _catalogue.component(kind, name)
@@ -56,5 +58,5 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/policies", response_model=list[Policy])
     def all_policies() -> list[dict[str, Any]]:
-        """All policies with their cards, the own ones first."""
+        """All policies with their cards, your policies first."""
         return [*policies.all(), *_catalogue.policies()]

@@ -1,4 +1,4 @@
-"""The routes for whoever keeps watch over a server."""
+"""The routes for monitoring a server."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from agora.web.settings import Settings
 
 
 def add_health(app: FastAPI, settings: Settings, queue: RunQueue, server_metrics: ServerMetrics) -> None:
-    """Add the routes of health and metrics."""
+    """Add the routes for health and metrics."""
 
     @app.get("/api/health", response_model=HealthReport)
     def health() -> JSONResponse:
-        """All that keeps the server from working: ``problems``, with status 503 where there are any."""
+        """All problems that keep the server from working: ``problems``, with status 503 if there are any."""
         found = find_problems(queue, settings.folder)
         return JSONResponse({"problems": found}, 503 if found else 200)
 

@@ -13,15 +13,15 @@ from agora.errors import InputError
 
 
 def download(data: bytes, name: str, media: str = "application/octet-stream") -> Response:
-    """Return a file for the disk of whoever asks."""
+    """Return a file as a download."""
     return Response(data, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 async def read_body(request: Request) -> dict[str, Any]:
-    """Return the fields of a request, of which ``content`` is one.
+    """Return the fields of a request, including ``content``.
 
     Raises:
-        InputError: it is no JSON, or has no such field.
+        InputError: the request is not JSON, or lacks this field.
     """
     try:
         found = json.loads(await request.body())
@@ -33,10 +33,10 @@ async def read_body(request: Request) -> dict[str, Any]:
 
 
 def get_text(fields: Mapping[str, Any], key: str) -> str:
-    """Return a text of a request; empty where it is left out.
+    """Return a text of a request; empty if it is omitted.
 
     Raises:
-        InputError: it is no text.
+        InputError: the value is not a text.
     """
     value = fields.get(key, "")
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The routes of live episodes, and of the news."""
+"""The routes for live episodes and news."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from agora.web._schemas.live import Live, LiveRequest
 
 
 def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveSessions], ledger: Ledger) -> None:
-    """Add the routes of live episodes."""
+    """Add the routes for live episodes."""
 
     @app.post("/api/live", status_code=201, response_model=Live)
     async def begin(
         person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(LiveRequest)], instead: str = ""
     ) -> dict[str, Any]:
-        """Begin a live episode: the fields of a `LiveForm`; those named in ``instead``, with commas, end if there is no room."""
+        """Start a live episode with the fields of a `LiveForm`; the episodes named in ``instead``, separated by commas, end if
+        there is no room.
+        """
         check_restrictions(person, fields)
         form = build(fields, LiveForm, "live")
         if form.drive:
@@ -76,7 +78,7 @@ def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveS
 
 
 async def _serve(socket: WebSocket, live: LiveSession, may: bool) -> None:
-    """Send a watcher what happens, and take its wishes where it may have some, until it goes."""
+    """Send events to a watcher, and receive its wishes if it may have any, until it leaves."""
     watcher = live.watch()
 
     async def send() -> None:
@@ -98,7 +100,7 @@ async def _serve(socket: WebSocket, live: LiveSession, may: bool) -> None:
 
 
 async def _run_both(*ways: Coroutine[Any, Any, None]) -> None:
-    """Serve both ways of a socket until one of them ends: the other end is gone."""
+    """Serve both directions of a socket until one of them ends, because the other end is gone."""
     tasks = [asyncio.create_task(way) for way in ways]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The routes of planners that are code."""
+"""The routes for planners that are code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.web._user_planners.policies import Policies
 
 
 def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of planners that are code."""
+    """Add the routes for planners that are code."""
 
     def store(person: Person, name: str, data: bytes, instead: bool) -> dict[str, Any]:
         card = policies.code.read(name, data)
@@ -31,19 +31,19 @@ def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger:
 
     @app.put("/api/uploads/planners/{name}", status_code=201, response_model=Planner)
     async def keep(name: str, person: CurrentPerson, request: Request, instead: bool = False) -> dict[str, Any]:
-        """Keep a planner of one's own, where the administrator allows code: the body is a file of Python.
+        """Upload a planner, if the administrator allows code: the body is a Python file.
 
-        ``instead`` replaces the own planner of that name; runs that were asked for keep the old one.
+        ``instead`` replaces your planner of that name; runs requested earlier keep the old one.
         """
         return await run_in_threadpool(store, person, name, await read_upload(request), instead)
 
     @app.get("/api/own-planners/{name}/file", **file_response())
     def file(name: str) -> Response:
-        """The file of an own planner."""
+        """The file of one of your planners."""
         return download(policies.code.file(name).read_bytes(), f"{name}.py")
 
     @app.delete("/api/own-planners/{name}", status_code=204)
     def remove(name: str) -> None:
-        """Remove an own planner; runs that use it have kept a copy."""
+        """Remove one of your planners; runs that use it have kept a copy."""
         policies.code.remove(name)
         ownership.forget("planner", name)

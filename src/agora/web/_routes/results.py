@@ -1,4 +1,4 @@
-"""The routes of results, and of what compares them."""
+"""The routes for results and comparisons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from agora.web.settings import Settings
 
 
 def add_results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """Add the routes of results."""
+    """Add the routes for results."""
     folder = _folders(settings, queue)
     _add_run_results(app, folder)
     _add_comparisons(app, settings, queue, folder)
@@ -42,18 +42,18 @@ def _folders(settings: Settings, queue: RunQueue) -> Callable[[str], Path]:
 
 
 def _page_response(page: str) -> HTMLResponse:
-    """A page that holds all that it needs, and reaches nothing of the server's."""
+    """Return the response for a self-contained page, which cannot access anything else on the server."""
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
-    """Add the routes of one run's results."""
+    """Add the routes for one run's results."""
 
     @app.get("/api/runs/{id}/rows", response_model=RowsPage)
     def rows(
         id: str, offset: int = 0, limit: int = 100, sort: str = "", down: bool = False, find: str = "", columns: str = ""
     ) -> dict[str, Any]:
-        """A page of the rows of a run."""
+        """One page of the rows of a run."""
         names = [name for name in columns.split(",") if name]
         return results.page(folder(id), offset=offset, limit=limit, sort=sort, down=down, find=find, columns=names)
 
@@ -66,7 +66,7 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 
     @app.get("/api/runs/{id}/table", response_class=PlainTextResponse)
     def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
-        """The table of a run for a paper."""
+        """The table of a run for papers."""
         return PlainTextResponse(results.table_text(folder(id), format, [name for name in metric.split(",") if name]))
 
     @app.get("/api/runs/{id}/files/{kind}", **file_response("text/csv", "application/vnd.apache.parquet"))
@@ -85,22 +85,22 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 
     @app.get("/api/runs/{id}/replay", response_class=HTMLResponse)
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
-        """The page that plays some episodes."""
+        """The page that replays some episodes."""
         return _page_response(results.replay(folder(id), key))
 
 
 def _add_comparisons(app: FastAPI, settings: Settings, queue: RunQueue, folder: Callable[[str], Path]) -> None:
-    """Add the routes of what compares several runs."""
+    """Add the routes for comparisons of several runs."""
 
     @app.get("/api/compare", response_class=HTMLResponse)
     def compare(run: str) -> HTMLResponse:
-        """The page that compares runs, whose names stand between commas."""
+        """The page that compares runs, whose names are separated by commas."""
         ids = [id for id in run.split(",") if id]
         return _page_response(results.comparison([folder(id) for id in ids], [queue.run(id).title for id in ids]))
 
     @app.get("/api/leaderboard", response_class=HTMLResponse)
     def board() -> HTMLResponse:
-        """The leaderboard of the entries that come with Agora, and of those in the folder ``leaderboard``."""
+        """The leaderboard of the entries that come with Agora and of the entries in the folder ``leaderboard``."""
         own = settings.folder / "leaderboard"
         place = settings.folder / "leaderboard.html"
         leaderboard.write([own] if own.is_dir() else [], place)

@@ -1,4 +1,4 @@
-"""The routes of the queue."""
+"""The routes for the queue."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from agora.web.settings import Settings
 def add_runs(
     app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], policies: Policies, ledger: Ledger
 ) -> None:
-    """Add the routes of the queue.
+    """Add the routes for the queue.
 
     Args:
         app: the server.
-        settings: settings of it.
-        queue: queue of its runs.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        settings: settings of the server.
+        queue: queue of the server's runs.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
         policies: policies of the server.
-        ledger: how much each person has.
+        ledger: usage of each person.
     """
 
     @app.get("/api/runs", response_model=list[Run])
@@ -49,7 +49,7 @@ def add_runs(
 
     @app.post("/api/runs", status_code=201, response_model=Run)
     def ask(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(RunRequest)]) -> dict[str, Any]:
-        """Put a run into the queue: the fields of a `RequestForm`, and ``title``."""
+        """Add a run to the queue, with the fields of a `RequestForm`, and ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         for name in ("output", "resume", "add", "executor"):
             if name in form:
@@ -74,7 +74,7 @@ def add_runs(
 
 
 def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], ledger: Ledger) -> None:
-    """Add the routes of one run."""
+    """Add the routes for one run."""
 
     @app.get("/api/runs/{id}", response_model=Run)
     def run(id: str) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
 
     @app.get("/api/runs/{id}/suite", response_model=RunSuite)
     def run_suite(id: str) -> dict[str, str]:
-        """The file of a run's suite as it was when the run was asked for, and what has become of an own one."""
+        """The file of a run's suite when the run was requested, and the state of the suite since then if it is one of yours."""
         asked = queue.run(id)
         return describe_suite(settings.runs / id, str(asked.form.get("suite", "")), suite)
 
     @app.post("/api/runs/{id}/cancel", response_model=Run)
     def cancel(id: str) -> dict[str, Any]:
-        """Stop a run; what is finished stays."""
+        """Stop a run; finished episodes are kept."""
         return queue.cancel(id).plain()
 
     @app.post("/api/runs/{id}/resume", response_model=Run)
@@ -98,7 +98,7 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
         id: str,
         fields: Annotated[dict[str, Any], Documented(ResumeRequest), Body(default_factory=dict)],
     ) -> dict[str, Any]:
-        """Go on with a run that was stopped; a training may be given other ``minutes``, null for as long as it takes."""
+        """Resume a stopped run; a training may have new ``minutes``, null for no limit."""
         with ledger.turn(person):
             ledger.check_run(person)
             return queue.resume(id, _changed_fields(queue.run(id), fields)).plain()
@@ -112,7 +112,7 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
 
 @contextmanager
 def _whole_or_removed(folder: Path) -> Iterator[None]:
-    """Remove a folder where what is kept of a run cannot be kept whole."""
+    """Remove a folder if the inputs of a run cannot be stored completely."""
     try:
         yield
     except (OSError, SQLAlchemyError):
@@ -121,7 +121,7 @@ def _whole_or_removed(folder: Path) -> Iterator[None]:
 
 
 def _changed_fields(run: RunRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a run's form that are other when it goes on."""
+    """Return the fields of a run's form that change when it is resumed."""
     allowed = ["minutes"] if run.kind == TRAINING else []
     for name in fields:
         if name not in allowed:

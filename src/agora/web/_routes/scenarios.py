@@ -1,4 +1,4 @@
-"""The routes of scenarios: what the scenario editor asks."""
+"""The routes for scenarios, used by the scenario editor."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from agora.web._user_content.scenarios import ROBOT, Scenarios, furniture_outlin
 
 
 def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of scenarios."""
+    """Add the routes for scenarios."""
 
     @app.get("/api/scenarios", response_model=list[ScenarioEntry])
     def all_scenarios() -> list[dict[str, Any]]:
-        """All scenarios, the own ones first, with the names of their owners, empty for nobody."""
+        """All scenarios, your own first, with the names of their owners, empty for none."""
         owners = ownership.owners("scenario")
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in scenarios.all()]
 
     @app.get("/api/scenario-parts", response_model=ScenarioParts)
     def parts() -> dict[str, Any]:
-        """The types, states and reactions of people, the models of things, and the keys of a pedestrian."""
+        """The types, states and reactions of people, the models of furniture, and the keys of a pedestrian."""
         return _parts()
 
     @app.post("/api/scenarios/check", response_model=ScenarioCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """The problems of a scenario, and sentences about what everybody in it will do: ``content``; nothing is kept."""
+        """Check a scenario, ``content``, without storing it: its problems, and sentences about the behaviour of everybody in it."""
         body = await read_body(request)
         return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
     @app.get("/api/scenarios/{name}", response_model=Scenario)
     def scenario(name: str) -> dict[str, Any]:
-        """An own scenario, with the name of its ``owner``, empty for nobody."""
+        """One of your scenarios, with the name of its ``owner``, empty for none."""
         return scenarios.get(name) | {"owner": ownership.owner("scenario", name) or ""}
 
     @app.get("/api/worlds/{world}/scenarios/{name}", response_model=WorldScenario)
@@ -58,7 +58,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledg
 
     @app.get("/api/scenarios/{name}/file", **file_response("application/json"))
     def file(name: str) -> Response:
-        """The file of an own scenario."""
+        """The file of one of your scenarios."""
         return download(scenarios.file(name), f"{name}.json", "application/json")
 
     _add_changes(app, scenarios, ownership, ledger)
@@ -84,13 +84,13 @@ def _add_changes(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledge
         responses=CONFLICT,
     )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Keep an own scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
+        """Store a scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await read_body(request)
         return await run_in_threadpool(store, person, name, text_of(body["content"]), get_text(body, "version"))
 
     @app.delete("/api/scenarios/{name}", status_code=204)
     def remove(name: str) -> None:
-        """Remove an own scenario."""
+        """Remove one of your scenarios."""
         scenarios.remove(name)
         ownership.forget("scenario", name)
 

@@ -1,4 +1,4 @@
-"""The routes of own suites: what the suite editor asks."""
+"""The routes for users' suites, used by the suite editor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from agora.web._user_content.suites import Suites, named_parts, read_content
 
 
 def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of own suites."""
+    """Add the routes for users' suites."""
     suites = own.suites
 
     @app.exception_handler(ConflictError)
@@ -46,13 +46,13 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.post("/api/suites/check", response_model=SuiteCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """The problems of a suite by key, its stages, and the text of its file: ``name``, ``content``; nothing is kept."""
+        """Check a suite, ``name`` and ``content``, without storing it: its problems by key, its stages, and its file's text."""
         body = await read_body(request)
         return await run_in_threadpool(suites.check, get_text(body, "name") or "suite", body["content"])
 
     @app.post("/api/suites/preview", response_model=Preview, openapi_extra=request_body(PreviewRequest))
     async def preview(person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """An episode of a suite as it begins: ``content``, the name of a ``stage``, the number of an ``episode``."""
+        """The first moment of an episode of a suite: ``content``, the name of a ``stage``, the number of an ``episode``."""
         body = await read_body(request)
         content, episode = body["content"], body.get("episode", 0)
         if not isinstance(content, dict):
@@ -64,14 +64,14 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.get("/api/suites/own/{name}", response_model=OwnSuite)
     def suite(name: str) -> dict[str, Any]:
-        """An own suite, with the name of its ``owner``, empty for nobody."""
+        """One of your suites, with the name of its ``owner``, empty for none."""
         found = suites.get(name) | {"owner": ownership.owner("suite", name) or ""}
         Thread(target=previews.start, daemon=True).start()
         return found
 
     @app.get("/api/suites/own/{name}/file", **file_response("application/yaml"))
     def file(name: str) -> Response:
-        """The file of an own suite."""
+        """The file of one of your suites."""
         return download(suites.store.path(name).read_bytes(), f"{name}.yaml", "application/yaml")
 
     _add_changes(app, suites, ownership, ledger)
@@ -98,13 +98,13 @@ def _add_changes(app: FastAPI, suites: Suites, ownership: Ownership, ledger: Led
         responses=CONFLICT,
     )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Keep an own suite: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
+        """Store a suite: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await read_body(request)
         return await run_in_threadpool(store, person, name, body["content"], get_text(body, "version"))
 
     @app.delete("/api/suites/own/{name}", status_code=204)
     def remove(name: str) -> None:
-        """Remove an own suite."""
+        """Remove one of your suites."""
         suites.store.remove(name)
         ownership.forget("suite", name)
 

@@ -1,4 +1,4 @@
-"""The routes of trainings."""
+"""The routes for trainings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from agora.web.settings import Settings
 
 
 def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: Trainings, ledger: Ledger) -> None:
-    """Add the routes of trainings."""
+    """Add the routes for trainings."""
 
     @app.get("/api/trainings", response_model=list[TrainingEntry])
     def all_trainings() -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
 
     @app.post("/api/trainings", status_code=201, response_model=Run)
     def ask(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(TrainingRequest)]) -> dict[str, Any]:
-        """Put a training into the queue: the fields of a `TrainingForm`, and ``title``."""
+        """Add a training to the queue, with the fields of a `TrainingForm`, and ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         asked = build(form, TrainingForm, "training")
         check_restrictions(person, {**form, "changes": {key: value for key, value in asked.changes.items() if key not in FREE}})
@@ -65,7 +65,7 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
 
 
 def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """Add the routes of a training that was asked for."""
+    """Add the routes for a requested training."""
     policies = Policies(settings)
 
     def folder(id: str) -> Path:
@@ -75,12 +75,12 @@ def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
     @app.get("/api/runs/{id}/training", response_model=TrainingProgress)
     def progress(id: str) -> dict[str, Any]:
-        """A training that was asked for: its file, its seeds with their checkpoints, its policy and card."""
+        """A requested training: its file, its seeds with their checkpoints, its policy and card."""
         return training_progress.describe_training(folder(id), policies)
 
     @app.get("/api/runs/{id}/curve/{seed}", response_model=CurvePart)
     def curve(id: str, seed: int, version: str = "", offset: int = 0) -> dict[str, Any]:
-        """The new points of a training's curve; ``version`` and ``offset`` are those of the answer before."""
+        """The new points of a training's curve; ``version`` and ``offset`` come from the previous response."""
         return training_progress.curve(folder(id), seed, version, offset)
 
     @app.get("/api/runs/{id}/training/{file}", **file_response())

@@ -1,4 +1,4 @@
-"""The routes that take files: each reads its body as a stream, and no further than files may be long."""
+"""The routes for uploads: each reads its body as a stream, up to the size limit of files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = dict[str, object]
 
 
 def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes that take files."""
+    """Add the routes for uploads."""
 
     def import_files(person: Person, files: list[tuple[str, bytes]], name: str, world: str) -> Answer:
         with ledger.turn(person):
@@ -52,36 +52,36 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
         name: str = "",
         world: str = "",
     ) -> Answer:
-        """Open files: the body is one after the other, ``file`` the name of each, ``size`` its bytes where there are several.
+        """Import files: the body is their concatenation, ``file`` has the name of each, ``size`` its bytes if there are several.
 
-        They are a scenario of Agora, Arena or arena-tools, a map of map_server with its image, or a world folder as a zip archive.
-        ``name`` names the world that is made, ``world`` that of scenarios that name none.
+        Accepted are scenarios of Agora, Arena or arena-tools, a map of map_server with its image, or a world folder as a zip
+        archive. ``name`` is the name of the new world, ``world`` is the world of scenarios that name none.
         """
         files = _split_body(await read_upload(request), file, size or [])
         return await run_in_threadpool(import_files, person, files, name, world)
 
     @app.put("/api/uploads/policies/{name}", status_code=201, response_model=Policy)
     async def keep_policy(name: str, person: CurrentPerson, request: Request) -> Answer:
-        """Keep a policy of one's own: the body is a safetensors file of Agora's format."""
+        """Upload a policy: the body is a safetensors file in Agora's format."""
         return await run_in_threadpool(keep, person, name, await read_upload(request))
 
     @app.get("/api/own-policies/{name}/file", **file_response())
     def policy_file(name: str) -> Response:
-        """The file of an own policy."""
+        """The file of one of your policies."""
         return download(policies.uploaded.file(name).read_bytes(), f"{name}.safetensors")
 
     @app.delete("/api/own-policies/{name}", status_code=204)
     def remove_policy(name: str) -> None:
-        """Remove an own policy."""
+        """Remove one of your policies."""
         policies.uploaded.remove(name)
         ownership.forget("policy", name)
 
 
 async def read_upload(request: Request) -> bytes:
-    """Return the body of a request, of which no more is read than a file may have.
+    """Return the body of a request, read up to the size limit of a file.
 
     Raises:
-        HTTPException: 413, it is longer, whatever its head says.
+        HTTPException: 413, the body is longer, regardless of its declared length.
     """
     body = bytearray()
     async for part in request.stream():
@@ -92,7 +92,7 @@ async def read_upload(request: Request) -> bytes:
 
 
 def _split_body(body: bytes, names: list[str], sizes: list[int]) -> list[tuple[str, bytes]]:
-    """The files that a body holds, one after the other."""
+    """Return the files that a body holds, one after the other."""
     sizes = sizes if sizes or len(names) != 1 else [len(body)]
     if len(names) > _MOST_FILES or len(set(names)) < len(names):
         raise InputError(f"file: expected at most {_MOST_FILES} files of different names")

@@ -1,4 +1,4 @@
-"""The routes of worlds: what their list and their drawing ask."""
+"""The routes for worlds, used by their list and the drawing page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from agora.web._user_content.worlds import Worlds, describe_place, generate_plac
 
 
 def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of worlds."""
+    """Add the routes for worlds."""
     _add_views(app, worlds, ownership)
     _add_drawings(app, Drawings(worlds, scenarios), ownership, ledger)
 
@@ -49,24 +49,24 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ow
 
     @app.post("/api/worlds", status_code=201, response_model=World)
     def make(person: CurrentPerson, fields: WorldRequest) -> dict[str, Any]:
-        """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
+        """Create a world with a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
         make_world = partial(worlds.make, fields.name, fields.generator, fields.parameters, fields.seed)
         return store(person, fields.name, make_world)
 
     @app.post("/api/worlds/empty", status_code=201, response_model=World)
     def empty(person: CurrentPerson, fields: EmptyWorldRequest) -> dict[str, Any]:
-        """Make an own world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
+        """Create an empty world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
         size = fields.width, fields.height
         return store(person, fields.name, partial(worlds.make_empty, fields.name, size, fields.resolution, fields.wall))
 
     @app.post("/api/worlds/copy", status_code=201, response_model=World)
     def copy(person: CurrentPerson, fields: CopyRequest) -> dict[str, Any]:
-        """Make an own world of the map of another: ``name``, ``of``."""
+        """Create a world with the map of another one: ``name``, ``of``."""
         return store(person, fields.name, partial(worlds.copy, fields.name, fields.of))
 
     @app.delete("/api/worlds/{name}", status_code=204)
     def remove(name: str) -> None:
-        """Remove an own world in which no own scenario is played."""
+        """Remove one of your worlds, unless one of your scenarios uses it."""
         if playing := scenarios.names_in_world(name):
             raise InputError(f"world: {name!r} is the world of {', '.join(playing)}; remove these first")
         worlds.remove(name)
@@ -74,36 +74,36 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ow
 
 
 def _add_views(app: FastAPI, worlds: Worlds, ownership: Ownership) -> None:
-    """Add the routes at which worlds are looked at."""
+    """Add the routes for viewing worlds."""
 
     @app.get("/api/worlds", response_model=list[WorldEntry])
     def all_worlds() -> list[dict[str, Any]]:
-        """All worlds, with the names of the owners of own ones, empty for nobody."""
+        """All worlds, with the names of their owners, empty for none."""
         owners = ownership.owners("world")
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in worlds.all()]
 
     @app.post("/api/worlds/preview", response_model=Place)
     def preview(fields: GeneratorRequest) -> dict[str, Any]:
-        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
+        """Preview the world of a generator without storing it: ``generator``, ``parameters``, ``seed``."""
         return describe_place(generate_place(fields.generator, fields.parameters, fields.seed))
 
     @app.get("/api/worlds/{name}", response_model=World)
     def world(name: str) -> dict[str, Any]:
-        """A world as the page draws it."""
+        """A world in the format of pages."""
         return worlds.world(name)
 
     @app.get("/api/worlds/{name}/file", **file_response("application/zip"))
     def file(name: str) -> Response:
-        """The folder of an own world, as a zip archive."""
+        """The folder of one of your worlds, as a zip archive."""
         return download(pack_folder(worlds.own_folder(name)), f"{name}.zip", "application/zip")
 
 
 def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes of drawings."""
+    """Add the routes for drawings."""
 
     @app.get("/api/worlds/{name}/drawing", response_model=WorldDrawing)
     def drawing(name: str) -> dict[str, Any]:
-        """The drawing of an own world: its cells (gzip, base64), zones and furniture, its version and its ``owner``."""
+        """The drawing of one of your worlds: its cells (gzip, base64), zones and furniture, its version and its ``owner``."""
         return drawings.get(name) | {"owner": ownership.owner("world", name) or ""}
 
     def store(person: Person, name: str, body: bytes) -> dict[str, Any]:
@@ -122,5 +122,5 @@ def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger
         responses=CONFLICT,
     )
     async def draw(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Keep a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` where walls were drawn."""
+        """Store a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` if walls were drawn."""
         return await run_in_threadpool(store, person, name, await request.body())

@@ -1,1 +1,1 @@
-"""Runs of benchmarks and trainings: their queue, the workers that take them out of it, and their results."""
+"""Runs of benchmarks and trainings: their queue, the workers that execute them, and their results."""

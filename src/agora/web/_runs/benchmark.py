@@ -1,4 +1,4 @@
-"""Runs of a benchmark: the request that a page or program makes, and the work on it by `agora.benchmark.bench`."""
+"""Runs of a benchmark: the request from a page or program, and its execution by `agora.benchmark.bench`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from agora.web._user_planners.policies import Policies
 def form_of(
     fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
 ) -> RequestForm:
-    """Return the request that somebody has filled in, with a folder of the server's.
+    """Return the form that a user has filled in, with a folder of the server.
 
     Args:
         fields: fields of `RequestForm` by name, plain data.
-        folder: folder of the results; the run in it goes on where it holds one.
-        executor: executor of the run's jobs; as the form says where empty.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
-        planner: gives the text of a planner as `agora.planners.presets.named_planner` takes it.
+        folder: folder of the results; if it holds a run, the run is resumed.
+        executor: executor of the run's jobs; if empty, the form's executor.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        planner: converts the text of a planner for `agora.planners.presets.named_planner`.
 
     Raises:
         InputError: a field is unknown or wrong.
@@ -44,14 +44,14 @@ def form_of(
 
 
 def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies: Policies, executor: str = "") -> Request:
-    """Return the request for what somebody has filled in; scenarios and policies of the server's own keep their names in labels.
+    """Return the request for a filled-in form; scenarios and policies of the server keep their names in labels.
 
     Args:
-        fields: as `form_of` takes them.
+        fields: as in `form_of`.
         folder: folder of the results.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
         policies: policies of the server.
-        executor: executor of the run's jobs; as the form says where empty.
+        executor: executor of the run's jobs; if empty, the form's executor.
 
     Raises:
         InputError: a field is unknown or wrong.
@@ -63,7 +63,7 @@ def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies:
 
 
 class BenchmarkExecution(Execution):
-    """A run of a benchmark, by a worker; its rows are those of the same request on the command line."""
+    """A run of a benchmark, executed by a worker; its rows equal those of the same request on the command line."""
 
     def work(self) -> None:
         """Run the episodes, and write the report."""

@@ -1,4 +1,4 @@
-"""A run in the hands of a worker: what it does differs by kind, how it begins, is stopped and ends does not."""
+"""The execution of a run by a worker: the work depends on the kind of run; start, stop and end are common."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from agora.web._tables import CANCELLED, FAILED, FINISHED, Run
 from agora.web.settings import Settings
 
 BEATS = 2.0
-"""Period at which a worker says that it is alive, s."""
+"""Period of a worker's heartbeat, s."""
 
 
 class Execution:
-    """One run, by a worker.
+    """The execution of one run by a worker.
 
     Args:
-        queue: queue that it was taken from.
+        queue: queue that the run was taken from.
         worker: name of the worker.
         run: the run.
         settings: settings of the server.
-        stop: is set where the worker is to end.
+        stop: set when the worker should end.
 
     Attributes:
-        fields: fields that were filled in.
+        fields: fields of the filled-in form.
         folder: folder of the run.
         done: progress so far.
-        total: progress at the end; 0 until the run has begun.
-        status: line about the work.
-        token: asks the work to stop.
+        total: progress at the end; 0 until the run has started.
+        status: line on the state of the work.
+        token: token that asks the work to stop.
     """
 
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
@@ -53,13 +53,13 @@ class Execution:
         """Do the work of the run.
 
         Raises:
-            StoppedError: the token asked for it; its message is for whoever looks at the run.
-            AgoraError: it has failed.
+            StoppedError: the token requested the stop; its message is shown with the run.
+            AgoraError: the run has failed.
         """
         raise NotImplementedError
 
     def run(self) -> None:
-        """Run it to its end, or until somebody stops it."""
+        """Run it to its end, or until it is stopped."""
         beats = threading.Thread(target=self._beat, daemon=True)
         beats.start()
         state, message = FAILED, ""
@@ -71,7 +71,7 @@ class Execution:
             state, message = CANCELLED, str(error)
         except (AgoraError, OSError) as error:
             message = _failure_message(error)
-        except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
+        except Exception as error:  # ends the run, or every new worker would take it again and die
             self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
             raise
         finally:
@@ -84,7 +84,7 @@ class Execution:
             self._queue.end(self._id, self._worker, state, message)
 
     def _beat(self) -> None:
-        """Say how far it is, until it is over; a run that is to stop is stopped."""
+        """Report progress until the run is over; stop the run if a stop was requested."""
         while not self._over.wait(BEATS if self.total else 0.2):
             with suppress(SQLAlchemyError):  # the database may be back the next time
                 if self._stop.is_set() or not self._tell(self.status):
@@ -95,7 +95,7 @@ class Execution:
 
 
 def _failure_message(error: AgoraError | OSError) -> str:
-    """The reason why a run has failed; where the disk is full, also the remedy."""
+    """Return the reason why a run has failed; if the disk is full, also the remedy."""
     shown = error.__cause__ if is_full(error.__cause__) else error
     return (
         disk_message(shown, "what is finished stays; make room, and go on with the run")
@@ -105,10 +105,10 @@ def _failure_message(error: AgoraError | OSError) -> str:
 
 
 class _Notice(logging.Handler):
-    """Says of a run that kernels are compiled for it, here or in its own workers.
+    """Reports that kernels are being compiled for a run, here or in its workers.
 
     Args:
-        execution: run in the hands of a worker.
+        execution: execution of the run.
     """
 
     def __init__(self, execution: Execution) -> None:
@@ -116,7 +116,7 @@ class _Notice(logging.Handler):
         self._execution, self._count, self._began = execution, 0, time.monotonic()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count a line of the log: one function, or as many as it says."""
+        """Count a line of the log: one function, or the number that it states."""
         self._count += getattr(record, "functions", 1)
         seconds = time.monotonic() - self._began
         self._execution.status = f"compiling kernels, once on a machine: {self._count} functions in {seconds:.0f} s"
@@ -124,7 +124,7 @@ class _Notice(logging.Handler):
 
 @contextmanager
 def _reporting_compilation(execution: Execution) -> Iterator[None]:
-    """Say of a run that kernels are compiled for it, while the block runs."""
+    """Report compilation of kernels for the run while the block runs."""
     log, notice = logging.getLogger("agora.core.compiling"), _Notice(execution)
     log.setLevel(logging.INFO)
     log.addHandler(notice)

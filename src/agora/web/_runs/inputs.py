@@ -1,7 +1,7 @@
-"""The things of the server's own that enter a run, kept in its folder as they were when it was asked for.
+"""The server content that enters a run, stored in the run's folder in its state at the time of the request.
 
-The folder ``asked`` of a run is laid out as the server's own: ``suites``, ``scenarios``, ``worlds``, ``policies``, ``runs``. A
-worker reads there, so that nobody who edits or removes something meanwhile changes a run, or keeps it from going on.
+The folder ``asked`` of a run has the layout of the server's folder: ``suites``, ``scenarios``, ``worlds``, ``policies``, ``runs``.
+Workers read from it, so later edits and removals neither change a run nor keep it from being resumed.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from agora.web.settings import Settings
 
 
 def settings_of_run(settings: Settings, run: Path) -> Settings:
-    """Return the settings with the folder in which a run finds own things: its ``asked``, or the server's where it has none."""
+    """Return settings with the folder that provides content for a run: its ``asked``, or the server's folder if it has none."""
     return replace(settings, folder=run / ASKED, database=settings.url) if (run / ASKED).is_dir() else settings
 
 
 def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[Any]) -> None:
-    """Keep what enters a run of the server's own, in its folder, which is made where there is something.
+    """Store the server content that enters a run in the run's folder, which is created if necessary.
 
     Args:
         settings: settings of the server.
         run: folder of the run.
-        suite: name or file of its suite, as `agora.tasks.suite.load_suite` takes it.
-        planners: its planners.
+        suite: name or file of its suite, for `agora.tasks.suite.load_suite`.
+        planners: planners of the run.
 
     Raises:
-        OSError: the disk is full, or a file is gone meanwhile.
+        OSError: the disk is full, or a file has been removed meanwhile.
     """
     home = settings.folder.resolve()
     for file in set(_files(settings, suite, tuple(planners))):
@@ -49,15 +49,15 @@ def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[An
 
 
 def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[str, str]:
-    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its file as it was, and ``now``: what has become of it.
+    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its original file, and ``now``, its present state.
 
     Args:
         run: folder of the run.
         name: name of the suite on pages.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
 
     Raises:
-        InputError: there is no such suite here any more, and the run has kept none.
+        InputError: the suite no longer exists, and the run has no copy.
     """
     own = name.removeprefix(OWN)
     places = (run / ASKED / "suites" / f"{own}.yaml", run / ASKED / "scenarios" / f"{own}.json")
@@ -75,15 +75,15 @@ def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[st
 
 
 def _files(settings: Settings, suite: str, planners: tuple[Any, ...]) -> Iterator[Path]:
-    """The files that enter a run; all stages of an own suite count, for its file is read whole."""
+    """Yield the files that enter a run; all stages of a user's suite count, because its file is read completely."""
     file = Path(suite).resolve()
     parts: list[Any] = [planners]
     if file.is_relative_to(settings.folder.resolve()):
         yield file
         parts += load_suite(suite).stages
     for part in parts:
-        with suppress(InputError):  # data that is not here; the run says so where it plays that stage
+        with suppress(InputError):  # missing data; the run reports it when it plays that stage
             for name in map(Path, inputs(part)):
                 yield name
-                if name.is_relative_to(runs := settings.runs.resolve()):  # a policy of a training, whose record names it
+                if name.is_relative_to(runs := settings.runs.resolve()):  # a policy of a training is named by the training's record
                     yield runs / name.relative_to(runs).parts[0] / RECORD

@@ -1,8 +1,7 @@
-"""The queue of runs, which lives in the database: servers put runs in, workers take them out, one at a time.
+"""The queue of runs, stored in the database: servers add runs, workers take them, one at a time.
 
-A run is the worker's that set its name on it. A worker says every few seconds that it is alive; a run of one that has gone silent
-goes back into the queue, and whoever takes it goes on with the rows that are on the disk. A run whose workers die one after another
-has failed.
+A run belongs to the worker that wrote its name to it. Workers send a heartbeat every few seconds. The run of a silent worker
+returns to the queue, and the next worker continues with the existing rows. A run whose workers die repeatedly fails.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from agora.web._runs.heartbeats import HeartbeatMonitor
 from agora.web._tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Run, WorkerHeartbeat, now
 
 SILENT = timedelta(seconds=15)
-"""A worker that was not heard of for so long is gone."""
+"""A worker without a heartbeat for this time counts as lost."""
 
 MOST_DEATHS = 3
-"""A run has failed after so many deaths of its workers between which it did not get on."""
+"""A run fails after this many deaths of its workers without progress in between."""
 
 
 def fresh_id() -> str:
-    """Return a name for a run that no other has; names sort by time."""
+    """Return a unique name for a run; names sort by time."""
     return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
@@ -37,7 +36,7 @@ class RunQueue:
 
     Args:
         engine: engine of the database.
-        clock: clock by which the silence of workers is measured, s.
+        clock: clock that measures the silence of workers, s.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,11 +44,11 @@ class RunQueue:
         self._runs, self._workers = HeartbeatMonitor(clock), HeartbeatMonitor(clock)
 
     def put(self, title: str, form: dict[str, Any], kind: str = BENCH, id: str = "", owner: str = "") -> Run:
-        """Put a run at the end of the queue, and return it; its folder may be there already where its ``id`` is given."""
+        """Add a run at the end of the queue, and return it; its folder may exist if its ``id`` is given."""
         return self._add(Run(id=id or fresh_id(), kind=kind, title=title, state=QUEUED, form=form, created=now(), owner=owner))
 
     def put_finished(self, id: str, title: str, form: dict[str, Any], count: int, owner: str = "") -> Run:
-        """Enter a run whose episodes were played elsewhere, and return it."""
+        """Add a run whose episodes were played elsewhere, and return it."""
         times = {"created": now(), "ended": now()}
         run = Run(id=id, title=title, state=FINISHED, form=form, done=count, total=count, owner=owner, **times)
         return self._add(run)
@@ -61,7 +60,7 @@ class RunQueue:
         return run
 
     def runs(self, owner: str | None = None) -> Sequence[Run]:
-        """All runs, or those of one owner, the newest first."""
+        """Return all runs, or those of one owner, the newest first."""
         chosen = select(Run) if owner is None else select(Run).where(Run.owner == owner)
         with self._session() as session:
             return session.scalars(chosen.order_by(Run.created.desc(), Run.id.desc())).all()
@@ -72,10 +71,10 @@ class RunQueue:
             return {state: count for state, count in session.execute(select(Run.state, func.count()).group_by(Run.state))}
 
     def run(self, id: str) -> Run:
-        """A run.
+        """Return a run.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such run.
         """
         with self._session() as session:
             found = session.get(Run, id)
@@ -84,12 +83,12 @@ class RunQueue:
         return found
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a run's owner, empty for nobody; None where there is no such run."""
+        """Return the name of a run's owner, empty for none; None if there is no such run."""
         with self._session() as session:
             return session.scalar(select(Run.owner).where(Run.id == id))
 
     def take(self, worker: str, kinds: Collection[str] = KINDS) -> Run | None:
-        """Give the oldest run of some kinds that waits to a worker; None where none waits."""
+        """Assign the oldest waiting run of some kinds to a worker; None if no run is waiting."""
         self.requeue_silent()
         waiting = select(Run.id).where(Run.state == QUEUED, Run.kind.in_(kinds)).order_by(Run.created, Run.id)
         with self._session() as session:
@@ -103,20 +102,20 @@ class RunQueue:
         return None
 
     def has_waiting(self, kind: str) -> bool:
-        """Return whether a run of a kind waits."""
+        """Return whether a run of a kind is waiting."""
         self.requeue_silent()
         with self._session() as session:
             return session.scalar(select(Run.id).where(Run.state == QUEUED, Run.kind == kind).limit(1)) is not None
 
     def note_heartbeat(self, worker: str) -> None:
-        """Note that a worker is alive."""
+        """Record that a worker is alive."""
         with self._session() as session:
             session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.beat < now() - 10 * SILENT))
             session.merge(WorkerHeartbeat(worker=worker, beat=now()))
             session.commit()
 
     def remove_worker(self, worker: str) -> None:
-        """Forget a worker, which ends; a run in its hands goes back, or is cancelled where it was to stop."""
+        """Remove a worker that ends; its run returns to the queue, or is cancelled if a stop was requested."""
         mine = (Run.state == RUNNING, Run.worker == worker)
         self._set(*mine, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
         self._set(*mine, state=QUEUED, worker="")
@@ -125,31 +124,31 @@ class RunQueue:
             session.commit()
 
     def workers(self) -> Sequence[WorkerHeartbeat]:
-        """All workers that are alive, by name."""
+        """Return all live workers, by name."""
         with self._session() as session:
             heard = session.scalars(select(WorkerHeartbeat).order_by(WorkerHeartbeat.worker)).all()
         silent = self._workers.silent_names({one.worker: one.beat for one in heard}, SILENT)
         return [one for one in heard if one.worker not in silent]
 
     def requeue_silent(self) -> None:
-        """Put runs back whose worker has gone silent, as `requeue_dead` does."""
+        """Return the runs of silent workers to the queue, like `requeue_dead`."""
         with self._session() as session:
             beats = {id: beat for id, beat in session.execute(select(Run.id, Run.beat).where(Run.state == RUNNING)) if beat}
         for id in self._runs.silent_names(beats, SILENT):
             self._requeue_lost((Run.id == id) & (Run.beat == beats[id]), f"was not heard of for {SILENT.seconds} s")
 
     def requeue_dead(self, worker: str, how: str) -> None:
-        """Put the run of a worker that died back; one that was to stop is cancelled, one whose workers die each time has failed.
+        """Requeue the run of a dead worker; it is cancelled if a stop was requested, and fails if its workers die each time.
 
         Args:
             worker: name of the worker.
-            how: how it died, after the words "its worker".
+            how: cause of death, to follow the words "its worker".
         """
         self._requeue_lost(Run.worker == worker, how)
         self.remove_worker(worker)
 
     def _requeue_lost(self, which: Any, how: str) -> None:
-        """Put runs back whose worker is gone."""
+        """Requeue the runs of lost workers."""
         gone = (Run.state == RUNNING, which)
         self._set(*gone, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
         reason = (
@@ -162,7 +161,7 @@ class RunQueue:
         self._set(*gone, state=QUEUED, worker="", deaths=Run.deaths + 1, message=f"its worker {how}; another goes on")
 
     def report_progress(self, id: str, worker: str, done: int, total: int, message: str) -> bool:
-        """Say how far a worker's run is; return whether it is to go on."""
+        """Record the progress of a worker's run; return whether it should continue."""
         mine = (Run.id == id, Run.worker == worker, Run.state == RUNNING)
         deaths = case((Run.done < done, 0), else_=Run.deaths)
         if not self._set(*mine, beat=now(), done=done, total=total, message=message, deaths=deaths):
@@ -170,32 +169,32 @@ class RunQueue:
         return not self.run(id).stop
 
     def requeue(self, id: str, worker: str) -> None:
-        """Put a worker's run back into the queue: the worker is to end."""
+        """Requeue a worker's run because the worker should end."""
         self._set(Run.id == id, Run.worker == worker, Run.state == RUNNING, state=QUEUED, worker="")
 
     def end(self, id: str, worker: str, state: str, message: str = "") -> None:
-        """Say that a worker's run has come to its end."""
+        """Record the end of a worker's run."""
         self._set(Run.id == id, Run.worker == worker, state=state, message=message, worker="", ended=now(), stop=False)
 
     def cancel(self, id: str) -> Run:
-        """Take a run out of the queue, or ask its worker to stop it; what is finished is kept.
+        """Remove a run from the queue, or ask its worker to stop it; finished episodes are kept.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such run.
         """
         self._set(Run.id == id, Run.state == QUEUED, state=CANCELLED, ended=now())
         self._set(Run.id == id, Run.state == RUNNING, stop=True)
         return self.run(id)
 
     def resume(self, id: str, changed: Mapping[str, Any] | None = None) -> Run:
-        """Put a run that was cancelled or failed back into the queue; it goes on with what is finished.
+        """Requeue a cancelled or failed run; it continues with the finished part.
 
         Args:
             id: name of the run.
-            changed: fields of its form that are other now.
+            changed: changed fields of its form.
 
         Raises:
-            UnknownNameError: there is none. InputError: it is finished.
+            UnknownNameError: there is no such run. InputError: the run is finished.
         """
         run = self.run(id)
         if run.state == FINISHED:
@@ -205,10 +204,10 @@ class RunQueue:
         return self.run(id)
 
     def remove(self, id: str) -> None:
-        """Forget a run that is not under way; its folder is the caller's.
+        """Remove an inactive run from the database; the caller removes its folder.
 
         Raises:
-            UnknownNameError: there is none. InputError: it runs.
+            UnknownNameError: there is no such run. InputError: the run is active.
         """
         self.run(id)
         with self._session() as session:
@@ -218,7 +217,7 @@ class RunQueue:
             raise InputError(f"run {id} is under way; cancel it first")
 
     def _set(self, *which: Any, **values: Any) -> int:
-        """Change the runs for which all conditions hold, at once; return how many these are."""
+        """Change the runs that satisfy all conditions, atomically; return their number."""
         with self._session() as session:
             count: int = session.execute(update(Run).where(*which).values(**values)).rowcount  # type: ignore[attr-defined]
             session.commit()

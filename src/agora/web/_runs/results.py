@@ -1,4 +1,4 @@
-"""The results of a run as pages read them: rows by the page, tables, files to download, replays."""
+"""The results of a run in the format of pages: pages of rows, tables, downloads, replays."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from agora.reporting.run_comparison import write_comparison
 from agora.viewer.replay import write_replay
 
 FIRST = ("planner", "stage", "episode", "outcome")
-"""Columns at the head of a row; then come those of metrics."""
+"""Columns at the head of a row, before those of metrics."""
 
 MOST_ROWS = 1000
 
-_SHORT = 30  # characters of a title that stands behind a planner's name
+_SHORT = 30  # longest title after a planner's name, characters
 
 
 def page(
@@ -48,15 +48,15 @@ def page(
     Args:
         run: folder of the run.
         offset: number of the first row, from 0.
-        limit: most rows.
-        sort: column by which rows are sorted; that of the files where empty. Rows without a value come last.
+        limit: largest number of rows.
+        sort: column to sort by; if empty, the order of the files. Rows without a value come last.
         down: sort from the largest down.
-        find: only rows in which a text stands in the planner, the stage or the outcome.
-        columns: columns to return; all where there is none.
+        find: only rows with this text in the planner, the stage or the outcome.
+        columns: columns to return; all if empty.
 
     Raises:
         ResultsError: the folder holds no run.
-        UnknownNameError: there is no such column.
+        UnknownNameError: a column is unknown.
         InputError: a number is out of range.
     """
     if not (offset >= 0 and 1 <= limit <= MOST_ROWS):
@@ -80,13 +80,13 @@ def page(
 
 
 def _hits(table: pa.Table, find: str) -> pa.Array:
-    """The numbers of the rows in which a text stands."""
+    """Return the numbers of the rows that contain a text."""
     hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
     return pc.indices_nonzero(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
 
 
 def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
-    """Some numbers of rows in the order of a column's values, those without a value last; as they are where no column is named."""
+    """Return row numbers in the order of a column's values, those without a value last; unchanged without a column."""
     if not sort:
         return among
     pairs = pa.table({"number": among, "value": table[sort].take(among)})
@@ -98,18 +98,18 @@ def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
 
 
 def _sendable(value: Any) -> Any:
-    """A value as JSON holds it: numbers that are not finite are texts."""
+    """Return a value in JSON's range: numbers that are not finite become texts."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _stamp(run: Path, part: str = "episodes") -> tuple[tuple[str, int], ...]:
-    """The shards of a part of a run with their times, by which a table that is kept is known to be fresh."""
+    """Return the shards of a part of a run with their times, which show whether a cached table is up to date."""
     return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / part).glob("*.parquet")))
 
 
 @lru_cache(maxsize=8)
 def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
-    """The rows of a run, sorted by key, the columns that people look for first."""
+    """Return the rows of a run, sorted by key, with the main columns first."""
     folder, parts = RunFolder.read(run), []
     for name, _ in stamp:
         path = run / "episodes" / name
@@ -128,15 +128,15 @@ def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
 
 
 def table_text(run: Path, kind: str, chosen: Sequence[str]) -> str:
-    """Return the table of a run for a paper.
+    """Return the table of a run for papers.
 
     Args:
         run: folder of the run.
         kind: latex, csv or markdown.
-        chosen: names of metrics; the usual ones where there is none.
+        chosen: names of metrics; the default ones if empty.
 
     Raises:
-        InputError: there is no such format.
+        InputError: the format is unknown.
         ResultsError: the folder holds no run.
     """
     if kind not in FORMATS:
@@ -150,7 +150,7 @@ def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
 
     Args:
         runs: folders of the runs.
-        titles: their titles.
+        titles: titles of the runs.
 
     Raises:
         ResultsError: a folder holds no run.
@@ -166,11 +166,11 @@ def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
 
 
 def short_names(runs: Sequence[Path], titles: Sequence[str]) -> list[str]:
-    """Return short names that tell runs apart: by their seeds where these differ, by short titles, or by numbers.
+    """Return short, distinct names of runs: by their seeds if these differ, by short titles, or by numbers.
 
     Args:
         runs: folders of the runs.
-        titles: their titles.
+        titles: titles of the runs.
     """
     outlines = [RunFolder.read(run).record.outline for run in runs]
     seeds = [f"seed {one.seed}" for one in outlines] if len({one.name for one in outlines}) == 1 else []
@@ -190,7 +190,7 @@ def csv_of(run: Path) -> bytes:
 
 
 def parquet_of(run: Path) -> bytes:
-    """Return all rows of a run as one file of Parquet.
+    """Return all rows of a run as one Parquet file.
 
     Raises:
         ResultsError: the folder holds no run, or no rows.
@@ -207,7 +207,7 @@ def parquet_of(run: Path) -> bytes:
 
 
 def replay(run: Path, keys: Sequence[str]) -> str:
-    """Return the page that plays some episodes.
+    """Return the page that replays some episodes.
 
     Raises:
         ResultsError: the folder holds no run, or no recording of any of the episodes.
@@ -232,7 +232,7 @@ def mcap_of(run: Path, key: str) -> bytes:
 
 
 def _recorded(run: Path, keys: Iterable[str]) -> list[str]:
-    """The episodes among some that can be replayed."""
+    """Return those of some episodes that can be replayed."""
     return [key for key in keys if key in _recorded_keys(run, _stamp(run, "trajectories"))]
 
 

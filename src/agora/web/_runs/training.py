@@ -1,4 +1,4 @@
-"""Trainings by a worker: `agora.learning.seeds.train_seeds` in the folder of a run, as `agora train` does it in a terminal."""
+"""Executes trainings: `agora.learning.seeds.train_seeds` in the folder of a run, like `agora train` in a terminal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agora.web._runs.execution import Execution
 from agora.web._tables import PARTS
 
 _FEW = {"success": "success", "reached": "success", "validation_success": "success in validation", "gain": "reward", "loss": "loss"}
-"""Values of a point that are said beside a training, with their words."""
+"""Values of a point that are shown next to a training, with their labels."""
 
 
 class TrainingExecution(Execution):
-    """A training, by a worker; it goes on from the checkpoints in its folder."""
+    """The execution of a training by a worker; it continues from the checkpoints in its folder."""
 
     def work(self) -> None:
         """Train with each seed, test the policies, and write the card."""
@@ -43,7 +43,7 @@ class TrainingExecution(Execution):
             raise StoppedError(f"its time was up after {', '.join(short)}; the policy was tested")
 
     def _hear(self, training: Training, seed: int, share: float | None, words: str) -> None:
-        """Take in how far the training with a seed is; what was done by seeds that go on later counts already."""
+        """Record the progress of the training with a seed; earlier work of seeds that are resumed later already counts."""
         if share is not None:
             self.done = max(self.done, int(PARTS * (training.seeds.index(seed) + share) / len(training.seeds)))
         self.status = f"seed {seed}: {words}" if len(training.seeds) > 1 else words
@@ -56,6 +56,6 @@ class TrainingExecution(Execution):
 
 
 def _words(event: Learned) -> str:
-    """A point of the curve in a few words."""
+    """Return a short description of a point of the curve."""
     few = [f"{words} {event.values[name]:.3g}" for name, words in _FEW.items() if name in event.values]
     return ", ".join([f"{event.steps:,} steps, {event.rate:,.0f} a second", *few])

@@ -1,4 +1,4 @@
-"""A training in the folder of a run, as pages read it: how far each seed is, its curve, its files."""
+"""A training in the folder of a run, in the format of pages: the progress of each seed, its curve, its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.learning.seeds import seed_folder
 from agora.web._user_planners.policies import Policies
 
 MOST = 4 << 20
-"""Most bytes of a curve that are read at a time."""
+"""Largest part of a curve that is read at a time, bytes."""
 
 
 def describe_training(run: Path, policies: Policies) -> dict[str, Any]:
@@ -49,16 +49,16 @@ def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str,
     Args:
         run: folder of the training.
         seed: seed of the run.
-        version: version that was read before; the curve of a training that went on is another.
-        offset: bytes of it that were read before.
+        version: version of the previous request; a resumed training has a new version of its curve.
+        offset: bytes read by previous requests.
 
     Returns:
-        ``version`` and ``offset`` for the next time, the new ``points``, whether they are ``fresh``: all from the first on; and
-        whether there are ``more``.
+        ``version`` and ``offset`` for the next request, the new ``points``, ``fresh`` if they include all points from the first on,
+            and ``more`` if further points exist.
 
     Raises:
         UnknownNameError: the training has no such seed.
-        ResultsError: a line is no point.
+        ResultsError: a line is not a point.
     """
     training = load(run / RECORD, dict[str, Any])
     if seed not in training["seeds"]:
@@ -79,10 +79,10 @@ def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str,
 
 
 def file_of(run: Path, name: str) -> Path:
-    """Return a file of a training to download.
+    """Return a file of a training for download.
 
     Raises:
-        UnknownNameError: there is no file of this name. InputError: it is not there yet.
+        UnknownNameError: there is no file of this name. InputError: the file does not exist yet.
     """
     files = _files(run)
     if name not in files:
@@ -93,7 +93,7 @@ def file_of(run: Path, name: str) -> Path:
 
 
 def _files(run: Path) -> dict[str, Path]:
-    """The files of a training by the names under which they are downloaded."""
+    """Return the files of a training by their names for download."""
     seeds = load(run / RECORD, dict[str, Any])["seeds"]
     best = policy_kept(seed_folder(run, seeds[0])) or run / POLICY
     curves = {f"curve_{seed}.jsonl": seed_folder(run, seed) / CURVE for seed in seeds}

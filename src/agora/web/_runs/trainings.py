@@ -1,4 +1,4 @@
-"""The trainings that a server can be asked for: those that come with Agora, with fields changed; and what a form shows of them."""
+"""The trainings that users can request: those that come with Agora, with changed fields; and their forms."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from agora.web._user_planners.policies import OWN, Policies
 
 _SHOWN = ("name", "label", "method", "planner", "suite", "stage", "validation", "test", "stages", "cannot")
 FREE = ("method", "cannot")
-"""Fields that hold any text; the others name something, and no file."""
+"""Fields that accept any text; the others refer to something, and never to a file."""
 
 
 @dataclass(frozen=True)
 class TrainingForm:
-    """A training as a person asks for it.
+    """A request for a training.
 
     Attributes:
         training: name of a training that comes with Agora.
-        changes: other values for its fields, by their names with dots, such as ``trainer.steps``; a text that begins with [ or { is
+        changes: changed values of its fields, by their dotted names, such as ``trainer.steps``; a text that begins with [ or { is
             read as YAML.
-        seeds: seeds to train with; those of the training where there is none.
-        minutes: time after which the training with each seed is stopped; its policy is tested.
+        seeds: seeds to train with; if empty, those of the training.
+        minutes: time after which the training with each seed stops; its policy is still tested.
     """
 
     training: str
@@ -44,26 +44,26 @@ class TrainingForm:
 
 
 class Trainings:
-    """The trainings that a server can be asked for.
+    """The trainings that users can request.
 
     Args:
         policies: policies of the server.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
     """
 
     def __init__(self, policies: Policies, suite: Callable[[str], str]) -> None:
         self._policies, self._suite = policies, suite
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all trainings as a list shows them, with the reason why one cannot run here; nothing is imported for it."""
+        """Return all trainings for a list, with the reason why one cannot run here; nothing is imported for it."""
         absent, suites = lacking(("learning",)), {one["name"]: one["missing"] for one in _catalogue.suites()}
         return [_list_entry(name, absent, suites) for name in training_names()]
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return a training with its fields, each with its value here as default.
+        """Return a training with its fields; their defaults are the training's values.
 
         Raises:
-            UnknownNameError: there is no such training. InputError: a package that it needs is not here.
+            UnknownNameError: the training is unknown. InputError: a package that it needs is not installed.
         """
         training = self._base(name)
         shown = [
@@ -72,10 +72,10 @@ class Trainings:
         return {"name": name, "seeds": list(training.seeds), "fields": shown}
 
     def resolve(self, form: TrainingForm) -> Training:
-        """Return the training that a form asks for.
+        """Return the training of a form.
 
         Raises:
-            UnknownNameError: there is no such training. InputError: a field is unknown or wrong, or a value names a file.
+            UnknownNameError: the training is unknown. InputError: a field is unknown or wrong, or a value names a file.
         """
         training = self._base(form.training)
         changes = {key: self._resolve_names(key, _read(key, value)) for key, value in form.changes.items()}
@@ -99,10 +99,10 @@ class Trainings:
         return load_training(name)
 
     def _resolve_names(self, key: str, value: Any) -> Any:
-        """A changed value, with names of the server's own things as Agora takes them.
+        """Return a changed value, with names of server content converted for Agora.
 
         Raises:
-            InputError: it names a file.
+            InputError: the value names a file.
         """
         if isinstance(value, Mapping):
             return {inner: self._resolve_names(str(inner), one) for inner, one in value.items()}
@@ -119,7 +119,7 @@ class Trainings:
 
 
 def write_training(place: Path, training: Training) -> None:
-    """Write the file of a training into the folder of a run, which is made."""
+    """Write the file of a training into the folder of a run, which is created."""
     place.mkdir(parents=True, exist_ok=True)
     write_whole(place / RECORD, dump(training))
 
@@ -138,14 +138,14 @@ def _list_entry(name: str, absent: str, suites: Mapping[str, str]) -> dict[str, 
 
 
 def _read(key: str, value: Any) -> Any:
-    """A changed value; lists and mappings may come as YAML."""
+    """Return a changed value; lists and mappings may be given as YAML."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         return parse(value, list if value[0] == "[" else dict, f"training: {key}")
     return value
 
 
 def _set_value(values: dict[str, Any], key: str, value: Any) -> None:
-    """Put a value under a name with dots; a component may stand there as its name alone."""
+    """Set the value of a dotted name; a component may be given as its name alone."""
     *path, last = key.split(".")
     place = values
     for part in path:

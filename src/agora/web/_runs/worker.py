@@ -1,6 +1,6 @@
-"""A worker: it takes runs of some kinds out of the queue, one at a time, and works on them by their kind.
+"""A worker: it takes runs of some kinds from the queue, one at a time, and executes them.
 
-It is a process of its own. Where it is killed, what is on the disk stays; whoever takes the run next goes on with it.
+It has its own process. If it is killed, everything on the disk remains, and the next worker resumes the run.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ EXECUTIONS: dict[str, type[Execution]] = {BENCH: BenchmarkExecution, TRAINING: T
 
 
 def name_of(pid: int) -> str:
-    """Return the name of the worker that is a process of this machine."""
+    """Return the name of the worker with a process id on this machine."""
     return f"{socket.gethostname()}:{pid}"
 
 
 def work(settings: Settings, stop: threading.Event, kinds: Collection[str] = KINDS, *, stays: bool = True) -> None:
-    """Take runs and work on them, until somebody sets ``stop``; a run that is under way then goes back into the queue.
+    """Take runs and execute them until ``stop`` is set; an active run then returns to the queue.
 
     Args:
         settings: settings of the server.
-        stop: is set where the worker is to end.
-        kinds: kinds of runs that it takes.
-        stays: whether it waits for runs where none waits for it; it ends otherwise.
+        stop: set when the worker should end.
+        kinds: kinds of runs that the worker takes.
+        stays: whether the worker waits for runs if none is waiting; otherwise, it ends.
     """
     name = name_of(os.getpid())
     with open_database(settings.url) as engine:
@@ -60,7 +60,7 @@ def work(settings: Settings, stop: threading.Event, kinds: Collection[str] = KIN
 
 @contextmanager
 def _heard(queue: RunQueue, name: str) -> Iterator[None]:
-    """Say that a worker is alive, again and again, whatever it does."""
+    """Repeatedly report that a worker is alive, independent of its work."""
     over = threading.Event()
 
     def say() -> None:
@@ -81,9 +81,9 @@ def _heard(queue: RunQueue, name: str) -> Iterator[None]:
 
 
 def main(settings: Settings, kind: str) -> None:
-    """Work on runs of a kind until the process that started this one is gone: the entry of a server's worker.
+    """Execute runs of a kind until the parent process is gone: the entry point of a server's worker.
 
-    A worker of trainings ends where none waits: it holds much memory.
+    A worker of trainings ends if none is waiting, because it uses much memory.
     """
     parent, stop = os.getppid(), threading.Event()
 

@@ -1,1 +1,1 @@
-"""Worlds, scenarios and suites that users keep on a server: edited on pages, drawn, or imported from files."""
+"""Worlds, scenarios and suites that users store on a server: edited on pages, drawn, or imported from files."""

@@ -1,4 +1,4 @@
-"""The files of a world in a zip archive: unpacked with care, and packed."""
+"""Zip archives of worlds: packing, and safe unpacking."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from agora.errors import InputError
 
 MOST_ENTRIES, MOST_UNPACKED = 2_000, 64 << 20
-"""Most entries of an archive, and most bytes of all that is in it."""
+"""Largest number of entries of an archive, and largest unpacked size, bytes."""
 
 UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029<>]")
-"""Signs that names of files do not have: control characters and those of markup."""
+"""Characters that names of files must not contain: control characters and those of markup."""
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -25,11 +25,11 @@ def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
 
     Args:
         data: the archive.
-        name: its name, for messages.
+        name: name of the archive, for messages.
 
     Raises:
-        InputError: it is no archive, is damaged, has too many entries or is too large unpacked; or an entry leads out of its
-            folder, is a link, is there twice or is encrypted.
+        InputError: it is not an archive, is damaged, has too many entries or is too large unpacked; or an entry leads out of its
+            folder, is a link, occurs twice or is encrypted.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -46,7 +46,7 @@ def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
 
 
 def _check(entry: zipfile.ZipInfo, name: str) -> None:
-    """Refuse an entry that is more than a file or a folder inside."""
+    """Refuse entries other than files and folders inside the archive."""
     path, shown = entry.filename, UNFIT.sub("?", entry.filename)[:80]
     if UNFIT.search(path):
         raise InputError(f"{name}: an entry has control characters or < > in its name: {shown!r}")
@@ -61,7 +61,7 @@ def _check(entry: zipfile.ZipInfo, name: str) -> None:
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
-    """The contents of all files; no more is unpacked than the archive may hold, whatever it says of its sizes."""
+    """Return the contents of all files; unpacking stops at the limit of an archive, regardless of its declared sizes."""
     files: dict[str, bytes] = {}
     left = MOST_UNPACKED
     for entry in archive.infolist():
@@ -79,7 +79,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
 
 
 def pack_folder(folder: Path) -> bytes:
-    """Return a folder as a zip archive, which holds it by its name."""
+    """Return a folder as a zip archive, which contains it under its name."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""The worlds, scenarios and suites of a server's own folder; scenarios and suites share their names."""
+"""The worlds, scenarios and suites in a server's folder; scenarios and suites share one namespace."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class UserContent:
         self.scenarios.store.others, self.suites.store.others = [self.suites.store], [self.scenarios.store]
 
     def all(self) -> list[dict[str, Any]]:
-        """Return the own suites, and the own scenarios as suites of one episode, as pages list them."""
+        """Return users' suites, and users' scenarios as suites of one episode, in the format of pages."""
         return [*self.suites.all(), *self.scenarios.suites()]
 
     def suite(self, name: str) -> str:
-        """Return a name of a suite as `agora.tasks.suite.load_suite` takes it: the file of an own one, or the name as it is.
+        """Return a suite for `agora.tasks.suite.load_suite`: the file of a user's suite, or the name itself.
 
         Raises:
-            UnknownNameError: there is no own suite or scenario of this name. InputError: it is a path, or there are two.
+            UnknownNameError: there is no user's suite or scenario of this name. InputError: it is a path, or there are two.
         """
         if name.startswith(OWN):
             own = name.removeprefix(OWN)

@@ -1,8 +1,8 @@
-"""The drawings of own worlds: their walls in cells, their zones and their furniture, which pages edit.
+"""The drawings of users' worlds: their walls in cells, their zones and their furniture, which pages edit.
 
-A drawing is kept as the world's folder ``map``, which every command reads. Walls are cells of an image of map_server. A world of
-exact shapes becomes one of cells where a wall is drawn in it; it keeps its shapes where only zones or furniture change. The image
-has the furniture in it, in another black than the walls, so that furniture can be moved without a hole in the wall behind it.
+A drawing is stored as the world's folder ``map``, which every command reads. Walls are cells of an image of map_server. If a wall
+is drawn in a world of exact shapes, the world becomes one of cells; if only zones or furniture change, it keeps its shapes. The
+image includes the furniture, in a different black from the walls, so that moving furniture leaves no hole in the wall behind it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ FREE, WALL, UNKNOWN = 0, 1, 2
 """The values of cells in a drawing."""
 
 _WALL, _FURNITURE, _UNKNOWN, _FREE = 0, 40, 205, 254
-"""The greys of the image; both blacks are occupied to map_server."""
+"""The grey values of the image; both blacks count as occupied for map_server."""
 
 _RADIUS = 0.3
-"""Radius of the robot that is to get about, m, as `agora map validate` has it."""
+"""Radius of the robot for which ways must be free, m, as in `agora map validate`."""
 
 _MOST_ZONES, _MOST_CORNERS, _MOST_PIECES, _LONGEST = 500, 500, 2_000, 80
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -52,11 +52,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 @dataclass(frozen=True)
 class _EditedDrawing:
-    """A drawing as a page sends it.
+    """A drawing sent by a page.
 
     Attributes:
-        version: version that the page has seen.
-        cells: all cells, the lowest row first, a byte each, gzip in base64; None where no wall was drawn.
+        version: version that the page is based on.
+        cells: all cells, the lowest row first, a byte each, gzip in base64; None if no wall was drawn.
         zones: all zones.
         furniture: all furniture.
     """
@@ -68,21 +68,21 @@ class _EditedDrawing:
 
 
 class Drawings:
-    """The drawings of the own worlds of a server.
+    """The drawings of users' worlds.
 
     Args:
         worlds: worlds of the server.
-        scenarios: its scenarios, which are looked at again when their world changes.
+        scenarios: scenarios of the server, which are checked again when their world changes.
     """
 
     def __init__(self, worlds: Worlds, scenarios: Scenarios) -> None:
         self._worlds, self._scenarios, self._writing = worlds, scenarios, threading.Lock()
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return the drawing of an own world, its places in the frame of its file.
+        """Return the drawing of a user's world, with coordinates in the frame of its file.
 
         Raises:
-            UnknownNameError: there is no own world of this name. InputError: it cannot be read, or is too large to draw in.
+            UnknownNameError: there is no user's world of this name. InputError: it cannot be read, or is too large to draw in.
         """
         folder, place = self._open(name)
         map, (rows, columns) = place.map, place.map.shape
@@ -109,19 +109,18 @@ class Drawings:
         }
 
     def put(self, name: str, fields: Any) -> dict[str, Any]:
-        """Keep the drawing of an own world, whole or not at all.
+        """Store the drawing of a user's world, whole or not at all.
 
         Args:
-            name: its name.
-            fields: ``version``, ``zones``, ``furniture`` and, where walls were drawn, ``cells``, as `get` returns them.
+            name: name of the world.
+            fields: ``version``, ``zones``, ``furniture`` and, if walls were drawn, ``cells``, as returned by `get`.
 
         Returns:
-            The new ``version``, ``problems`` and ``notes`` of the world, and the ``scenarios`` that are played in it, each with its
-            problems.
+            The new ``version``, ``problems`` and ``notes`` of the world, and the ``scenarios`` that use it, each with its problems.
 
         Raises:
-            UnknownNameError: there is no own world of this name. InputError: something is wrong; nothing is written.
-            ConflictError: somebody has changed it since; nothing is written. OSError: the disk is full; nothing is written.
+            UnknownNameError: there is no user's world of this name. InputError: something is wrong; nothing is written.
+            ConflictError: it has been changed meanwhile; nothing is written. OSError: the disk is full; nothing is written.
         """
         edited = build(fields, _EditedDrawing, "drawing")
         with self._writing:
@@ -140,7 +139,7 @@ class Drawings:
         }
 
     def _open(self, name: str) -> tuple[Path, Place]:
-        """The folder and the place of an own world that can be drawn in."""
+        """Return the folder and the place of a user's world that can be drawn in."""
         folder = self._worlds.own_folder(name)
         place = self._worlds.place(name)
         if place.map.occupied.size > MOST_CELLS:
@@ -150,7 +149,7 @@ class Drawings:
 
 
 def _walls(folder: Path, place: Place) -> Bools:
-    """The cells of a place that are walls, without its furniture."""
+    """Return the cells of a place that are walls, without its furniture."""
     if place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         return replace(place.map, polygons=polygons, discs=discs).cells
@@ -161,17 +160,17 @@ def _walls(folder: Path, place: Place) -> Bools:
 
 
 def _pixels(folder: Path) -> Array:
-    """The greys of a world's image, the lowest row first."""
+    """Return the grey values of a world's image, the lowest row first."""
     file = folder / "map" / "map.yaml"
     with image_of(file.parent / load(file, MapFile).image) as image:
         return np.asarray(image.convert("L"))[::-1]
 
 
 def _cells(text: str, place: Place) -> Array:
-    """The cells (rows, columns) of a page's text.
+    """Return the cells (rows, columns) from a page's text.
 
     Raises:
-        InputError: it is none, or of another size.
+        InputError: the text is invalid, or has the wrong size.
     """
     rows, columns = place.map.shape
     unpack = zlib.decompressobj(31)
@@ -190,10 +189,10 @@ def _cells(text: str, place: Place) -> Array:
 
 
 def _zones(edited: _EditedDrawing, place: Place) -> tuple[Zone, ...]:
-    """The zones, in the map frame.
+    """Return the zones, in the map frame.
 
     Raises:
-        InputError: one is not on the map, or has too many corners or a name that cannot be shown.
+        InputError: a zone is not on the map, or has too many corners or a name that cannot be shown.
     """
     if len(edited.zones) > _MOST_ZONES:
         raise InputError(f"drawing: zones: expected at most {_MOST_ZONES}, got {len(edited.zones)}")
@@ -217,10 +216,10 @@ def _zones(edited: _EditedDrawing, place: Place) -> tuple[Zone, ...]:
 
 
 def _furniture(edited: _EditedDrawing, place: Place) -> tuple[Furniture, ...]:
-    """The furniture, in the map frame.
+    """Return the furniture, in the map frame.
 
     Raises:
-        InputError: there is no such model, or a piece is not on the map.
+        InputError: a model is unknown, or a piece is not on the map.
     """
     if len(edited.furniture) > _MOST_PIECES:
         raise InputError(f"drawing: furniture: expected at most {_MOST_PIECES} pieces, got {len(edited.furniture)}")
@@ -241,7 +240,7 @@ def _furniture(edited: _EditedDrawing, place: Place) -> tuple[Furniture, ...]:
 def _writer(
     folder: Path, place: Place, edited: _EditedDrawing, zones: tuple[Zone, ...], furniture: tuple[Furniture, ...]
 ) -> Callable[[Path], None]:
-    """Return the function that writes the new folder ``map`` into a folder that is there."""
+    """Return the function that writes the new folder ``map`` into an existing folder."""
     if edited.cells is None and place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         outlines = tuple(outline for piece in furniture for outline in piece.polygons())
@@ -264,7 +263,7 @@ def _writer(
 
 
 def _paint(path: Path, walls: Bools, under: Bools, unknown: Bools | None) -> None:
-    """Write the image of a map in which furniture can be told from walls."""
+    """Write the image of a map in which furniture can be distinguished from walls."""
     from PIL import Image
 
     pixels = np.where(walls, np.uint8(_WALL), np.where(under, np.uint8(_FURNITURE), np.uint8(_FREE)))
@@ -274,13 +273,13 @@ def _paint(path: Path, walls: Bools, under: Bools, unknown: Bools | None) -> Non
 
 
 def _swap(folder: Path, write: Callable[[Path], None]) -> None:
-    """Put a new folder ``map`` in the place of the old one; where that is interrupted, `Worlds.own` finishes it."""
+    """Replace the folder ``map`` by a new one; if this is interrupted, `Worlds.own` completes it."""
     part, before = folder / f".{os.getpid()}.part", folder / ".map.before"
     shutil.rmtree(part, ignore_errors=True)
     try:
         part.mkdir()
         write(part)
-        shutil.rmtree(folder / ".map.next", ignore_errors=True)  # of a server that was killed here, which has answered nothing yet
+        shutil.rmtree(folder / ".map.next", ignore_errors=True)  # left by a server that was killed before it answered
         os.replace(part / "map", folder / ".map.next")
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -291,12 +290,12 @@ def _swap(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def _without_folder(line: str, folder: Path) -> str:
-    """A line of a message without the path of the folder."""
+    """Return a line of a message without the path of the folder."""
     return line.replace(f"{folder}/", "").replace(str(folder), folder.name)
 
 
 def _version(folder: Path) -> str:
-    """The version of a world's map: a hash of its files."""
+    """Return the version of a world's map: a hash of its files."""
     whole = hashlib.sha256()
     for file in sorted((folder / "map").iterdir()):
         whole.update(f"{file.name}\0{file.stat().st_size}\0".encode())

@@ -1,4 +1,4 @@
-"""The keys of a file that Agora knows, and a report of those that it does not."""
+"""Selects the keys of a file that Agora knows, and reports the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.yaml_tree import join, similar
 
 @dataclass
 class ImportReport:
-    """The keys of files that were understood, and those that were left out; many entries of a list are one line.
+    """The understood keys of files, and the ignored ones; entries of a list share one line.
 
     Attributes:
         understood: lines by file and key.
@@ -25,15 +25,15 @@ class ImportReport:
     dropped: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     def add_understood(self, file: str, key: str, words: str) -> None:
-        """Say that something was understood."""
+        """Record an understood key."""
         _count(self.understood, file, key, words)
 
     def add_dropped(self, file: str, key: str, words: str) -> None:
-        """Say that something was left out."""
+        """Record an ignored key."""
         _count(self.dropped, file, key, words)
 
     def plain(self) -> dict[str, Any]:
-        """Return both as pages show them."""
+        """Return both lists in the format of pages."""
         return {"understood": _lines(self.understood), "dropped": _lines(self.dropped)}
 
 
@@ -48,13 +48,13 @@ def _lines(lines: dict[tuple[str, str, str], int]) -> list[dict[str, str]]:
 
 
 def keep_known_keys(value: Any, kind: Any, file: str, report: ImportReport, key: str = "") -> Any:
-    """Return the part of plain data whose keys the fields of a dataclass have, also in other cases: ``Robots``, ``wait-time``.
+    """Return the part of plain data whose keys are fields of a dataclass, also in other spellings: ``Robots``, ``wait-time``.
 
     Args:
         value: plain data.
-        kind: type that is built of it: a dataclass, a tuple of some, or anything else, which is left as it is.
-        file: file that it came from.
-        report: is told which keys were left out, and which were read as another.
+        kind: type to build: a dataclass, a tuple of dataclasses, or another type, for which the data is returned unchanged.
+        file: file of the data.
+        report: receives the ignored keys, and the keys that were read under another name.
         key: key of the value.
     """
     kind = _without_none(kind)
@@ -88,6 +88,6 @@ def _folded(key: str) -> str:
 
 
 def _without_none(kind: Any) -> Any:
-    """The type of an optional value; the type itself where it is none."""
+    """Return the type of an optional value; for other types, the type itself."""
     members = [one for one in typing.get_args(kind) if one is not type(None)]
     return members[0] if len(members) == 1 and type(None) in typing.get_args(kind) else kind

@@ -1,7 +1,7 @@
-"""Files that somebody brings along: scenarios of Agora, Arena and arena-tools, maps of map_server, world folders as zip archives.
+"""Imports files: scenarios of Agora, Arena and arena-tools, maps of map_server, world folders as zip archives.
 
-Each is recognised by what is in it. What it holds is kept as an own world or an own scenario, whole or not at all, with an report,
-key by key, of what was understood and what was left out.
+Each file is recognised by its content, and stored as a user's world or scenario, whole or not at all, with a report of the
+understood and the ignored keys.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _KINDS = {
     "zones.yaml": tuple[ZoneFile, ...],
     "furniture.json": tuple[Furniture, ...],
 }
-"""The files in a world's folder ``map`` that Agora reads, but for images and ``ground.npz``."""
+"""The files in a world's folder ``map`` that Agora reads, except images and ``ground.npz``."""
 
 _LINKS = {"id": "numbers of agents mean nothing in the present format", "yaml_file": "the model is called as that file is"}
 _EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image, together), or the folder of a world (.zip)"
 
 
 class Importer:
-    """Keeps what files hold.
+    """Stores the content of imported files.
 
     Args:
         worlds: worlds of the server.
@@ -53,19 +53,19 @@ class Importer:
         self._worlds, self._scenarios = worlds, scenarios
 
     def import_files(self, files: Sequence[tuple[str, bytes]], name: str, world: str) -> dict[str, Any]:
-        """Keep what some files hold.
+        """Import some files.
 
         Args:
             files: names and contents.
-            name: name of the world that is made; the first file's where empty.
-            world: world of scenarios that name none that is here.
+            name: name of the new world; if empty, from the name of the first file.
+            world: world for scenarios that name no existing one.
 
         Returns:
-            The ``world`` that was made, if any, the names of the own ``scenarios`` that were made, and what was ``understood`` and
-            ``dropped``: lists of ``file``, ``key`` and ``words``.
+            The new ``world``, if any, the names of the new ``scenarios``, and ``understood`` and ``dropped``, lists of ``file``,
+                ``key`` and ``words``.
 
         Raises:
-            InputError: they are nothing of the kind, or something in them is wrong; nothing is kept.
+            InputError: the files are of no known kind, or something in them is wrong; nothing is stored.
         """
         report = ImportReport()
         for file, _ in files:
@@ -86,7 +86,7 @@ class Importer:
         return {"world": made, "scenarios": names, **report.plain()}
 
     def _import_map(self, sheets: Mapping[str, bytes], images: Mapping[str, bytes], name: str, report: ImportReport) -> str:
-        """Keep a map of map_server; return its name."""
+        """Store a map of map_server, and return its name."""
         if len(sheets) != 1 or len(images) != 1:
             got = ", ".join([*sheets, *images])
             raise InputError(f"a map is two files, chosen together: its .yaml and its image ({', '.join(IMAGES)}); got {got}")
@@ -109,7 +109,7 @@ class Importer:
         return name
 
     def _keep_scenario(self, file: str, scenario: Scenario, world: str, known: Mapping[str, str], report: ImportReport) -> str:
-        """Keep a scenario under a name that is free; return the name."""
+        """Store a scenario under a free name, and return the name."""
         named = scenario.map
         if named not in known:
             if not world:
@@ -128,7 +128,7 @@ class Importer:
                 return name
 
     def _import_archive(self, archive: str, data: bytes, name: str, report: ImportReport) -> str:
-        """Keep the world of an archive; return its name."""
+        """Store the world of an archive, and return its name."""
         entries = unpack_archive(data, archive)
         root, map_files = _root(entries, archive)
         kept: dict[str, bytes] = {}
@@ -163,12 +163,12 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
     """Return the scenario of a file of Agora, Arena 3.0 or arena-tools.
 
     Args:
-        file: its name.
-        data: its contents.
-        report: is told what was understood and what left out.
+        file: name of the file.
+        data: contents of the file.
+        report: receives the understood and the ignored keys.
 
     Raises:
-        InputError: it is none, or something in it is wrong.
+        InputError: it is not a scenario, or something in it is wrong.
     """
     values = _values(file, data)
     _refuse_controls(values, file)
@@ -203,7 +203,7 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
 
 
 def _values(file: str, data: bytes) -> dict[str, Any]:
-    """The keys of a text in JSON or YAML."""
+    """Return the keys of a JSON or YAML text."""
     if len(data) > LARGEST:
         raise InputError(f"{file}: is larger than {LARGEST >> 20} MiB; {_EXPECTED}")
     try:
@@ -217,7 +217,7 @@ def _values(file: str, data: bytes) -> dict[str, Any]:
 
 
 def _refuse_controls(value: Any, file: str, key: str = "") -> None:
-    """Refuse texts with control characters, which nobody sees; markup is text like any other."""
+    """Refuse texts with control characters, which are invisible; markup is ordinary text."""
     if isinstance(value, dict):
         for name, one in value.items():
             _refuse_controls(name, file, key)
@@ -230,19 +230,21 @@ def _refuse_controls(value: Any, file: str, key: str = "") -> None:
 
 
 def _report_values(values: Mapping[str, Any], file: str, report: ImportReport) -> None:
-    """Say which values of a map were understood."""
+    """Record the understood values of a map."""
     for key, value in values.items():
         report.add_understood(file, key, f"{value}" if isinstance(value, list) else value_text(value))
 
 
 def _name_of(file: str) -> str:
-    """A name made of that of a file."""
+    """Return a valid name derived from the name of a file."""
     stem = re.sub(r"\.(json|ya?ml|zip)$", "", PurePosixPath(file).name, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:78] or "opened"
 
 
 def _root(entries: Mapping[str, bytes], archive: str) -> tuple[PurePosixPath, PurePosixPath]:
-    """The folder of the one world in an archive, and that of its map files; the two are one in Arena's former ``maps/NAME``."""
+    """Return the folder of the one world in an archive, and the folder of its map files; both are the same in Arena's former
+    ``maps/NAME``.
+    """
     sheets = [PurePosixPath(path) for path in entries if PurePosixPath(path).name in ("map.yaml", "shapes.yaml")]
     places = {sheet.parent for sheet in sheets if "__MACOSX" not in sheet.parts}
     if not places:
@@ -254,14 +256,14 @@ def _root(entries: Mapping[str, bytes], archive: str) -> tuple[PurePosixPath, Pu
 
 
 def _path_in_world(path: PurePosixPath, root: PurePosixPath, map_files: PurePosixPath) -> str:
-    """The place of an entry in a world's folder; its own path where it is in none."""
+    """Return the path of an entry relative to its world's folder, or the entry's path if it is in none."""
     if path.parent == map_files:
         return f"map/{path.name}"
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
 def _map_file(name: str, content: bytes, report: ImportReport) -> bytes:
-    """A file of a world's map with the keys that Agora knows."""
+    """Return a file of a world's map, reduced to the keys that Agora knows."""
     if len(content) > LARGEST * 4:
         raise InputError(f"{name}: is larger than {LARGEST * 4 >> 20} MiB")
     try:
@@ -281,7 +283,7 @@ def _map_file(name: str, content: bytes, report: ImportReport) -> bytes:
 
 
 def _ground(content: bytes) -> bytes:
-    """The heights of the ground, which are an archive of NumPy's."""
+    """Return the heights of the ground, which are a NumPy archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
@@ -293,7 +295,7 @@ def _ground(content: bytes) -> bytes:
 
 
 def _add_image(kept: dict[str, bytes], places: Mapping[str, str], entries: Mapping[str, bytes], report: ImportReport) -> None:
-    """Add the image that the map names, and say which other images were left out."""
+    """Add the image that the map names, and record other images as ignored."""
     named = parse(kept["map/map.yaml"].decode(), MapFile, "map.yaml").image
     if PurePosixPath(named).name != named or not named.lower().endswith(IMAGES):
         raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {value_text(named)}")

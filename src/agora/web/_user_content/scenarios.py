@@ -1,7 +1,7 @@
-"""The scenarios of a server: those of its worlds to look at and copy, and its own, which pages edit.
+"""The scenarios of a server: the scenarios of its worlds, which can be viewed and copied, and users' scenarios, which pages edit.
 
-An own scenario is the file ``scenarios/NAME.json`` of the server's folder, which `agora run` and `agora bench` read as it is. It is
-written whole or not at all, and only by who has seen the version that is there.
+A user's scenario is the file ``scenarios/NAME.json`` of the server's folder, which `agora run` and `agora bench` read directly. It
+is written whole or not at all, and only based on its latest version.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from agora.web._user_content.store import Store, version_of
 from agora.web._user_content.worlds import Worlds
 
 LARGEST = 1 << 20
-"""Most bytes of a scenario's file."""
+"""Largest size of a scenario's file, bytes."""
 
 ROBOT = "jackal"
-"""The robot that scenarios are checked for, and that drives in them."""
+"""The robot for which scenarios are checked, and which drives in them."""
 
 _KEYS = re.compile(r"(?:obstacles\.)?(robots|static|interactive|dynamic)(?:\[|\.)(\d+)\]?\.?([\w.\[\]]*)")
 
@@ -41,21 +41,21 @@ class Scenarios:
     """The scenarios of a server.
 
     Args:
-        folder: folder of the own ones; made where the first is kept.
-        worlds: worlds that they may name.
+        folder: folder of users' scenarios; created with the first one.
+        worlds: worlds that scenarios may name.
     """
 
     def __init__(self, folder: Path, worlds: Worlds) -> None:
         self._worlds, self.store = worlds, Store(folder, "scenario", ".json", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all scenarios as pages list them, the own ones first."""
+        """Return all scenarios in the format of pages, users' scenarios first."""
         own = [(file, "") for file in self.store.files().values()]
         others = [(file, world) for world in self._worlds.names() for file in sorted(self._files(world))]
         return [_summary(file, file.stat().st_mtime_ns, world) for file, world in own + others]
 
     def suites(self) -> list[dict[str, Any]]:
-        """Return the own scenarios as suites of one episode each."""
+        """Return users' scenarios as suites of one episode each."""
         return [
             {
                 "name": f"{OWN}{name}",
@@ -69,15 +69,15 @@ class Scenarios:
         ]
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return an own scenario with its version, problems and sentences.
+        """Return a user's scenario with its version, problems and sentences.
 
         Raises:
-            UnknownNameError: there is none of this name. InputError: its file cannot be read.
+            UnknownNameError: there is no scenario of this name. InputError: its file cannot be read.
         """
         return {"name": name, **self._open(self.store.path(name))}
 
     def get_of_world(self, world: str, name: str) -> dict[str, Any]:
-        """Return a scenario of a world, as one of one's own would be.
+        """Return a scenario of a world, in the format of a user's scenario.
 
         Raises:
             UnknownNameError: there is no such world or scenario. InputError: the file cannot be read.
@@ -89,16 +89,16 @@ class Scenarios:
         return {"name": f"{world}-{name}", **opened, "content": {"map": world} | opened["content"] | {"map": world}}
 
     def put(self, name: str, text: str, version: str) -> dict[str, Any]:
-        """Keep an own scenario, and return it as it is kept.
+        """Store a user's scenario, and return the stored form.
 
         Args:
-            name: its name.
-            text: its file.
-            version: version that the editor has seen; empty for a new one.
+            name: name of the scenario.
+            text: text of its file.
+            version: version that the editor started from; empty for a new scenario.
 
         Raises:
-            InputError: the name or the text is none of a scenario, or it names no world that there is; nothing is written.
-            ConflictError: somebody has changed it since; nothing is written.
+            InputError: the name or the text is invalid, or its world does not exist; nothing is written.
+            ConflictError: it has been changed meanwhile; nothing is written.
         """
         self._worlds.folder(_world_of(_read(text)))
         data = json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
@@ -106,25 +106,26 @@ class Scenarios:
         return self.get(name)
 
     def file(self, name: str) -> bytes:
-        """Return the file of an own scenario.
+        """Return the file of a user's scenario.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no scenario of this name.
         """
         return self.store.path(name).read_bytes()
 
     def remove(self, name: str) -> None:
-        """Remove an own scenario.
+        """Remove a user's scenario.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no scenario of this name.
         """
         self.store.remove(name)
 
     def check(self, text: str) -> dict[str, Any]:
-        """Return what is wrong with a scenario, and sentences about what everybody in it will do.
+        """Return the problems of a scenario, and sentences about the behaviour of everybody in it.
 
-        A problem or a sentence names its ``element``: robots.0, dynamic.2, static.1 or interactive.0; empty where it has none.
+        A problem or a sentence names its ``element``: robots.0, dynamic.2, static.1 or interactive.0; empty if it concerns no
+        element.
         """
         try:
             scenario = _read(text)
@@ -145,19 +146,19 @@ class Scenarios:
         }
 
     def names_in_world(self, world: str) -> list[str]:
-        """Return the names of the own scenarios that are played in a world."""
+        """Return the names of users' scenarios that use a world."""
         files = self.store.files().items()
         return [name for name, file in files if _summary(file, file.stat().st_mtime_ns, "")["world"] == world]
 
     def check_in_world(self, world: str) -> list[dict[str, Any]]:
-        """Return the own scenarios that are played in a world, each with its problems."""
+        """Return users' scenarios that use a world, each with its problems."""
         texts = {
             name: self.store.path(name).read_text(encoding="utf-8-sig", errors="replace") for name in self.names_in_world(world)
         }
         return [{"name": name, "problems": self.check(text)["problems"]} for name, text in texts.items()]
 
     def _task(self, scenario: Scenario) -> Task:
-        """A scenario put together in its world, unchecked."""
+        """Return a scenario created in its world, unchecked."""
         place = self._worlds.place(_world_of(scenario))
         x, y = place.map.offset
         moved = scenario.moved((-x, -y)) if x or y else scenario
@@ -168,7 +169,7 @@ class Scenarios:
         return (self._worlds.folder(world) / "scenarios").glob("*.json")
 
     def _open(self, file: Path, world: str = "") -> dict[str, Any]:
-        """The content of a file with its version, problems and sentences."""
+        """Return the content of a file with its version, problems and sentences."""
         data = file.read_bytes()
         text = data.decode("utf-8", "replace")
         _read(text)
@@ -180,7 +181,7 @@ class Scenarios:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a scenario's file: of a content that is one, or plain data."""
+    """Return the text of a scenario's file, from a text or from plain data."""
     return content if isinstance(content, str) else json.dumps(content)
 
 
@@ -188,7 +189,7 @@ def _read(text: str) -> Scenario:
     """Read a scenario's text.
 
     Raises:
-        InputError: it is too long, or none of a scenario.
+        InputError: it is too long, or not a scenario.
     """
     if len(text.encode("utf-8", "replace")) > LARGEST:
         raise InputError(f"scenario: the file is larger than {LARGEST >> 20} MiB")
@@ -202,7 +203,7 @@ def _world_of(scenario: Scenario) -> str:
 
 
 def _problem(line: str) -> dict[str, Any]:
-    """A line of a message as pages show it."""
+    """Return a line of a message in the format of pages."""
     text = re.sub(r"^scenario(?::\d+)?: |^scenario of '[^']*': ", "", line)
     found = _KEYS.match(text)
     if found is None:
@@ -218,7 +219,7 @@ def _problem(line: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
-    """A scenario as a list shows it; ``world`` is that in whose folder it lies, empty for an own one."""
+    """Return a scenario for a list; ``world`` is the world whose folder contains it, empty for a user's scenario."""
     said = {"name": file.stem, "origin": "world" if world else "own", "world": world, "robots": 0, "people": 0, "wrong": ""}
     try:
         scenario = parse(file.read_text(encoding="utf-8-sig", errors="replace"), Scenario, file.name, is_json=True)
@@ -229,10 +230,10 @@ def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
 
 
 def furniture_outline(model: str) -> dict[str, Any]:
-    """Return the outline of a model of furniture as pages draw it: its parts on the floor, in the model's frame.
+    """Return the outline of a model of furniture in the format of pages: its parts on the floor, in the model's frame.
 
     Raises:
-        UnknownNameError: there is no such model.
+        UnknownNameError: the model is unknown.
     """
     piece = Furniture(model, 0.0, 0.0)
     return {

@@ -1,4 +1,4 @@
-"""Files that pages keep under names: each is written whole or not at all, and only by who has seen the version that is there."""
+"""Named files of pages: each is written whole or not at all, and only based on its latest version."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from agora.web._file_names import check_name
 
 
 class ConflictError(InputError):
-    """Raised where somebody else has changed a file or a world since, or something else has its name.
+    """Raised if a file or a world has been changed meanwhile, or its name is taken.
 
     Attributes:
-        present: it as it is now, as pages see it, of a world its version alone; empty where there is none.
+        present: present state in the format of pages, for a world only its version; empty if there is none.
     """
 
     def __init__(self, message: str, present: dict[str, Any]) -> None:
@@ -30,10 +30,10 @@ class Store:
     """The files of one kind in a folder.
 
     Args:
-        folder: their folder; made where the first is kept.
-        what: word for one of them.
-        suffix: end of their names.
-        shown: returns a file, by its name, as pages see it.
+        folder: folder of the files; created with the first one.
+        what: word for one file.
+        suffix: suffix of the names.
+        shown: returns a file, by its name, in the format of pages.
     """
 
     def __init__(self, folder: Path, what: str, suffix: str, shown: Callable[[str], dict[str, Any]]) -> None:
@@ -46,14 +46,14 @@ class Store:
         return {file.stem: file for file in sorted(self._folder.glob(f"[!.]*{self._suffix}"))}
 
     def place(self, name: str) -> Path:
-        """Return the file of a name, which may not be there."""
+        """Return the path of a name, which may not exist."""
         return self._folder / f"{name}{self._suffix}"
 
     def path(self, name: str) -> Path:
         """Return a file.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no file of this name.
         """
         known = self.files()
         if name not in known:
@@ -64,13 +64,13 @@ class Store:
         """Write a file.
 
         Args:
-            name: its name.
-            data: its content.
-            version: version that the editor has seen; empty for a new one.
+            name: name of the file.
+            data: content of the file.
+            version: version that the editor started from; empty for a new file.
 
         Raises:
-            InputError: it is no name; nothing is written.
-            ConflictError: somebody has changed the file since, or its name is taken; nothing is written.
+            InputError: the name is invalid; nothing is written.
+            ConflictError: the file has been changed meanwhile, or its name is taken; nothing is written.
         """
         check_name(self._what, name)
         path = self.place(name)
@@ -89,14 +89,14 @@ class Store:
         """Remove a file.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no file of this name.
         """
         with self._alone():
             self.path(name).unlink()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep others from writing, of every kind, in this process and in others."""
+        """Lock out all other writers of any kind, in this process and in others."""
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         with (self._folder.parent / ".editing").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The text of a suite's file: written anew where its content has changed, with the comments of what is as it was."""
+"""The text of a suite's file: changed content is rewritten, and comments of unchanged content stay."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from agora.config import parse
 from agora.errors import InputError
 
 _WIDTH, _KEPT = 120, 4096
-"""Letters of a line of a new file, and of one whose lines are to stay as they are."""
+"""Characters per line of a new file, and of a file whose lines should stay unchanged."""
 _SHORT = 110
-"""Most letters of a mapping or list that is written in one line."""
+"""Longest mapping or list that is written in one line, characters."""
 _SHARED = re.compile(r"(^|[\s,\[{])[&*]\w", re.MULTILINE)
-"""A value that stands for others of the file: to change one would change all."""
+"""A value that represents others of the file, so changing one would change all."""
 
 
 def parse_content(text: str, where: str) -> dict[str, Any]:
     """Return the content of a file as plain data.
 
     Raises:
-        InputError: the text is no YAML, or no mapping.
+        InputError: the text is not YAML, or not a mapping.
     """
     found: dict[str, Any] = parse(text, dict[str, Any], where)
     return found
 
 
 def rewrite(text: str, content: Mapping[str, Any]) -> str:
-    """Return the text of a file with another content.
+    """Return the text of a file with new content.
 
     Args:
-        text: the file as it was, whose comments stay where what they stand at does; empty for a new one.
+        text: previous text, whose comments stay with unchanged content; empty for a new file.
         content: plain data.
     """
     yaml = YAML()
@@ -46,7 +46,7 @@ def rewrite(text: str, content: Mapping[str, Any]) -> str:
     yaml.indent(mapping=2, sequence=4, offset=2)
     known = None
     if text and not _SHARED.search(text):
-        with suppress(YAMLError, InputError):  # of a file that somebody has spoilt by hand
+        with suppress(YAMLError, InputError):  # a file that was damaged by hand
             known = yaml.load(text)
             if _same(parse_content(text, "file"), content):
                 return text
@@ -57,7 +57,7 @@ def rewrite(text: str, content: Mapping[str, Any]) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether plain data are equal; a whole number and the same with a point are."""
+    """Return whether plain data are equal; integers equal floats of the same value."""
     return json.dumps(_plain(one), sort_keys=True) == json.dumps(_plain(other), sort_keys=True)
 
 
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 def _merge(old: Any, new: Any, depth: int) -> Any:
-    """A value to write, with the comments and the form of the old one where it is like it."""
+    """Return a value to write, with the comments and the format of the old value if both are similar."""
     if isinstance(new, Mapping):
         if not isinstance(old, CommentedMap):
             return _mapping(new, depth)
@@ -95,7 +95,7 @@ def _mapping(new: Mapping[str, Any], depth: int) -> CommentedMap:
 
 
 def _list(old: Any, new: list[Any], depth: int) -> CommentedSeq:
-    """A list; mappings in it that have names are like those of the same name, else like those in the same place."""
+    """Return a list; its mappings inherit from old mappings with the same name, or else at the same position."""
     before = list(old) if isinstance(old, CommentedSeq) else []
     by_name = {one["name"]: one for one in before if isinstance(one, CommentedMap) and isinstance(one.get("name"), str)}
     named = [one.get("name") if isinstance(one, Mapping) else None for one in new]

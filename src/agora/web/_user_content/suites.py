@@ -1,4 +1,4 @@
-"""The own suites of a server, which pages edit: the files ``suites/NAME.yaml`` of its folder, as `agora bench` reads them."""
+"""The suites of a server's users, which pages edit: files ``suites/NAME.yaml`` in its folder, in the format of `agora bench`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agora.web._user_content.suite_text import parse_content, rewrite
 from agora.yaml_tree import join, tree_of_plain, tree_of_text, value_text
 
 LARGEST = 256 << 10
-"""Most bytes of a suite's file."""
+"""Largest size of a suite's file, bytes."""
 
 _KEYED = re.compile(r"suite(?::\d+)?: (?:((?:\w+(?:\[\d+\])*)(?:\.\w+(?:\[\d+\])*)*): )?(.*)", re.DOTALL)
 _ABOUT = re.compile(r"(\w+)(?:: | must | has | cannot )")
@@ -29,7 +29,7 @@ _PATHS = frozenset({"path", "file", "folder", "scenarios"})
 
 
 class Suites:
-    """The own suites of a server.
+    """The suites of a server's users.
 
     Args:
         folder: folder of ``suites``, ``worlds`` and ``scenarios``.
@@ -39,14 +39,14 @@ class Suites:
         self._home, self.store = folder, Store(folder / "suites", "suite", ".yaml", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return the own suites as pages list them."""
+        """Return users' suites in the format of pages."""
         return [_summary(name, file, file.stat().st_mtime_ns) for name, file in self.store.files().items()]
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return an own suite with its content, text, version and problems.
+        """Return a user's suite with its content, text, version and problems.
 
         Raises:
-            UnknownNameError: there is none of this name. InputError: its file is no YAML, or no mapping.
+            UnknownNameError: there is no suite of this name. InputError: its file is not YAML, or not a mapping.
         """
         data = self.store.path(name).read_bytes()
         text = data.decode("utf-8", "replace")
@@ -54,16 +54,16 @@ class Suites:
         return {"name": name, "version": version_of(data), "content": content, **self.check(name, content)}
 
     def put(self, name: str, given: Any, version: str) -> dict[str, Any]:
-        """Keep an own suite, and return it as it is kept; its key ``name`` is its name.
+        """Store a user's suite, and return the stored form; its key ``name`` is its name.
 
         Args:
-            name: its name.
-            given: its content as plain data, or the text of a file.
-            version: version that the editor has seen; empty for a new one.
+            name: name of the suite.
+            given: content as plain data, or the text of a file.
+            version: version that the editor started from; empty for a new suite.
 
         Raises:
-            InputError: it is no name or no suite, or it names a file by its path; nothing is written.
-            ConflictError: somebody has changed it since; nothing is written.
+            InputError: the name or the suite is invalid, or it names a file by its path; nothing is written.
+            ConflictError: it has been changed meanwhile; nothing is written.
         """
         check_name("suite", name)
         if isinstance(given, str):
@@ -74,7 +74,7 @@ class Suites:
         return self.get(name)
 
     def check(self, name: str, given: Any) -> dict[str, Any]:
-        """Return what is wrong with a suite, by key, the numbers of its stages' episodes, and the text of its file."""
+        """Return the problems of a suite, by key, the numbers of its stages' episodes, and the text of its file."""
         problems, stages, text = list[dict[str, str]](), list[dict[str, Any]](), ""
         try:
             text = self._text(name, given)
@@ -88,7 +88,7 @@ class Suites:
         """Return the suite that plain data describe.
 
         Raises:
-            InputError: they describe none, or name a file by its path.
+            InputError: they do not describe a suite, or name a file by its path.
         """
         wrong = [f"suite: {key}: a page takes names, no paths; got {value_text(path)}" for key, path in _paths(content, "")]
         if wrong:
@@ -96,13 +96,13 @@ class Suites:
         return suite_in(tree_of_plain(content, "suite"), "suite", self._home)
 
     def _check_text(self, text: str) -> None:
-        """Refuse a text that is no suite, with the lines of what is wrong."""
+        """Refuse a text that is not a suite, with one line per problem."""
         content = read_content(text)
         suite_in(tree_of_text(text, "suite", is_json=False), "suite", self._home)
         self.suite_of(content)
 
     def _text(self, name: str, given: Any) -> str:
-        """The text of a suite's file: of a content, on top of the file that is there, or a text, with its name."""
+        """Return the text of a suite's file: content merged into the existing file, or a text, with its name."""
         if isinstance(given, str):
             return rewrite(given, {"name": name} | read_content(given) | {"name": name})
         files = self.store.files()
@@ -114,13 +114,13 @@ _TOO_LARGE = f"suite: the file is larger than {LARGEST >> 10} KiB"
 
 
 def read_content(given: Any) -> dict[str, Any]:
-    """Return the content of a suite that is not too large, also with what its aliases stand for.
+    """Return the content of a suite; limits of size include expanded aliases.
 
     Args:
         given: plain data, or the text of a file.
 
     Raises:
-        InputError: it is too large, or no YAML, or no mapping.
+        InputError: it is too large, or not YAML, or not a mapping.
     """
     if isinstance(given, str) and len(given.encode("utf-8", "replace")) > LARGEST:
         raise InputError(_TOO_LARGE)
@@ -133,7 +133,9 @@ def read_content(given: Any) -> dict[str, Any]:
 
 
 def named_parts(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the texts of a content that name components and things, for `agora.web._accounts.restrictions.check_restrictions`."""
+    """Return the texts of a content that name components and other content, for
+    `agora.web._accounts.restrictions.check_restrictions`.
+    """
     stages = content.get("stages")
     named = [{k: v for k, v in one.items() if k != "drawn_as"} if isinstance(one, dict) else one for one in _list(stages)]
     return {**{key: value for key, value in content.items() if key != "description"}, "stages": named}
@@ -144,7 +146,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _paths(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths of files in a content, with their keys: a page is to read what has a name here."""
+    """Yield the paths of files in a content, with their keys: pages may only read content that has a name on the server."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             here = join(key, str(name))
@@ -162,7 +164,7 @@ def _is_own(text: str) -> bool:
 
 
 def _problem(line: str) -> dict[str, str]:
-    """A line of a message with the key that it is about; a record that refuses one of its values names that first."""
+    """Return a line of a message with the key that it concerns; a record's message begins with the key of the refused value."""
     found = _KEYED.match(line)
     if found is None:
         return {"key": "", "text": line}

@@ -1,4 +1,4 @@
-"""The worlds of a server: those that come with Agora, those that were imported, and those in the folder's ``worlds``."""
+"""The worlds of a server: worlds that come with Agora, imported worlds, and worlds in the folder's ``worlds``."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from agora.web._file_names import check_name
 from agora.web._storage_errors import is_full
 
 MOST_CELLS = 4_200_000
-"""Most cells of a map that is made or taken by a page."""
+"""Largest number of cells of a map that a page generates or accepts."""
 IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
-"""Endings of images of maps."""
+"""Suffixes of images of maps."""
 _MOST_THINGS = 1_000
 
 
@@ -38,27 +38,27 @@ class Worlds:
     """The worlds that scenarios of a server may name.
 
     Args:
-        folder: folder of the own ones; it may not be there yet.
+        folder: folder of users' worlds; it may not exist yet.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def own(self) -> list[str]:
-        """Names of the own worlds; where a new drawing had not come to its place yet, it comes there now."""
+        """Return the names of users' worlds; an interrupted replacement of a drawing is completed."""
         folders = [path for path in self._folder.iterdir() if path.name[0] != "."] if self._folder.is_dir() else []
         for path in folders:
             if (path / ".map.next").is_dir() and not (path / "map").exists():
-                with suppress(OSError):  # somebody else was faster
+                with suppress(OSError):  # another process was faster
                     os.replace(path / ".map.next", path / "map")
         return sorted(path.name for path in folders if (path / "map").is_dir())
 
     def own_folder(self, name: str) -> Path:
-        """The folder of an own world.
+        """Return the folder of a user's world.
 
         Raises:
-            UnknownNameError: there is none of this name.
-            InputError: it is one that comes with Agora, or an imported one.
+            UnknownNameError: there is no world of this name.
+            InputError: the world comes with Agora, or was imported.
         """
         if name in self.own():
             return self._folder / name
@@ -67,15 +67,15 @@ class Worlds:
         raise UnknownNameError("world", name, self.own())
 
     def names(self) -> dict[str, str]:
-        """The origin of each world: "own", "imported" or "library"."""
+        """Return the origin of each world: "own", "imported" or "library"."""
         kinds = {"library": world_names(), "imported": imported_names(), "own": self.own()}
         return {name: origin for origin, names in kinds.items() for name in names}
 
     def folder(self, name: str) -> Path:
-        """The folder of a world.
+        """Return the folder of a world.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no world of this name.
         """
         known = self.names()
         if name not in known:
@@ -83,30 +83,30 @@ class Worlds:
         return self._folder / name if known[name] == "own" else world_folder(name)
 
     def place(self, name: str) -> Place:
-        """The map of a world, with what stands in it.
+        """Return the map of a world, including its furniture.
 
         Raises:
-            UnknownNameError: there is none of this name. InputError: it cannot be read.
+            UnknownNameError: there is no world of this name. InputError: it cannot be read.
         """
         return _read(self.folder(name))
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all worlds as pages list them."""
+        """Return all worlds in the format of pages."""
         return [{"name": name, "origin": origin, **_size(self.folder(name))} for name, origin in sorted(self.names().items())]
 
     def world(self, name: str) -> dict[str, Any]:
-        """Return a world as pages draw it, its places in the frame of its file.
+        """Return a world in the format of pages, with coordinates in the frame of its file.
 
         Raises:
-            UnknownNameError: there is none of this name. InputError: it cannot be read.
+            UnknownNameError: there is no world of this name. InputError: it cannot be read.
         """
         return {"name": name, "origin": self.names().get(name, ""), **describe_place(self.place(name))}
 
     def make(self, name: str, generator: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Make an own world by a generator, whole or not at all, and return it.
+        """Create a user's world with a generator, whole or not at all, and return it.
 
         Raises:
-            InputError: there is a world of this name already, or the generator refuses.
+            InputError: a world of this name exists, or the generator refuses.
         """
         self._check_new(name)
         place = generate_place(generator, parameters, seed)
@@ -115,16 +115,16 @@ class Worlds:
         return self.world(name)
 
     def make_empty(self, name: str, size: tuple[float, float], resolution: float, wall: float) -> dict[str, Any]:
-        """Make an own world of nothing but a wall around it, whole or not at all, and return it.
+        """Create an empty world for a user, with a wall around it, whole or not at all, and return it.
 
         Args:
-            name: its name.
+            name: name of the world.
             size: extent along x and y, m.
             resolution: length of a cell, m.
             wall: thickness of the wall around it, m; 0 for none.
 
         Raises:
-            InputError: there is a world of this name already, or a number is wrong.
+            InputError: a world of this name exists, or a number is wrong.
         """
         self._check_new(name)
         width, height = size
@@ -143,10 +143,10 @@ class Worlds:
         return self.world(name)
 
     def copy(self, name: str, of: str) -> dict[str, Any]:
-        """Make an own world that has the map of another one, whole or not at all, and return it.
+        """Create a user's world with the map of another world, whole or not at all, and return it.
 
         Raises:
-            InputError: there is a world of this name already. UnknownNameError: there is no such other one.
+            InputError: a world of this name exists. UnknownNameError: the other world does not exist.
         """
         self._check_new(name)
         source = self.folder(of) / "map"
@@ -155,10 +155,10 @@ class Worlds:
         return self.world(name)
 
     def keep(self, name: str, fill: Callable[[Path], None]) -> dict[str, Any]:
-        """Make an own world of files that a function writes into its folder, whole or not at all, and return it.
+        """Create a user's world from files that a function writes into its folder, whole or not at all, and return it.
 
         Raises:
-            InputError: there is a world of this name already, the files are none of a world, or its map is too large.
+            InputError: a world of this name exists, the files do not form a world, or its map is too large.
         """
         self._check_new(name)
         with self._new(name) as folder:
@@ -172,10 +172,10 @@ class Worlds:
         return self.world(name)
 
     def remove(self, name: str) -> None:
-        """Remove an own world; it is gone from the lists at once.
+        """Remove a user's world; it disappears from the lists at once.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no world of this name.
         """
         gone = self._folder / f".{name}.{os.getpid()}.gone"
         os.replace(self.own_folder(name), gone)
@@ -183,7 +183,7 @@ class Worlds:
 
     @contextmanager
     def _new(self, name: str) -> Iterator[Path]:
-        """The folder of a new world. Where the disk is full, the error is the system's."""
+        """Yield the folder of a new world. If the disk is full, the error is the system's."""
         try:
             with whole(self._folder / name, "world") as folder:
                 yield folder
@@ -199,7 +199,7 @@ class Worlds:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder without hidden files; the first error is the system's own, which `shutil.copytree` puts into words."""
+    """Copy a folder without hidden files; the first system error is raised, which `shutil.copytree` would turn into text."""
     target.mkdir()
     for path in source.iterdir():
         if path.name.startswith("."):
@@ -211,10 +211,10 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> Place:
-    """Return the place that a generator makes.
+    """Return a generated place.
 
     Raises:
-        InputError: there is no such generator, a parameter is wrong, the place would be too large, or it cannot be made.
+        InputError: the generator is unknown, a parameter is wrong, the place would be too large, or it cannot be generated.
     """
     made = build_component("map_generators", {**parameters, "name": generator}, "generator")
     part = made.part
@@ -234,7 +234,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
 
 
 def describe_place(place: Place) -> dict[str, Any]:
-    """Return a place as a page draws it, in the frame of its file: its map, its size, and the colours of everything."""
+    """Return a place in the format of pages, in the frame of its file: its map, its size, and the colours of everything."""
     plan, (x, y) = encode_map(place.map), place.map.offset
     left, bottom, right, top = reach(place.map, [], 0.3)
     return {
@@ -253,14 +253,14 @@ def describe_place(place: Place) -> dict[str, Any]:
 
 
 def _moved(plan: dict[str, Any], x: float, y: float) -> dict[str, Any]:
-    """An encoded map with its places moved."""
+    """Return an encoded map with its coordinates shifted."""
     by = {"segments": [x, y, x, y], "discs": [x, y, 0.0], "extent": [x, y, x, y]}
     moved = {key: (np.asarray(plan[key]) + step).tolist() for key, step in by.items() if plan.get(key)}
     return {**plan, **moved, "polygons": [(np.asarray(polygon) + [x, y]).tolist() for polygon in plan["polygons"]]}
 
 
 def _size(folder: Path) -> dict[str, Any]:
-    """The size of a world's map, m, or the reason why it cannot be read."""
+    """Return the size of a world's map, m, or the reason why it cannot be read."""
     try:
         return {"size": [round(float(side), 3) for side in _read(folder).map.size], "missing": ""}
     except InputError as error:
@@ -268,10 +268,10 @@ def _size(folder: Path) -> dict[str, Any]:
 
 
 def check_image(path: Path) -> None:
-    """Refuse an image that is none of a map, or too large for a page, by its head, before it is unpacked.
+    """Refuse an image that is not a map, or too large for a page, by its header, before unpacking it.
 
     Raises:
-        InputError: it is.
+        InputError: the image is refused.
     """
     from PIL import Image
 

@@ -1,6 +1,6 @@
-"""The program that reads a planner's file for a page, confined as the planner itself: it says what it is, or what is wrong.
+"""The program that reads a planner's file for a page, confined like the planner itself: it returns the planner's card, or an error.
 
-It is called with the number of a pipe and the file, and writes JSON.
+Its arguments are the number of a pipe and the file; it writes JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _card(file: Path) -> dict[str, Any]:
     """Return the card of the planner in a file.
 
     Raises:
-        InputError: it has a parameter without a default, needs a channel that there is not, or is none.
+        InputError: the planner has a parameter without a default, needs an unknown channel, or the file has no planner.
     """
     found: Any = planner_class(file)
     fields = list(fields_of(found))
@@ -40,7 +40,7 @@ def _card(file: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read a file and say what it is."""
+    """Read a file and write its card."""
     file = Path(sys.argv[2])
     begin([file], MEMORY)
     try:

@@ -1,7 +1,7 @@
-"""The own policies of a server, those that it has trained and those that were brought along, and the planners that drive with them.
+"""The policies of a server's users, trained or uploaded, and the planners that drive with them.
 
-An own policy is called ``own/NAME`` where a planner's parameter ``file`` names a policy; ``own/NAME`` alone is its planner. A page
-names no other files.
+A user's policy has the name ``own/NAME`` in a planner's parameter ``file``; ``own/NAME`` alone is its planner. Pages cannot name
+other files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agora.web._user_planners.uploaded_policies import UploadedPolicies
 from agora.web.settings import Settings
 
 OWN = "own/"
-"""The names of own policies begin with this where names of policies or planners are expected."""
+"""Prefix of users' policies, in place of names of policies or planners."""
 
 CONTAINED = "contained"
 """The planner that runs a file of code."""
@@ -38,20 +38,20 @@ _CODE = re.compile(r"\bcontained\b")
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 _PATH = re.compile(r"[\\/~]|\.safetensors")
 _UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
-"""Signs that a path in quotes cannot have in a planner's text."""
+"""Characters that a quoted path cannot have in a planner's text."""
 _PLAIN = re.compile(r"^(?:\w+:file=)?own\|([\w-]+)$")
 _CONTAINED = re.compile(r"\bcontained:file=(own\|[\w-]+)(?:,values=\{([^{}]*)\})?")
 
 
 class Policies:
-    """The own policies of a server.
+    """The policies of a server's users.
 
     Args:
         settings: settings of the server; a training has its file ``training.yaml`` in the folder of its run.
 
     Attributes:
-        uploaded: those that were brought along.
-        code: planners that were brought along as code, which share names with policies.
+        uploaded: uploaded policies.
+        code: planners uploaded as code, which share a namespace with policies.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -59,12 +59,12 @@ class Policies:
         self.uploaded, self.code = UploadedPolicies(settings.policies), UploadedPlanners(settings.planners, allowed=settings.code)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all policies as pages list them: those that were trained, the newest first, and those that were brought along."""
+        """Return all policies in the format of pages: trained policies, the newest first, then uploaded ones."""
         trained = [self._describe_trained(run, file) for run, file in sorted(self._trainings(), reverse=True)]
         return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
 
     def planners(self) -> list[dict[str, Any]]:
-        """Return the policies that were brought along as presets of the planner ``policy``."""
+        """Return uploaded policies as presets of the planner ``policy``."""
         return [
             {
                 "name": one["name"],
@@ -81,46 +81,47 @@ class Policies:
         ]
 
     def of_run(self, run: Path) -> dict[str, Any] | None:
-        """Return the policy of a training as pages list it; None before its first round has ended."""
+        """Return the policy of a training in the format of pages; None before its first round has ended."""
         file = _policy_of(run)
         return None if file is None else self._describe_trained(run, file)
 
     def keep(self, name: str, data: bytes) -> dict[str, Any]:
-        """Keep a policy that was brought along under a name that is free, whole or not at all, and return it.
+        """Store an uploaded policy under a free name, whole or not at all, and return it.
 
         Args:
-            name: its name.
-            data: its file.
+            name: name of the policy.
+            data: content of the file.
 
         Raises:
-            InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
+            InputError: the name is taken or invalid, or the file is not an Agora policy; nothing is stored. OSError: the disk is
+                full.
         """
         self.uploaded.keep(name, data, {*(_name(run) for run, _ in self._trainings()), *self.code.names()})
         return self._describe_uploaded(name)
 
     def keep_code(self, name: str, data: bytes, card: PlannerCard, *, instead: bool = False) -> dict[str, Any]:
-        """Keep a planner that was brought along as code under a name that is free, and return it.
+        """Store a planner uploaded as code under a free name, and return it.
 
         Args:
-            name: its name.
-            data: its file.
-            card: its card, as `UploadedPlanners.read` gives it.
+            name: name of the planner.
+            data: content of the file.
+            card: its card, from `UploadedPlanners.read`.
             instead: replace the planner of this name, if there is one.
 
         Raises:
-            InputError: the name is taken; nothing is kept. OSError: the disk is full.
+            InputError: the name is taken; nothing is stored. OSError: the disk is full.
         """
         self.code.keep(name, data, card, {*(_name(run) for run, _ in self._trainings()), *self.uploaded.names()}, instead=instead)
         return self.code.describe(name)
 
     def planner(self, text: str) -> str:
-        """Return the text of a planner as `agora.planners.presets.named_planner` takes it: own policies by their files.
+        """Return the text of a planner for `agora.planners.presets.named_planner`, with files in place of users' policies.
 
-        ``own/NAME`` alone is the planner of the policy, ``policy`` where it was brought along.
+        ``own/NAME`` alone is the planner of the policy, which is ``policy`` for uploaded ones.
 
         Raises:
-            UnknownNameError: there is no own policy of this name. InputError: the text names a file, or the path of the server's
-                folder has signs that a planner's text cannot hold.
+            UnknownNameError: there is no user's policy of this name. InputError: the text names a file, or the path of the server's
+                folder has characters that a planner's text cannot hold.
         """
         if _CODE.search(_OWN.sub("", text)):
             raise InputError(f"planner: expected own/NAME for a planner of one's own; got {text!r}")
@@ -137,9 +138,9 @@ class Policies:
         return _OWN.sub(lambda found: self._quoted(found[1]), text)
 
     def labels(self, labels: Iterable[str]) -> dict[str, str]:
-        """Return the labels of planners that are compared, by those that they have by themselves: own policies by their names.
+        """Return labels for compared planners, by their original labels, with names in place of users' policies.
 
-        A planner of which nothing else is said is its policy, where no planner and no other of these has that name.
+        A planner with only a policy gets the policy's name, if no planner and no other label has that name.
         """
         named = {label: self._label_with_names(label) for label in labels}
         short = {label: _PLAIN.sub(r"\1", text) for label, text in named.items()}
@@ -150,7 +151,7 @@ class Policies:
         }
 
     def label(self, label: str) -> str:
-        """Return the label of one planner, as `labels` gives it."""
+        """Return the label of one planner, as in `labels`."""
         return self.labels([label])[label]
 
     def _label_with_names(self, label: str) -> str:
@@ -167,7 +168,7 @@ class Policies:
         return f'"{path}"'
 
     def _resolve(self, name: str) -> tuple[str, Path]:
-        """The planner and the file of a policy."""
+        """Return the planner and the file of a policy."""
         found = {one: ("policy", self.uploaded.path(one)) for one in self.uploaded.names()}
         if name in self.code.names():
             self.code.check_allowed()
@@ -178,9 +179,9 @@ class Policies:
         return found[name]
 
     def _trainings(self) -> Iterator[tuple[Path, Path]]:
-        """The folders of trainings that have a policy, with its file."""
+        """Yield the folders of trainings that have a policy, with its file."""
         for record in self._runs.glob(f"*/{RECORD}"):
-            with suppress(InputError, KeyError):  # a file of another kind, or one that was changed by hand
+            with suppress(InputError, KeyError):  # a file of another kind, or changed by hand
                 if (file := _policy_of(record.parent)) is not None:
                     yield record.parent, file
 
@@ -196,24 +197,24 @@ class Policies:
         }
 
     def _describe_uploaded(self, name: str) -> dict[str, Any]:
-        """A policy that was brought along, as pages list it."""
+        """Return an uploaded policy in the format of pages."""
         said = {"name": f"{OWN}{name}", "card": None, "run": "", "planner": _with_file("policy", name)}
         return said | self.uploaded.describe(name)
 
 
 @cache
 def _planner_names() -> frozenset[str]:
-    """The names of planners and presets, which rows have as labels."""
+    """Return the names of planners and presets, which are labels of rows."""
     return frozenset([*available("planners"), *preset_names()])
 
 
 def _policy_of(run: Path) -> Path | None:
-    """The best policy of a training's first seed so far; None before its first round has ended."""
+    """Return the best policy so far of a training's first seed; None before its first round has ended."""
     return policy_kept(seed_folder(run, _training_in(run)["seeds"][0]))
 
 
 def _name(run: Path) -> str:
-    """The name of the policy of a training: that of what is trained, and the end of the run's."""
+    """Return the name of a training's policy: the name of the training, and the end of the run's name."""
     return f"{_training_in(run)['name']}-{run.name.rpartition('-')[2]}"
 
 
@@ -223,12 +224,12 @@ def _training_in(run: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _read(record: Path) -> dict[str, Any]:
-    """The training of a folder; its file does not change."""
+    """Return the training of a folder; its file does not change."""
     return load(record, dict[str, Any])
 
 
 def _with_values(name: str, rest: str) -> str:
-    """The text of an own planner of code with what stands behind its name: its parameters, an interplanner, or nothing."""
+    """Return the text of an uploaded planner with the suffix of its name: its parameters, an interplanner, or nothing."""
     values, *front = _PLUS.split(rest, maxsplit=1)
     if set("{}").intersection(values):
         raise InputError(f"planner: own/{name}: expected parameters without braces, got {values!r}")
@@ -237,13 +238,13 @@ def _with_values(name: str, rest: str) -> str:
 
 
 def _as_typed(found: re.Match[str]) -> str:
-    """The label of an own planner of code, as the page writes it."""
+    """Return the label of an uploaded planner as written on the page."""
     values = re.sub(r"(^|,)(\w+): ", r"\1\2=", found[2] or "")
     return f"{found[1]}{f':{values}' if values else ''}"
 
 
 def _with_file(planner: str, name: str) -> str:
-    """The text of a planner that drives with an own policy."""
+    """Return the text of a planner that drives with a user's policy."""
     if called := re.fullmatch(r"(\w+)\((.*)\)", planner):
         planner = f"{called[1]}:{called[2]}"
     return f"{planner}{',' if ':' in planner else ':'}file={OWN}{name}"

@@ -1,7 +1,7 @@
-"""The planners that somebody brought along as code: files of Python, which the planner ``contained`` runs, confined.
+"""Planners uploaded as code: Python files, which the planner ``contained`` runs in a confined process.
 
-Each is the file ``planners/NAME.py`` of the server's folder; ``planners/NAME.json`` beside it is its card, which was read in a
-confined process when the file came. The server itself never imports one.
+Each is the file ``planners/NAME.py`` of the server's folder; ``planners/NAME.json`` is its card, which a confined process created
+at the upload. The server itself never imports such a file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.planners.contained.confine import lack
 from agora.web._file_names import check_name
 
 LARGEST = 256 << 10
-"""Most bytes of a file."""
+"""Largest size of a file, bytes."""
 
 NOT_ALLOWED = "this server runs no code of its users; its administrator allows it by agora web --allow-code"
 """The reason why planners as code are refused by default."""
@@ -42,7 +42,7 @@ _AFTER = 2.0
 
 @dataclass(frozen=True)
 class _Field:
-    """A parameter as forms show it; see `agora.web._catalogue.fields_of`."""
+    """A parameter in the format of forms; see `agora.web._catalogue.fields_of`."""
 
     name: str
     type: str
@@ -60,13 +60,13 @@ class _Field:
 
 @dataclass(frozen=True)
 class PlannerCard:
-    """The contents of a planner's file, as its own process says them: a stranger's words.
+    """The contents of a planner's file, reported by its own process, and therefore untrusted.
 
     Attributes:
-        wrong: what is wrong with it; empty where nothing is.
+        wrong: problem of the file; empty if there is none.
         text: docstring of the planner.
-        needs: names of the channels that it reads.
-        fields: its parameters.
+        needs: names of the channels that the planner reads.
+        fields: parameters of the planner.
     """
 
     wrong: str = ""
@@ -76,10 +76,10 @@ class PlannerCard:
 
 
 class UploadedPlanners:
-    """The planners that were brought along.
+    """The uploaded planners.
 
     Args:
-        folder: folder of their files; made where the first is kept.
+        folder: folder of their files; created with the first one.
         allowed: whether the administrator allows code.
     """
 
@@ -89,41 +89,41 @@ class UploadedPlanners:
 
     @property
     def refusal(self) -> str:
-        """The reason why no code runs here; empty where it does."""
+        """The reason why uploaded code does not run here; empty if it does."""
         return lack() if self._allowed else NOT_ALLOWED
 
     def names(self) -> list[str]:
-        """Names of the planners."""
+        """Return the names of the planners."""
         return sorted(path.stem for path in self._folder.glob("*.py") if _NAME.fullmatch(path.stem))
 
     def path(self, name: str) -> Path:
-        """Return the file of a planner of a name, which may not be there."""
+        """Return the path for a planner of a name, which may not exist."""
         return self._folder / f"{name}.py"
 
     def file(self, name: str) -> Path:
-        """The file of a planner.
+        """Return the file of a planner.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no planner of this name.
         """
         if name not in self.names():
             raise UnknownNameError("planner of yours", name, self.names())
         return self.path(name)
 
     def check_allowed(self) -> None:
-        """Refuse code where it does not run.
+        """Refuse code if it does not run here.
 
         Raises:
-            InputError: the administrator does not allow it, or the system cannot confine it.
+            InputError: the administrator does not allow code, or the system cannot confine it.
         """
         if refusal := self.refusal:
             raise InputError(f"planner: {refusal}")
 
     def read(self, name: str, data: bytes) -> PlannerCard:
-        """Return the card of a planner's file, which a confined process reads; of all that come, one at a time.
+        """Return the card of a planner's file, which a confined process reads; one file is read at a time.
 
         Raises:
-            InputError: code is not allowed, the name is none, another file is being read, or there is no planner in the file.
+            InputError: code is not allowed, the name is invalid, another file is being read, or the file has no planner.
         """
         self.check_allowed()
         check_name("planner", name)
@@ -143,17 +143,17 @@ class UploadedPlanners:
         return card
 
     def keep(self, name: str, data: bytes, card: PlannerCard, taken: Collection[str] = (), *, instead: bool = False) -> None:
-        """Keep a planner under a name that is free.
+        """Store a planner under a free name.
 
         Args:
-            name: its name.
-            data: its file.
-            card: its card, as `read` gives it.
-            taken: names that are not free, besides those of the planners here.
+            name: name of the planner.
+            data: content of the file.
+            card: its card, from `read`.
+            taken: other names that are taken, in addition to the uploaded planners.
             instead: replace the planner of this name, if there is one.
 
         Raises:
-            InputError: the name is taken; nothing is kept. OSError: the disk is full.
+            InputError: the name is taken; nothing is stored. OSError: the disk is full.
         """
         with self._writing:
             if name in taken or (name in self.names() and not instead):
@@ -166,21 +166,21 @@ class UploadedPlanners:
         """Remove a planner.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no planner of this name.
         """
         with self._writing:
             self.file(name).unlink()
             self._card(name).unlink(missing_ok=True)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all planners as pages list them."""
+        """Return all planners in the format of pages."""
         return [self.describe(name) for name in self.names()]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return a planner as pages list it.
+        """Return a planner in the format of pages.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no planner of this name.
         """
         card = self._read(name)
         return {
@@ -197,10 +197,10 @@ class UploadedPlanners:
         }
 
     def component(self, name: str) -> dict[str, Any]:
-        """Return a planner with its fields, as `agora.web._catalogue.component` does.
+        """Return a planner with its fields, in the format of `agora.web._catalogue.component`.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no planner of this name.
         """
         card = self._read(name)
         fields = [asdict(one) for one in card.fields]
@@ -211,7 +211,7 @@ class UploadedPlanners:
         return self._folder / f"{name}.json"
 
     def _read(self, name: str) -> PlannerCard:
-        """The card that was kept with a planner."""
+        """Return the stored card of a planner."""
         file = self.file(name)
         try:
             return build(json.loads(self._card(name).read_text(encoding="utf-8")), PlannerCard, file.name)
@@ -220,7 +220,7 @@ class UploadedPlanners:
 
 
 def _card_of(file: Path) -> PlannerCard:
-    """Say what is in a file, or what is wrong with it; it is read in a process of its own."""
+    """Return the card of a file, or its problem; a separate process reads the file."""
     mine, its = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(mine, "rb") as read:
         child = started("agora.web._user_planners.planner_card", [str(its), str(file)], output, its, files=[file])

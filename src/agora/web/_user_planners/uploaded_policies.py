@@ -1,7 +1,7 @@
-"""The policies that somebody brought along: files of weights, which the planner ``policy`` drives with.
+"""Uploaded policies: files of weights, with which the planner ``policy`` drives.
 
-Each is the file ``policies/NAME.safetensors`` of the server's folder. Weights are data: no file is kept that could be code, and
-none that does not make up the network that its header names.
+Each is the file ``policies/NAME.safetensors`` of the server's folder. Weights are data: files that could be code are refused, and
+so are files that do not match the network that their header names.
 """
 
 from __future__ import annotations
@@ -26,43 +26,44 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class UploadedPolicies:
-    """The policies that were brought along.
+    """The uploaded policies.
 
     Args:
-        folder: folder of their files; made where the first is kept.
+        folder: folder of their files; created with the first one.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._writing = folder, threading.Lock()
 
     def names(self) -> list[str]:
-        """Names of the policies."""
+        """Return the names of the policies."""
         return sorted(path.stem for path in self._folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.stem))
 
     def file(self, name: str) -> Path:
-        """The file of a policy.
+        """Return the file of a policy.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no policy of this name.
         """
         if name not in self.names():
             raise UnknownNameError("policy of yours", name, self.names())
         return self.path(name)
 
     def path(self, name: str) -> Path:
-        """Return the file of a policy of a name, which may not be there."""
+        """Return the path for a policy of a name, which may not exist."""
         return self._folder / f"{name}{SUFFIX}"
 
     def keep(self, name: str, data: bytes, taken: Collection[str] = ()) -> None:
-        """Keep a policy under a name that is free, whole or not at all.
+        """Store a policy under a free name, whole or not at all.
 
         Args:
-            name: its name.
-            data: its file.
-            taken: names that are not free, besides those of the policies here.
+            name: name of the policy.
+            data: content of the file.
+            taken: other names that are taken, in addition to the uploaded policies.
 
         Raises:
-            InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
+            InputError: the name is taken or invalid, or the file is not an Agora policy; nothing is stored. OSError: the disk is
+                full.
         """
         check_name("policy", name)
         _check_head(name, data)
@@ -84,16 +85,16 @@ class UploadedPolicies:
         """Remove a policy.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no policy of this name.
         """
         with self._writing:
             self.file(name).unlink()
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return what the file of a policy says, or what is ``wrong`` with it.
+        """Return a description of a policy from its file, or what is ``wrong`` with the file.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: there is no policy of this name.
         """
         path = self.file(name)
         size = path.stat().st_size
@@ -117,10 +118,10 @@ class UploadedPolicies:
 
 
 def _check_head(name: str, data: bytes) -> None:
-    """Refuse what is not the beginning of a safetensors file, before any library opens it.
+    """Refuse data that does not begin like a safetensors file, before any library opens it.
 
     Raises:
-        InputError: it is another program's file, or its header is longer than a policy's or than the file.
+        InputError: it has another format, or its header is longer than a policy's or than the file.
     """
     how = "write its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
     length = int.from_bytes(data[:8], "little")
@@ -136,7 +137,7 @@ def _check_head(name: str, data: bytes) -> None:
 
 
 def _check_loads(path: Path) -> Policy:
-    """Read a policy as the planner ``policy`` will: its header, the names and shapes of its weights, its parts."""
+    """Read a policy like the planner ``policy`` does: its header, the names and shapes of its weights, its parts."""
     planner = PolicyPlanner(str(path))
     _ = planner.declares
     return planner.policy

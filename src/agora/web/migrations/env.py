@@ -1,4 +1,4 @@
-"""Alembic's entry: it runs the versions over the connection that `agora.web.database` hands it."""
+"""Alembic's entry point: it runs the migrations over the connection from `agora.web.database`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Make the tables; runs that are there belong to nobody."""
+    """Create the tables; existing runs have no owner."""
     op.add_column("runs", sa.Column("owner", sa.String, nullable=False, server_default=""))
     op.create_table(
         "users",

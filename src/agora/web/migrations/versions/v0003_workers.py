@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table("workers", sa.Column("worker", sa.String, primary_key=True), sa.Column("beat", sa.DateTime, nullable=False))
 
 

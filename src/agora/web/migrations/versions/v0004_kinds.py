@@ -1,4 +1,4 @@
-"""Kinds of runs: those of before are runs of a benchmark."""
+"""Kinds of runs: earlier runs are benchmarks."""
 
 from __future__ import annotations
 

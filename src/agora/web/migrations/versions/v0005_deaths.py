@@ -1,4 +1,4 @@
-"""Deaths of workers: runs of before have seen none."""
+"""Deaths of workers: earlier runs have none."""
 
 from __future__ import annotations
 
