@@ -143,7 +143,7 @@ class Request:
 
     @property
     def repeats(self) -> bool:
-        """Whether a repeated episode is sure to be the same; False with external planners."""
+        """True if a repeated episode is sure to be the same; False with external planners."""
         return not any(isinstance(planner.part, External) for planner in self.planners.values())
 
 

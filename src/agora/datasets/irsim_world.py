@@ -100,7 +100,7 @@ class _Thing:
 
     @property
     def moves(self) -> bool:
-        """Whether the object moves: true for robots with kinematics and for obstacles with a behaviour."""
+        """True if the object moves: robots with kinematics and obstacles with a behaviour do."""
         kinematics, behavior = self.values.get("kinematics"), self.values.get("behavior")
         name = kinematics.get("name") if isinstance(kinematics, dict) else None
         there = name not in (None, "static") and self.values.get("static") is not True

@@ -19,7 +19,7 @@ _HOG = "hog"
 
 @dataclass(frozen=True)
 class InImages:
-    """How people are detected in a camera's images and located by its depth.
+    """Settings for detecting people in a camera's images and locating them by its depth.
 
     Attributes:
         detector: ``rendered_people``, the network of ``configs/perception`` that was trained on rendered people alone; ``hog``,
