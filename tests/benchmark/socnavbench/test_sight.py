@@ -26,7 +26,7 @@ from agora.rendering.scene import CLASSES
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 WALL, PERSON = CLASSES.index("wall"), CLASSES.index("person")
 SMALL = "what=[rgb, depth, segmentation],width=48,height=48"
 EAST = 4.75 + 3.0  # m, inner face of the wall of the map, from the map's corner
