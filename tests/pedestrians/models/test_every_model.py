@@ -150,7 +150,7 @@ for model in (Pedsim(), PySocial()):
 
 def bits(cache, **environment):
     """Return the output of a process with a given cache of compiled code."""
-    path = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(agora.__file__).parents[1])])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(agora.__file__).parents[1])])
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path} | environment
     return subprocess.run([sys.executable, "-c", _DUMP], env=environment, check=True, capture_output=True).stdout
 
