@@ -212,7 +212,7 @@ BAD = {
     turns_like_no_car: "turning radius",
     wrong_shape: "twists of shape",
     memory_without_rows: "memory 'steps' is no array",
-    memory_that_is_not_fresh_when_zero: "does not start afresh",
+    memory_that_is_not_fresh_when_zero: "does not restart",
     drives_into_people: r"a pedestrian in the robot: it drives 0\.0\d+ m/s farther into it",
     gives_up_in_a_crowd: "500 pedestrians: fails: RuntimeError: too many",
     remembers_in_itself(): "not deterministic",

@@ -75,7 +75,7 @@ class Swallows(InProcess):
         (DecidesEarly(), "ends while 'late' is in the queue"),
         (Mumbles(), "the last must be Done"),
         (Cuts(), "event 0 of 'job 0' is"),
-        (Swallows(), "nobody was told"),
+        (Swallows(), "an error that was not reported"),
     ],
 )
 def test_a_bad_executor_fails_for_its_own_reason(executor, reason):
