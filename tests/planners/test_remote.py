@@ -365,9 +365,10 @@ def test_a_program_that_misses_its_deadline_again_and_again_is_not_asked_any_mor
         every = np.ones(3, np.bool_)
         for _ in range(60):
             answer, failures = call(planner, seen, {}, every)
-            if failures:
+            if len(failures) == len(every):
                 break
-            assert answer.notes[ASKED_AGAIN].all() and (answer.twists[:, 0] == 0.25).all()
+            answered = [row for row in range(len(every)) if row not in failures]  # on a busy machine a single row may be late, too
+            assert answer.notes[ASKED_AGAIN].all() and (answer.twists[answered, 0] == 0.25).all()
         assert set(failures) == {0, 1, 2} and 10 * 0.05 < planner._line.waited < 10 * 0.05 + 30.0
         words = f"program at {address}: is not asked any more: {planner._line.unanswered} questions without an answer took"
         assert all(reason.startswith(words) for reason in failures.values())
