@@ -317,7 +317,7 @@ def among_people() -> str:
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
-    """Shares that reached the goal, outcomes of the others, and the time of those who reached."""
+    """Return the success rate, the outcomes of failed episodes, and the mean time of successful ones."""
     if row is None:
         return ["not measured"] * (2 + len(outcomes))
     return [share(row, "success"), *(f"{100 * float(row[one]):.0f} %" for one in outcomes), interval(row, "time_to_goal")]
@@ -616,7 +616,7 @@ def data_sets() -> str:
 
 
 def public() -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The modules that state what is public, and the names in their ``__all__``, or those that a package imports as themselves."""
+    """Return the public modules with their public names: ``__all__``, or the names that a package re-exports."""
     library = Path(agora.__file__).parent
     for path in sorted(library.rglob("*.py")):
         module = ".".join(path.relative_to(library.parent).with_suffix("").parts).removesuffix(".__init__")
