@@ -1,10 +1,11 @@
-"""Golden episodes: every built-in planner among every reacting crowd model.
+"""Golden episodes: some planners among some crowd models, every planner among `anticipation`, and every crowd model around one planner.
 
 To write them anew: ``python -m tests.golden.episodes``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import sys
@@ -17,6 +18,9 @@ from tests.suites import PLANNERS, planners, suite, write_world
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.request import Options, Request
+from agora.planners.presets import runnable
+from agora.registry import available, required
+from agora.tasks.suite import Suite
 
 FILE = Path(__file__).with_suffix(".json")
 SHOWN = ("outcome", "duration", "path_length", "clearing_distance_min", "closest_pedestrian_distance_min", "jerk_average")
@@ -28,14 +32,29 @@ def episodes(columns: Iterable[str] = ()) -> dict[str, Any]:
     Only ``columns`` enter the digests, or the columns that all rows have: columns that are added later change nothing.
     """
     with tempfile.TemporaryDirectory() as scratch:
+        world = write_world(Path(scratch) / "room")
         told = {"source": "truth", "walls": False}  # of everybody, as when they were written down
-        small = suite(write_world(Path(scratch) / "room"), episodes=2, timeout=8.0, pedestrians=told)
-        rows = run_all(Request(small, planners(*PLANNERS), Path(scratch) / "run", Options(workers=0)))
+        rows = _rows(suite(world, episodes=2, timeout=8.0, pedestrians=told), PLANNERS, Path(scratch) / "some")
+        rows += _rows(_named("planners", suite(world, 1, crowds=("anticipation",))), runnable()[0], Path(scratch) / "planners")
+        rows += _rows(_named("crowds", suite(world, 1, crowds=_crowds())), ("pure_pursuit",), Path(scratch) / "crowds")
     names = list(columns) or sorted(set.intersection(*map(set, rows)))
     shown = {}
     for row in rows:
         shown[row["key"]] = {name: row[name] for name in SHOWN} | {"digest": _digest([row[name] for name in names], 8)}
     return {"columns": {name: _digest([row[name] for row in rows], 4) for name in names}, "rows": shown}
+
+
+def _rows(suite: Suite, names: Iterable[str], folder: Path) -> list[dict[str, Any]]:
+    return run_all(Request(suite, planners(*names), folder, Options(workers=0)))
+
+
+def _named(name: str, suite: Suite) -> Suite:
+    return dataclasses.replace(suite, name=name)
+
+
+def _crowds() -> list[str]:
+    """Every crowd model that needs no parameters."""
+    return [name for name in available("crowd_models") if not required("crowd_models", name)]
 
 
 def _digest(values: list[Any], size: int) -> str:
