@@ -1,4 +1,4 @@
-"""Golden episodes: some planners among some crowd models, every planner among `anticipation`, and every crowd model around one planner.
+"""Golden episodes: some planners among some crowd models, every planner among one, and every crowd model around one planner.
 
 To write them anew: ``python -m tests.golden.episodes``.
 """
