@@ -1,6 +1,7 @@
 # make demo    a benchmark in small places, with report and video, in results/demo
 # make test    every test that needs no root          make test-all  the slow truth tests too
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
+# make measured  the measurements of the manual: fresh, stale or missing; NAME='...' for some, ANEW=1 to make them
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
 # make web     the pages of agora web, in src/agora/web/static; needs npm
@@ -22,7 +23,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web types pages leaderboard upstreams lock clean
+.PHONY: demo test test-all test-ros check bench measured docs ros kernels graph-kernels test-kernels workspace web types pages leaderboard upstreams lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -100,6 +101,9 @@ check: $(VENV)/.check
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 	@if test -f $(SPACE)/devel/setup.bash; then bash -c '. $(BIN)/activate; . $(SPACE)/devel/setup.bash; python benchmarks/ros.py'; fi
+
+measured: $(VENV)/.test
+	@$(BIN)/python docs/measurements/freshness.py $(if $(ANEW),--make) $(NAME)
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fresh-env --write-all --fail-on-warning --keep-going --quiet docs docs/_build/html

@@ -17,7 +17,21 @@ import numpy as np
 import typer
 from edition import edition
 from limits import limits_page
-from rows import MEASURED_HEAD, OUTCOMES, age, interval, labelled, measured, measured_line, measured_suites, share, table
+from rows import (
+    MEASURED_HEAD,
+    OUTCOMES,
+    STALE,
+    age,
+    interval,
+    labelled,
+    marked,
+    measured,
+    measured_line,
+    measured_suites,
+    share,
+    stale_in,
+    table,
+)
 from sqlalchemy import create_engine
 from standings import EDITION
 
@@ -272,7 +286,7 @@ def planners() -> str:
     rows = []
     for name in available("planners"):
         line = next((row for row in measured("planners") if row["planner"] == name), None)
-        done = "not measured" if line is None else share(line, "success")
+        done = "not measured" if line is None else share(line, "success") + (f" ({STALE})" if line["stale"] else "")
         declares = declaration(name)
         rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, reads(name) or "pose and goal alone", done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
@@ -287,7 +301,7 @@ def narrow() -> str:
     with (HERE / "reference" / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     places = list(dict.fromkeys(row["place"] for row in rows))
-    lines, missed = [], []
+    lines, missed, stale = [], [], stale_in("narrow")
     for name in dict.fromkeys(row["planner"] for row in rows):
         cells = []
         for place in places:
@@ -296,7 +310,8 @@ def narrow() -> str:
             cells.append(f"{passed} of {asked}" if there else "not measured")
             missed += [(name, place, row) for row in there if row["passed"] != row["asked"]]
         measured_at = sorted({(row["date"], row["commit"]) for row in rows if row["planner"] == name})
-        lines.append([f"`{name}`", *cells, ", ".join(f"{day} ({commit})" for day, commit in measured_at)])
+        shown = marked(name, STALE if name in stale else "")
+        lines.append([shown, *cells, ", ".join(f"{day} ({commit})" for day, commit in measured_at)])
     short = [[f"`{name}`", place, f"`{row['robot']}`", f"{row['passed']} of {row['asked']}"] for name, place, row in missed]
     return "\n".join(
         [table(["planner", *places, "measured on (commit)"], lines), table(["planner", "place", "robot", "passes"], short)]

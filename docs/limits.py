@@ -7,7 +7,7 @@ from pathlib import Path
 
 from episodes import FOLDER, read_episodes
 from matplotlib.figure import Figure
-from rows import table
+from rows import STALE, marked, stale_in, table
 
 from agora.benchmark.control import CONTROL
 from agora.benchmark.informed import INFORMED
@@ -76,8 +76,9 @@ def _ordered(limits: Limits, outcome: str) -> list[Limit]:
 
 
 def _line(limits: Limits, limit: Limit) -> list[str]:
-    marks = {limits.ceiling: " (knows the future, the ceiling)", limits.floor: " (sees nobody, the floor)"}
-    name, count = f"`{limit.planner}`{marks.get(limit.planner, '')}", str(len(better_than(limits, limit)))
+    marks = {limits.ceiling: "knows the future, the ceiling", limits.floor: "sees nobody, the floor"}
+    stale = STALE if limit.planner in stale_in(f"limits, {limits.axis.axis}") else ""
+    name, count = marked(limit.planner, marks.get(limit.planner, ""), stale), str(len(better_than(limits, limit)))
     if limit.planner in marks:
         return [name, limit_text(limits, limit), "", "", fails_first(limit)]
     return [name, limit_text(limits, limit), relative_area_text(limit), count, fails_first(limit)]

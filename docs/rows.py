@@ -7,10 +7,15 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from measurements.freshness import freshness
+
 from agora.tasks.suite import load_suite, suite_names
 
 MEASURED = Path(__file__).resolve().parent / "reference" / "measured"
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
+STALE = "stale"
+"""Mark of a row if its planner, its suite or the engine has changed since it was measured (`measurements.freshness`)."""
+
 MEASURED_HEAD = (
     *(
         "planner",
@@ -34,8 +39,20 @@ def measured_suites() -> list[str]:
 
 
 def measured(suite: str) -> list[dict[str, str]]:
-    """The rows of a suite that `docs/measure.py` wrote."""
-    return read_rows(MEASURED / f"{suite}.csv")
+    """Return the rows of a suite that `docs/measure.py` wrote; ``stale`` marks those whose dependencies have changed since."""
+    stale = stale_in(suite)
+    return [row | {"stale": STALE if row["planner"] in stale else ""} for row in read_rows(MEASURED / f"{suite}.csv")]
+
+
+def stale_in(table: str) -> set[str]:
+    """Return the planners whose values in a table of the catalogue (`measurements.catalogue`) are stale."""
+    return {one.measurement.key for one in freshness().values() if one.measurement.table == table and one.state == "stale"}
+
+
+def marked(planner: str, *marks: str) -> str:
+    """Return the name of a planner as code, with marks behind it."""
+    shown = ", ".join(filter(None, marks))
+    return f"`{planner}`" + (f" ({shown})" if shown else "")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -55,8 +72,8 @@ def measured_line(row: dict[str, str]) -> list[str]:
 
 
 def labelled(row: dict[str, str]) -> str:
-    """Return the planner of a row, with its mark if it was changed after the draw of an edition."""
-    return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
+    """Return the planner of a row with its marks: changed after the draw of an edition, stale."""
+    return marked(row["planner"], row.get("after_draw") or "", row.get("stale") or "")
 
 
 def age(suite: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from episodes import ranked, read_episodes
-from rows import labelled, read_rows, table
+from rows import labelled, measured, read_rows, table
 
 from agora.benchmark.informed import INFORMED
 from agora.tasks.modules.axis import axis_of
@@ -20,16 +20,18 @@ FIRST = 10
 Row = dict[str, str]
 
 
-def standings(place: Path = REFERENCE) -> list[str]:
+def standings(place: Path | None = None) -> list[str]:
     """Return the lines of the table: the first ten planners of the edition by goals reached.
 
     Each has its rank with the interval of the rank, goals reached, goals reached clean, and, if it is measured, D50, the density at
     which it still reaches half of its goals.
 
     Args:
-        place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``.
+        place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``; the
+            folder of the manual if None, and then stale rows are marked.
     """
-    rows = {row["planner"]: row for row in read_rows(place / "measured" / f"{EDITION}.csv")}
+    kept = measured(EDITION) if place is None else read_rows(place / "measured" / f"{EDITION}.csv")
+    place, rows = place or REFERENCE, {row["planner"]: row for row in kept}
     limits = {row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == (AXIS, "success")}
     ends = [row for row in read_episodes(EDITION, place / "measured" / "episodes") if row["planner"] != INFORMED]
     lines = []

@@ -1,0 +1,183 @@
+"""The measurements of the manual: what each depends on, the commands that make it, and the file that keeps its values.
+
+A measurement is fresh as long as the digests of its dependencies are those at which it was made (``pytask.lock``):
+
+- the engine: golden episodes of the planners `ENGINE`, which differ if a crowd model, a sensor, a metric or the engine does,
+- the planner: its code, parameters and weights (`agora.benchmark.provenance.planner_code`),
+- the suite: its version, its seed and its stages.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import importlib.util
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.provenance.planner_code import code_of, digest_of
+from agora.planners.presets import named_planner, runnable
+from agora.tasks.modules.axis import axis_of
+from agora.tasks.suite import load_suite
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "reference"
+GOLDEN = ROOT / "tests" / "golden" / "episodes.json"
+
+ENGINE = ("go_to_goal", "pure_pursuit")
+"""Planners whose golden episodes stand for the engine: they follow the goal or the path, whatever the crowd does."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Values that one run of some commands makes.
+
+    Attributes:
+        table: table that shows the values.
+        key: part of the table, for example the planner of a row.
+        commands: commands that make the values and write them to ``kept``, run in the root of the repository.
+        depends: digest of each dependency.
+        kept: file that keeps the values, relative to the root.
+        measured: whether ``kept`` has values.
+    """
+
+    table: str
+    key: str
+    commands: tuple[str, ...]
+    depends: Mapping[str, str]
+    kept: str
+    measured: bool
+
+    @property
+    def task(self) -> str:
+        """Name of the task, of letters that pytask allows in an expression."""
+        return re.sub(r"\W+", "_", self.table)
+
+    @property
+    def id(self) -> str:
+        """The key as pytask allows it in an expression."""
+        return self.key.replace("@", "-")
+
+    @property
+    def name(self) -> str:
+        """Name of the measurement, as `make measured` lists it."""
+        return f"{self.task}[{self.id}]"
+
+
+def catalogue() -> Iterator[Measurement]:
+    """Return all measurements of the manual."""
+    yield from _suite_rows("social@2026.12")
+    yield from _suite_rows("social")
+    yield from _suite_rows("planners")
+    yield from _suite_rows("density", "people_25", "tracked")
+    yield from _limits()
+    yield from _narrow()
+
+
+def _suite_rows(suite: str, stage: str = "", level: str = "") -> Iterator[Measurement]:
+    """Rows of `agora bench`: one measurement for each planner that has a row or can run.
+
+    Args:
+        suite: name of the suite.
+        stage: the only stage; all if empty.
+        level: level of perception; that of the stages if empty.
+    """
+    table, stages = f"{suite}_{stage}" if stage else suite, (stage,) if stage else ()
+    kept, mark = KEPT / "measured" / f"{table}.csv", f"@{level}" if level else ""
+    there = {row["planner"] for row in _rows(kept)}
+    own = {"suite": suite_digest(suite, stages)}
+    for label in sorted(there | {name + mark for name in _planners()}):
+        planner = label.removesuffix(mark)
+        options = f"--pedestrians {level} --no-control" if level else "--no-control"
+        run = _bench(f"{suite} --planner {planner}", stages, options, f"{table}/{label}")
+        yield Measurement(table, label, run, _engine() | _planner(planner) | own, _path(kept), label in there)
+
+
+def _limits() -> Iterator[Measurement]:
+    """Outcomes of the suite `limits`: one measurement for each axis and planner."""
+    kept = KEPT / "measured" / "episodes" / "limits.csv"
+    lines = _rows(kept)
+    columns = [name for name in lines[0] if name not in ("stage", "episode", "place")]
+    axes: dict[str, list[str]] = {}
+    for stage in load_suite("limits").stages:
+        if (axis := axis_of(stage)) is not None:
+            axes.setdefault(axis.axis, []).append(stage.name)
+    for axis, stages in axes.items():
+        own = {"suite": suite_digest("limits", tuple(stages))}
+        for label in columns:
+            run = _bench(f"limits --planner {label}", stages, "--no-control", f"limits/{axis.replace(' ', '_')}/{label}")
+            there = any(line["stage"] in stages and line[label] for line in lines)
+            planner = {"planner": _code("agora.benchmark.informed")} if label == INFORMED else _planner(label)
+            yield Measurement(f"limits, {axis}", label, run, _engine() | planner | own, _path(kept), there)
+
+
+def _narrow() -> Iterator[Measurement]:
+    """The narrow places: one measurement for each planner."""
+    kept = KEPT / "narrow.csv"
+    there = {row["planner"] for row in _rows(kept)}
+    for label in sorted({*there, *_planners()}):
+        run = (f"python benchmarks/narrow.py {label} --write",)
+        own = {"places": _code("agora.testing.narrow")}
+        yield Measurement("narrow", label, run, _engine() | _planner(label) | own, _path(kept), label in there)
+
+
+def _bench(what: str, stages: Sequence[str], options: str, folder: str) -> tuple[str, ...]:
+    """Return the commands of a run that goes on where it was interrupted, and whose values go into the manual."""
+    place = f"results/measured/{folder}"
+    chosen = " ".join([*(f"--stage {stage}" for stage in stages), *options.split()])
+    resume = f"$(test -d {place} && echo --resume)"
+    return f"agora bench {what} {chosen} --output {place} {resume}", f"python docs/measure.py {place}"
+
+
+def _planners() -> set[str]:
+    """Return the planners that have rows of their own: `policy` and `recovering` only lend others a shape."""
+    return {*runnable()[0]} - {"policy", "recovering"}
+
+
+@functools.cache
+def _engine() -> dict[str, str]:
+    rows = json.loads(GOLDEN.read_text(encoding="utf-8"))["rows"]
+    return {"engine": _digest({key: row for key, row in rows.items() if key.split("/")[-2] in ENGINE})}
+
+
+@functools.cache
+def _planner(label: str) -> dict[str, str]:
+    return {"planner": digest_of(named_planner(label)[1])}
+
+
+@functools.cache
+def _code(name: str) -> str:
+    """Return a digest of the code of a module, or of all modules of a package."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.origin is not None
+    file = Path(spec.origin)
+    files = sorted(file.parent.rglob("*.py")) if file.stem == "__init__" else [file]
+    return _digest([code_of(one.read_text(encoding="utf-8")) for one in files])
+
+
+def suite_digest(name: str, stages: Collection[str] = ()) -> str:
+    """Return a digest of the version, the seed and some stages of a suite; of all stages if ``stages`` is empty."""
+    file = yaml.safe_load((ROOT / "configs" / "benchmark" / f"{name}.yaml").read_text(encoding="utf-8"))
+    chosen = [stage for stage in file["stages"] if not stages or stage["name"] in stages]
+    return _digest([file.get("version"), file.get("seed"), chosen])
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value, sort_keys=True, default=str).encode(), digest_size=8).hexdigest()
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _path(path: Path) -> str:
+    return str(path.relative_to(ROOT))
