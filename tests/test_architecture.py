@@ -334,6 +334,7 @@ OF_NO_MODULE = {
     "examples": "the folder examples",
     "far_places": "every file with places",
     "front_door": "what `import agora` offers",
+    "measurements": "measured values of the manual",
     "plugin": "the pages for authors of components",
     "ros_pages": "the pages and launch files of the ROS graph",
     "convergence": "whole episodes under every crowd model and with every robot",
