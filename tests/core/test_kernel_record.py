@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 
+import agora
 from agora.core.jit import kernel
 from agora.core.kernel_record import kernel_record
 from agora.ranges import Count, Length, Speed
@@ -75,6 +79,20 @@ def test_a_kernel_reads_a_record():
 def test_the_class_is_found_under_its_name_as_numba_s_cache_needs():
     assert pickle.loads(pickle.dumps(Parameters)) is Parameters
     assert pickle.loads(pickle.dumps(filled(Walker(offsets=(1.0, 2.0)))))[:4] == filled(Walker())[:4]
+
+
+SOURCE = Path(agora.__file__).parent
+RECORDS = [
+    (".".join(("agora", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"), name)
+    for path in sorted(SOURCE.rglob("*.py"))
+    for name in re.findall(r"^(\w+) = kernel_record\(", path.read_text(), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("module", "name"), RECORDS)
+def test_every_record_of_the_library_is_found_under_its_name(module, name):
+    record = getattr(importlib.import_module(module), name)
+    assert pickle.loads(pickle.dumps(record)) is record
 
 
 @pytest.mark.parametrize("given", [{}, {"period": 0.1, "other": 2.0}])
