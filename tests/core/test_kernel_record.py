@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pickle
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import agora
-from agora.core.jit import kernel
+from agora.core.jit import bind, kernel
 from agora.core.kernel_record import kernel_record
 from agora.ranges import Count, Length, Speed
 
@@ -74,6 +74,21 @@ def test_a_kernel_reads_a_record():
     assert out.tolist() == [np.float32(0.1) + np.float32(0.1) + np.float32(1.5) + np.float32(17.0), 0.0]
     _sum(filled(Walker(most=1.25)), out, 1, 2)
     assert out[1] == 1.25
+
+
+@kernel
+def _far(p, out, first, last):
+    for w in range(first, last):
+        out[w] = p.far
+
+
+def test_records_of_two_modules_with_the_same_name_and_types_are_not_confused():
+    out = np.zeros(2, np.float32)
+    for w, names in enumerate([("far", "near"), ("near", "far")]):
+        fields = [(name, float, {"far": 2.0, "near": 1.0}[name]) for name in names]
+        component = make_dataclass("Component", fields, frozen=True, namespace={"__module__": f"tests.core.module_{w}"})
+        bind(_far, kernel_record("Parameters", component).of(component()), out)(w, w + 1)
+    assert out.tolist() == [2.0, 2.0]
 
 
 def test_the_class_is_found_under_its_name_as_numba_s_cache_needs():
