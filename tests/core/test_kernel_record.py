@@ -32,7 +32,7 @@ class Walker:
 
 
 Parameters = kernel_record(
-    "Parameters", Walker, limits=("most",), without=("seed",), computed=("period", "right", "offsets", "steps")
+    "Parameters", Walker, limits=("most",), without=("seed",), computed=("period",), others=("right", "offsets", "steps")
 )
 
 
@@ -63,9 +63,11 @@ def test_a_limit_of_none_is_infinite():
     assert filled(Walker(most=1.1)).most == np.float32(1.1)
 
 
-def test_a_number_is_rounded_once_to_float32():
-    assert filled(Walker(tolerance=1.0 / 3.0), period=0.1).tolerance == np.float32(1.0 / 3.0)
-    assert filled(Walker(), period=np.float64(0.1)).period.dtype == np.float32
+@pytest.mark.parametrize("period", [0.1, np.float64(0.1), 2])
+def test_computed_numbers_are_float32_whatever_their_type(period):
+    record = filled(Walker(tolerance=1.0 / 3.0), period)
+    assert type(record.period) is np.float32 and record.period == np.float32(period)
+    assert record.tolerance == np.float32(1.0 / 3.0)
 
 
 def test_a_kernel_reads_a_record():

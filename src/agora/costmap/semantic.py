@@ -78,5 +78,5 @@ class Semantic:
         return _Parameters.of(self, marks=self.combination != "nothing", overwrite=self.combination == "overwrite")
 
 
-_Parameters = kernel_record("_Parameters", Semantic, computed=("marks", "overwrite"))
+_Parameters = kernel_record("_Parameters", Semantic, others=("marks", "overwrite"))
 """Without ``marks``, nothing is written; with ``overwrite``, the mark replaces existing costs."""

@@ -71,15 +71,15 @@ class Detector:
         """Return the parameters of `detect`."""
         return Search.of(
             self,
-            reach=float(min(self.reach, lidar.range_max)),
+            reach=min(self.reach, lidar.range_max),
             misfit=self.misfit + 2.0 * lidar.noise,
-            noise=float(lidar.noise),
+            noise=lidar.noise,
             legs=bool(lidar.legs if self.legs is None else self.legs),
-            leg_radius=float(lidar.leg_radius),
+            leg_radius=lidar.leg_radius,
         )
 
 
-Search = kernel_record("Search", Detector, computed=("reach", "misfit", "noise", "legs", "leg_radius"))
+Search = kernel_record("Search", Detector, computed=("reach", "misfit", "noise", "leg_radius"), others=("legs",))
 """A detector for a lidar."""
 
 

@@ -80,7 +80,9 @@ class Tracker:
         )
 
 
-TrackerParameters = kernel_record("TrackerParameters", Tracker, computed=("variance", "group_distance", "group_speed", "overlap"))
+TrackerParameters = kernel_record(
+    "TrackerParameters", Tracker, computed=("variance", "group_distance", "group_speed"), others=("overlap",)
+)
 """The variance is the square of the deviation, m2."""
 
 

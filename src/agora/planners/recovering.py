@@ -126,7 +126,8 @@ Parameters = kernel_record(
     "Parameters",
     Recovering,
     limits=("acc_lim_theta", "max_vel_theta"),
-    computed=("period", "patience", "timeout", "oscillates"),
+    computed=("period",),
+    others=("patience", "timeout", "oscillates"),
 )
 
 

@@ -203,7 +203,7 @@ class Brne:
         """Return the parameters of the kernel at a control period, s."""
         f = np.float32
         costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
-        given = {name: float(getattr(self, name) or 0.0) for name in _FROM_ROBOT}
+        given = {name: getattr(self, name) or 0.0 for name in _FROM_ROBOT}
         return _Parameters.of(self, **given, costs=costs, key=key_of("brne", self.seed, "samples"), dt=dt)
 
     @property
@@ -237,7 +237,7 @@ class Brne:
         return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
 
 
-_Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=(*_FROM_ROBOT, "costs", "key", "dt"))
+_Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=("dt", *_FROM_ROBOT), others=("costs", "key"))
 
 
 @hidden

@@ -135,8 +135,7 @@ class Dragon:
             raise InputError("dragon drives by the scan alone, and the robot has no lidar")
         m, f = o.limits, np.float32
         kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
-        gain, rate = float(self.turn_gain or 0.0), float(self.turn_rate or 0.0)
-        parameters = _Parameters.of(self, turn_gain=gain, turn_rate=rate, dt=o.dt)
+        parameters = _Parameters.of(self, turn_gain=self.turn_gain or 0.0, turn_rate=self.turn_rate or 0.0, dt=o.dt)
         scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
         sizes, body, stop = self.sizes(o)
         robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)

@@ -254,7 +254,8 @@ Parameters = kernel_record(
     "Parameters",
     Dwa,
     limits=("max_vel_x", "max_vel_y", "max_vel_trans", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
-    computed=("period", "vx_samples", "path_scale", "goal_scale", "centre"),
+    computed=("period", "path_scale", "goal_scale"),
+    others=("vx_samples", "centre"),
 )
 """Limits are those of the planner alone. No number of samples along x is 0. Scales are costs per cell."""
 

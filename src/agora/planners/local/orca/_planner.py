@@ -148,7 +148,7 @@ class OrcaPlanner:
             dt=o.dt,
             edges=self.walls == "edges",
             tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
-            turning_time=float(max(self.turning_time, o.dt)),
+            turning_time=max(self.turning_time, o.dt),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
@@ -180,7 +180,7 @@ class OrcaPlanner:
 
 
 _Parameters = kernel_record(
-    "_Parameters", OrcaPlanner, computed=("preferred_speed", "dt", "edges", "tracking_error", "turning_time")
+    "_Parameters", OrcaPlanner, computed=("dt", "turning_time"), others=("preferred_speed", "edges", "tracking_error")
 )
 """The preferred speeds and the tracking errors are arrays (N,); the error is 0 for robots that do not track."""
 

@@ -137,7 +137,7 @@ class Sipp:
         return kept
 
 
-Parameters = kernel_record("Parameters", Sipp, computed=("columns", "step", "speed"))
+Parameters = kernel_record("Parameters", Sipp, computed=("step",), others=("columns", "speed"))
 """The lattice has an odd number of columns; steps of time are in s; speeds are an array (N,), m/s."""
 
 

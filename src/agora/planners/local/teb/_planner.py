@@ -347,10 +347,8 @@ Parameters = kernel_record(
     "Parameters",
     Teb,
     limits=("max_vel_x", "max_vel_y", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
-    computed=(
-        *("shape", "via_separation", "force", "cutoff", "shrink_periods", "oscillation_periods", "switching_periods"),
-        "signature_prescaler",
-    ),
+    computed=("via_separation", "force", "cutoff", "signature_prescaler"),
+    others=("shape", "shrink_periods", "oscillation_periods", "switching_periods"),
     without=_WEIGHTS,
 )
 """Limits are those of the planner alone. ``force`` and ``cutoff`` are distances of obstacles, m."""

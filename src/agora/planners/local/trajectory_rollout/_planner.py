@@ -268,12 +268,10 @@ Parameters = kernel_record(
     "Parameters",
     TrajectoryRollout,
     limits=("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
-    computed=(
-        *("period", "path_scale", "goal_scale", "centre", "y_vels"),
-        *("min_vel_theta", "trans_stopped_vel", "theta_stopped_vel"),
-    ),
+    computed=("period", "path_scale", "goal_scale", "min_vel_theta", "trans_stopped_vel", "theta_stopped_vel"),
+    others=("centre", "y_vels"),
 )
-"""Limits are those of the planner alone. The last three names are those that `stop_and_turn` reads."""
+"""Limits are those of the planner alone. The last three computed values are those that `stop_and_turn` reads."""
 
 
 def _recalled(memory: Memory, count: int) -> Recall:
