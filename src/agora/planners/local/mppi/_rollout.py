@@ -341,7 +341,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
     """Write the twists and the reasons of rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.mppi._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
         dt: step of the roll-outs, s.

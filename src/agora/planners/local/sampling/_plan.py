@@ -138,7 +138,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
     """Write the number of the best spline, -1 for none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.sampling._planner.Parameters`.
         of: splines, `agora.planners.local.sampling._splines.Splines`.
         bins: (R,) numbers of the start speeds.
         rows: (R,) rows of the robots.

@@ -74,9 +74,9 @@ _MAY_BE_NEGATIVE = (
     *("window", "prediction", "footprint_model", "h_signature"),
     *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
 )
-
-
 _WEIGHTS = tuple(f"weight_{name}" for name in TebWeights._fields[:-4])
+
+
 _TUNABLE: dict[str, Span] = {
     "max_vel_x": Span(0.2, 2.0),
     "max_vel_x_backwards": Span(0.05, 0.5),

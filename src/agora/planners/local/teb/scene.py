@@ -1,4 +1,4 @@
-"""The fields of a timed elastic band planner, an observation and the memory, in the form that its kernels read."""
+"""An observation and the memory of a timed elastic band planner, in the form that its kernels read."""
 
 from __future__ import annotations
 
