@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import HALF, ZERO, exp, in_float32, sincos
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ZERO, exp, sincos
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 
@@ -26,25 +27,8 @@ SIDE, BEHIND = 2.0 / 3.0, 0.5
 _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
 
-class _Parameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Attributes:
-        amplitude: cost at the pedestrian.
-        least: deviation ahead of a standing pedestrian, m.
-        seconds: increase of the deviation with the speed, s.
-        reach: reach of the Gaussians, in deviations.
-    """
-
-    amplitude: float
-    least: float
-    seconds: float
-    reach: float
-
-
 @lean_kernel
-def _personal_space(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    amplitude, least, seconds, reach = parameters
+def _personal_space(p, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
     rows, columns = cost.shape[1], cost.shape[2]
     for n in range(first, last):
         for q in range(position.shape[1]):
@@ -55,17 +39,17 @@ def _personal_space(parameters, position, velocity, heading, evidence, present, 
             s, c = sincos(heading[n, q])
             if speed > _STANDS:
                 c, s = vx / speed, vy / speed
-            ahead = max(seconds * speed, least)
+            ahead = max(p.seconds * speed, p.least_deviation)
             across, behind = _SIDE * ahead, _BEHIND * ahead
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, ahead * reach, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_about(x, y, ahead * p.reach, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):
                     dx = (np.float32(j) - u) * cell
                     along, beside = c * dx + s * dy, c * dy - s * dx
                     a, b = along / (ahead if along > ZERO else behind), beside / across
-                    mark = np.uint8(np.int32(amplitude * exp(-HALF * (a * a + b * b))))
+                    mark = np.uint8(np.int32(p.cost * exp(-HALF * (a * a + b * b))))
                     cost[n, i, j] = max(cost[n, i, j], mark)
 
 
@@ -97,7 +81,10 @@ class PersonalSpace:
         """Return the compiled function."""
         return _personal_space
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        reach = math.sqrt(2.0 * math.log(self.cost / self.cutoff))
-        return in_float32(_Parameters(self.cost, self.least_deviation, self.seconds, reach))
+        return _Parameters.of(self, reach=math.sqrt(2.0 * math.log(self.cost / self.cutoff)))
+
+
+_Parameters = kernel_record("_Parameters", PersonalSpace, computed=("reach",))
+"""The Gaussians reach as many deviations."""

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 from agora.errors import InputError
@@ -31,30 +32,9 @@ __all__ = ["PredictedOccupancy"]
 _STANDS = np.float32(0.05)  # m/s
 
 
-class _Parameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Attributes:
-        cost: cost at the pedestrian's present position.
-        horizon: prediction horizon, s.
-        deviation: present deviation of the Gaussian, m.
-        growth: growth of the deviation, m/s.
-        fading: rate at which the cost decays, 1/s.
-        deep: logarithm of the ratio of the cost to the cutoff, below which a cell is left unchanged.
-    """
-
-    cost: float
-    horizon: float
-    deviation: float
-    growth: float
-    fading: float
-    deep: float
-
-
 @lean_kernel
-def _predicted_occupancy(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    most, horizon, deviation, growth, fading, deep = parameters
-    reach = math.sqrt(TWO * deep)
+def _predicted_occupancy(p, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
+    deviation, reach = p.deviation, math.sqrt(TWO * p.deep)
     rows, columns = cost.shape[1], cost.shape[2]
     for n in range(first, last):
         west_edge, south_edge = origin[n, 0], origin[n, 1]
@@ -65,9 +45,9 @@ def _predicted_occupancy(parameters, position, velocity, heading, evidence, pres
             walks = vx * vx + vy * vy > _STANDS * _STANDS
             per_square = ONE / (vx * vx + vy * vy) if walks else ZERO
             x, y = position[n, q, 0], position[n, q, 1]
-            ahead = horizon if walks else ZERO
+            ahead = p.horizon if walks else ZERO
             low, high, west, east, u, v = cells_about(x, y, reach * deviation, west_edge, south_edge, cell, rows, columns)
-            there = reach * (deviation + growth * ahead)
+            there = reach * (deviation + p.growth * ahead)
             low_then, high_then, west_then, east_then, _, _ = cells_about(
                 x + vx * ahead, y + vy * ahead, there, west_edge, south_edge, cell, rows, columns
             )
@@ -76,10 +56,10 @@ def _predicted_occupancy(parameters, position, velocity, heading, evidence, pres
                 for j in range(min(west, west_then), max(east, east_then)):
                     dx = (np.float32(j) - u) * cell
                     t = min(max((dx * vx + dy * vy) * per_square, ZERO), ahead)
-                    a, b, s = dx - vx * t, dy - vy * t, deviation + growth * t
+                    a, b, s = dx - vx * t, dy - vy * t, deviation + p.growth * t
                     apart, square = HALF * (a * a + b * b), s * s
-                    if apart < (deep - fading * t) * square:
-                        mark = np.uint8(np.int32(most * exp(-fading * t - apart / square)))
+                    if apart < (p.deep - p.fading * t) * square:
+                        mark = np.uint8(np.int32(p.cost * exp(-p.fading * t - apart / square)))
                         cost[n, i, j] = max(cost[n, i, j], mark)
 
 
@@ -114,7 +94,10 @@ class PredictedOccupancy:
         """Return the compiled function."""
         return _predicted_occupancy
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        fading, deep = -math.log(self.discount), math.log(self.cost / self.cutoff)
-        return in_float32(_Parameters(self.cost, self.horizon, self.deviation, self.growth, fading, deep))
+        return _Parameters.of(self, fading=-math.log(self.discount), deep=math.log(self.cost / self.cutoff))
+
+
+_Parameters = kernel_record("_Parameters", PredictedOccupancy, computed=("fading", "deep"))
+"""``fading`` is the rate at which the cost decays, 1/s; ``deep`` is the logarithm of the ratio of the cost to the cutoff."""

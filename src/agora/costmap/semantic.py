@@ -7,11 +7,12 @@ Arena's SemanticLayer keeps the latest message of each source and can mark with 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
+from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
 from agora.costmap.inflation import INSCRIBED
@@ -19,43 +20,24 @@ from agora.costmap.stamp import cells_about
 from agora.errors import nearest
 
 
-class _Parameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Attributes:
-        most: cost at full evidence.
-        radius: radius of the discs, m.
-        full: evidence that gives the full cost.
-        marks: whether anything is written.
-        overwrite: whether the mark replaces existing costs.
-    """
-
-    most: np.float32
-    radius: np.float32
-    full: np.float32
-    marks: np.bool_
-    overwrite: np.bool_
-
-
 @lean_kernel
-def _semantic(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    most, radius, full, marks, overwrite = parameters
+def _semantic(p, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
     rows, columns = cost.shape[1], cost.shape[2]
     inscribed = np.uint8(INSCRIBED)
     for n in range(first, last):
         for q in range(position.shape[1]):
-            if not present[n, q] or not marks:
+            if not present[n, q] or not p.marks:
                 continue
-            mark = np.uint8(np.int32(most * min(max(evidence[n, q] / full, ZERO), ONE)))
+            mark = np.uint8(np.int32(p.cost * min(max(evidence[n, q] / p.full, ZERO), ONE)))
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, radius, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_about(x, y, p.radius, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):
                     dx = (np.float32(j) - u) * cell
-                    if dx * dx + dy * dy > radius * radius or mark == np.uint8(0):
+                    if dx * dx + dy * dy > p.radius * p.radius or mark == np.uint8(0):
                         continue
-                    if overwrite and cost[n, i, j] < inscribed:
+                    if p.overwrite and cost[n, i, j] < inscribed:
                         cost[n, i, j] = mark
                     else:
                         cost[n, i, j] = max(cost[n, i, j], mark)
@@ -91,7 +73,10 @@ class Semantic:
         """Return the compiled function."""
         return _semantic
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        marks, overwrite = np.bool_(self.combination != "nothing"), np.bool_(self.combination == "overwrite")
-        return _Parameters(np.float32(self.cost), np.float32(self.radius), np.float32(self.full), marks, overwrite)
+        return _Parameters.of(self, marks=self.combination != "nothing", overwrite=self.combination == "overwrite")
+
+
+_Parameters = kernel_record("_Parameters", Semantic, others=("marks", "overwrite"))
+"""Without ``marks``, nothing is written; with ``overwrite``, the mark replaces existing costs."""

@@ -19,4 +19,4 @@ class CostmapLayer(Protocol):
         """
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return the kernel's ``parameters``: a `NamedTuple` of float32 numbers, flags or arrays."""
+        """Return the kernel's ``parameters``: a named tuple of float32 numbers, flags or arrays (`agora.core.kernel_record`)."""

@@ -154,7 +154,7 @@ class CompiledCrowdModel(Protocol):
         """Return the compiled function."""
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return the parameters of the kernel: a `NamedTuple` of float32 numbers, and arrays of them."""
+        """Return the parameters of the kernel: a named tuple of numbers and arrays in float32 (`agora.core.kernel_record`)."""
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel

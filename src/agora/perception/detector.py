@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel, spliced
+from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats, Ints
 from agora.optics.lidar import Lidar
@@ -66,35 +67,20 @@ class Detector:
         if not 0.0 <= self.margin < math.inf:
             raise ValueError(f"margin must be a finite number, at least 0, got {self.margin}")
 
-    def record(self, lidar: Lidar) -> Search:
+    def record(self, lidar: Lidar) -> Any:
         """Return the parameters of `detect`."""
-        return Search(
-            radius=F(self.radius),
-            reach=F(min(self.reach, lidar.range_max)),
-            margin=F(self.margin),
-            misfit=F(self.misfit + 2.0 * lidar.noise),
-            noise=F(lidar.noise),
-            legs=np.bool_(lidar.legs if self.legs is None else self.legs),
-            leg_radius=F(lidar.leg_radius),
-            leg_width=F(self.leg_width),
-            both_width=F(self.both_width),
-            stride=F(self.stride),
+        return Search.of(
+            self,
+            reach=min(self.reach, lidar.range_max),
+            misfit=self.misfit + 2.0 * lidar.noise,
+            noise=lidar.noise,
+            legs=bool(lidar.legs if self.legs is None else self.legs),
+            leg_radius=lidar.leg_radius,
         )
 
 
-class Search(NamedTuple):
-    """A `Detector` for a lidar, in the form for kernels."""
-
-    radius: np.float32
-    reach: np.float32
-    margin: np.float32
-    misfit: np.float32
-    noise: np.float32
-    legs: np.bool_
-    leg_radius: np.float32
-    leg_width: np.float32
-    both_width: np.float32
-    stride: np.float32
+Search = kernel_record("Search", Detector, computed=("reach", "misfit", "noise", "leg_radius"), others=("legs",))
+"""A detector for a lidar."""
 
 
 class Detections(NamedTuple):

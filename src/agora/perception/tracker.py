@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel, lean_kernel, spliced
+from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.perception.assignment import assign
@@ -71,39 +72,18 @@ class Tracker:
         if self.window < self.groups.overlap:
             raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
 
-    def record(self) -> TrackerParameters:
+    def record(self) -> Any:
         """Return the parameters of `track`."""
-        return TrackerParameters(
-            variance=F(self.deviation**2),
-            acceleration=F(self.acceleration),
-            speed=F(self.speed),
-            gate=F(self.gate),
-            farthest=F(self.farthest),
-            keep=F(self.keep),
-            radius=F(self.radius),
-            group_distance=F(self.groups.distance),
-            group_speed=F(self.groups.speed),
-            confirm=np.int32(self.confirm),
-            misses=np.int32(self.misses),
-            overlap=np.int32(self.groups.overlap),
+        groups, variance = self.groups, self.deviation**2
+        return TrackerParameters.of(
+            self, variance=variance, group_distance=groups.distance, group_speed=groups.speed, overlap=groups.overlap
         )
 
 
-class TrackerParameters(NamedTuple):
-    """A `Tracker` in the form for kernels; ``variance`` is the square of its deviation."""
-
-    variance: np.float32
-    acceleration: np.float32
-    speed: np.float32
-    gate: np.float32
-    farthest: np.float32
-    keep: np.float32
-    radius: np.float32
-    group_distance: np.float32
-    group_speed: np.float32
-    confirm: np.int32
-    misses: np.int32
-    overlap: np.int32
+TrackerParameters = kernel_record(
+    "TrackerParameters", Tracker, computed=("variance", "group_distance", "group_speed"), others=("overlap",)
+)
+"""The variance is the square of the deviation, m2."""
 
 
 class Filters(NamedTuple):

@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel, spliced
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
@@ -30,7 +31,6 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.planners import adapters as lift
-from agora.planners._limits import own
 from agora.planners._rollouts.grids import footprint_cost
 from agora.planners._rollouts.poses import scene_of
 from agora.planners.memory import each
@@ -111,38 +111,24 @@ class Recovering:
             after = each(lambda new, old: np.where(asked.reshape(-1, *[1] * (new.ndim - 1)), new, old), after, before)
         return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
-    def _parameters(self, dt: float) -> Parameters:
-        """Return the kernel's parameters."""
-        f = np.float32
-        return Parameters(
-            period=f(dt),
+    def _parameters(self, dt: float) -> Any:
+        """Return the kernel's parameters; ``patience`` and ``timeout`` are whole control periods."""
+        return Parameters.of(
+            self,
+            period=dt,
             patience=math.floor(self.controller_patience / dt + 1e-6),
             timeout=math.floor(self.oscillation_timeout / dt + 1e-6),
             oscillates=self.oscillation_timeout > 0,
-            rotations=self.rotations,
-            distance=f(self.oscillation_distance),
-            acc_theta=own(self.acc_lim_theta),
-            max_theta=own(self.max_vel_theta),
-            min_theta=f(self.min_in_place_vel_theta),
-            tolerance=f(self.yaw_goal_tolerance),
-            granularity=f(self.sim_granularity),
         )
 
 
-class Parameters(NamedTuple):
-    """The fields of `Recovering` as the kernel reads them; ``patience`` and ``timeout`` are whole control periods."""
-
-    period: np.float32
-    patience: int
-    timeout: int
-    oscillates: bool
-    rotations: int
-    distance: np.float32
-    acc_theta: np.float32
-    max_theta: np.float32
-    min_theta: np.float32
-    tolerance: np.float32
-    granularity: np.float32
+Parameters = kernel_record(
+    "Parameters",
+    Recovering,
+    limits=("acc_lim_theta", "max_vel_theta"),
+    computed=("period",),
+    others=("patience", "timeout", "oscillates"),
+)
 
 
 class Recall(NamedTuple):
@@ -206,7 +192,7 @@ def _begin(recall, n, pose, goal):
 def _notice_motion(p, recall, n, pose):
     """Record whether the robot has left its place."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
-    if dx * dx + dy * dy >= p.distance * p.distance:
+    if dx * dx + dy * dy >= p.oscillation_distance * p.oscillation_distance:
         recall.stuck[n] = 0
         recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
         if recall.oscillated[n]:
@@ -217,8 +203,8 @@ def _notice_motion(p, recall, n, pose):
 def _free(p, scene, n, left):
     """Return whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
-    for i in range(np.int32(np.ceil(left / p.granularity))):
-        sine, cosine = sincos(scene.pose[n, 2] + np.float32(i) * p.granularity)
+    for i in range(np.int32(np.ceil(left / p.sim_granularity))):
+        sine, cosine = sincos(scene.pose[n, 2] + np.float32(i) * p.sim_granularity)
         if footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse) < 0:
             return False
     return True
@@ -230,15 +216,15 @@ def _turn(p, scene, n, recall):
     heading = scene.pose[n, 2]
     if recall.half[n]:
         left = abs(wrap(recall.begun[n] - heading))
-        recall.turning[n] = left > p.tolerance
+        recall.turning[n] = left > p.yaw_goal_tolerance
     else:
         to_half = abs(wrap(recall.begun[n] + _PI - heading))
         left = _PI + to_half
-        recall.half[n] = to_half < p.tolerance
+        recall.half[n] = to_half < p.yaw_goal_tolerance
     if scene.turning_radius[n] > ZERO or not _free(p, scene, n, left):
         recall.turning[n] = False
         return ZERO
-    rate = min(max(math.sqrt(TWO * p.acc_theta * left), p.min_theta), p.max_theta)
+    rate = min(max(math.sqrt(TWO * p.acc_lim_theta * left), p.min_in_place_vel_theta), p.max_vel_theta)
     return min(rate, scene.max_theta[n], max(scene.twist[n, 2] + scene.acc_theta[n] * p.period, ZERO))
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel
+from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO, F, exp
 from agora.core.state import Bools, Floats
 from agora.errors import InputError
@@ -85,17 +85,8 @@ class LookAhead:
         return np.vstack([np.zeros((1, 2)), rings]).astype(np.float32)
 
 
-class _Rates(NamedTuple):
-    """The numbers of a `LookAhead` for the kernel; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
-
-    step: np.float32
-    fading: np.float32
-    reached: np.float32
-    collision: np.float32
-    discomfort: np.float32
-    distance: np.float32
-    norm: np.float32
-    side: np.float32
+_Rates = kernel_record("_Rates", LookAhead, computed=("fading", "side"))
+"""``fading`` is the logarithm of the discount of a step at 1 m/s; ``side`` is 1 for the right and -1 for the left."""
 
 
 @hidden
@@ -222,7 +213,7 @@ def _look(states, velocities, rates, people, out, rewards, discounts, first, las
             elif left < row[2]:
                 rewards[n, a] = rates.reached
             else:
-                rewards[n, a] = rates.discomfort * rates.step * max(rates.distance - clearance, ZERO)
+                rewards[n, a] = rates.discomfort * rates.step * max(rates.discomfort_distance - clearance, ZERO)
             if rates.norm != ZERO and row[12] > ZERO and _is_wrong(out[n, a, 0], rates.side):
                 second = rates.fading / rates.step
                 gain = exp(second * max(row[0] - row[1], ZERO)) - exp(second * row[0])
@@ -243,7 +234,6 @@ def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)
     discounts, fading = np.empty(len(states), np.float32), ahead.step * math.log(ahead.discount)
-    rated = (ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance, ahead.norm, SIDES[ahead.side])
-    rates = _Rates(F(ahead.step), F(fading), *map(F, rated))
+    rates = _Rates.of(ahead, fading=fading, side=SIDES[ahead.side])
     _look(np.ascontiguousarray(states), ahead.velocities, rates, people, out, rewards, discounts, 0, len(states))
     return out, rewards, discounts

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel, part
-from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians.shared import walls
 from agora.pedestrians.shared.goal import set_out
@@ -40,7 +41,7 @@ _ROWS = 11
 
 
 @inlined
-def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
+def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, p):
     """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
@@ -58,26 +59,25 @@ def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, 
         body: distance of the centres that is kept in a queue, m.
         together: whether both walk in one group.
         right: right of way of the neighbour over the pedestrian, -1 to 1.
-        law: a `_Law`.
+        p: the kernel's parameters.
     """
-    avoidance, inverse_distance, inverse_horizon, side, behind, push, back, breadth, wait = law
     pp, pu, uu = px * px + py * py + _TINY, px * ux + py * uy, ux * ux + uy * uy + _TINY
     inverse = ONE / math.sqrt(pp)
     along = px * ex + py * ey
     t = max(pu / uu, ZERO)
     yielding = max(right, ZERO)
-    mx, my = px - t * ux - side * uy - yielding * sx, py - t * uy + side * ux - yielding * sy
+    mx, my = px - t * ux - p.side * uy - yielding * sx, py - t * uy + p.side * ux - yielding * sy
     m = math.sqrt(mx * mx + my * my + _TINY)
-    near = min(max(ONE - (m - reach) * inverse_distance, ZERO), ONE)
-    soon = min(t * _FADE, ONE) * max(ONE - t * inverse_horizon, ZERO)
-    view = HALF * (ONE + behind + (ONE - behind) * along * inverse)
-    avoid = ZERO if together else avoidance * near * soon * view / m
-    touch = push * max(reach * inverse - ONE, ZERO)
-    inward = touch * (ONE - back - yielding) * along
+    near = min(max(ONE - (m - reach) * p.inverse_distance, ZERO), ONE)
+    soon = min(t * _FADE, ONE) * max(ONE - t * p.inverse_horizon, ZERO)
+    view = HALF * (ONE + p.behind + (ONE - p.behind) * along * inverse)
+    avoid = ZERO if together else p.avoidance * near * soon * view / m
+    touch = p.push * max(reach * inverse - ONE, ZERO)
+    inward = touch * (ONE - p.back - yielding) * along
     fx = inward * ex - (ONE + right) * (avoid * mx + touch * px)
     fy = inward * ey - (ONE + right) * (avoid * my + touch * py)
     against = min(max(-(qx * ex + qy * ey), ZERO), ONE)
-    free = math.sqrt(along * along + breadth * max(pp - along * along, ZERO)) - body - wait * yielding * against
+    free = math.sqrt(along * along + p.breadth2 * max(pp - along * along, ZERO)) - body - p.wait * yielding * against
     return fx, fy, (free if along > ZERO else _FAR)
 
 
@@ -106,42 +106,8 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
     return n
 
 
-class _Law(NamedTuple):
-    """The parameters of the interaction: fields of `Anticipation`, with times and lengths inverted where the kernel divides by
-    them.
-    """
-
-    avoidance: float
-    inverse_distance: float
-    inverse_horizon: float
-    side: float
-    behind: float
-    push: float
-    back: float
-    breadth2: float
-    wait: float
-
-
-class _Parameters(NamedTuple):
-    """The other fields, and the law."""
-
-    relaxation: float
-    intention: float
-    pace: float
-    body: float
-    narrow: float
-    margin: float
-    wall: float
-    inverse_wall: float
-    most: float
-    law: _Law
-
-
 @kernel
-def _anticipation(parameters, crowd, out_x, out_y, first, last):
-    p, law = parameters, parameters.law
-    relaxation, intention, pace, body, narrow, margin = p.relaxation, p.intention, p.pace, p.body, p.narrow, p.margin
-    wall, inverse_wall, most = p.wall, p.inverse_wall, p.most
+def _anticipation(p, crowd, out_x, out_y, first, last):
     pedestrians, traits = crowd.pedestrians, crowd.traits
     robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
@@ -156,23 +122,23 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, group, ax, ay = traits.radius[w], traits.group[w], out_x[w], out_y[w]
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[_ROWS:])
-        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        set_out(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
         # Desired direction and speed; slow down before a final waypoint.
         for i in range(top):
-            wx[i] = vx[i] + intention * (speed[i] * ex[i] - vx[i])
-            wy[i] = vy[i] + intention * (speed[i] * ey[i] - vy[i])
+            wx[i] = vx[i] + p.intention * (speed[i] * ex[i] - vx[i])
+            wy[i] = vy[i] + p.intention * (speed[i] * ey[i] - vy[i])
             # Expected velocity: between the present and the desired velocity.
-            tight[i] = max(ONE - clearance[i] * narrow, ZERO)
+            tight[i] = max(ONE - clearance[i] * p.inverse_narrow, ZERO)
             sx[i], sy[i] = tight[i] * nx[i], tight[i] * ny[i]
             fx[i], fy[i], free[i] = ZERO, ZERO, _FAR
         n = 0
         if sees & SEES_PEDESTRIANS:
             # List the discs once per world, so that the pair loop below has no branches on activity.
-            n = _list_people(x, y, wx, wy, radius, body, tight, group, active, count, discs, groups)
+            n = _list_people(x, y, wx, wy, radius, p.body, tight, group, active, count, discs, groups)
         if sees & SEES_ROBOTS:
             r = robots
             size = robot_traits.radius[w]
-            n = _list_robots(r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], size, margin, r.active[w], discs, groups, n)
+            n = _list_robots(r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], size, p.robot_margin, r.active[w], discs, groups, n)
         for j in range(n):
             xj, yj, qx, qy, rj = discs[_X, j], discs[_Y, j], discs[_VX, j], discs[_VY, j], discs[_RADIUS, j]
             # The neighbour is in the outer loop: the inner loop over pedestrians reads contiguous rows and vectorises.
@@ -181,7 +147,7 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
                 px, py, ux, uy, reach = xj - x[i], yj - y[i], wx[i] - qx, wy[i] - qy, radius[i] + rj
                 together, right = group[i] == gj, tj - tight[i]
                 gx, gy, room = _meet(
-                    px, py, ux, uy, ex[i], ey[i], sx[i], sy[i], qx, qy, reach, body * radius[i] + bj, together, right, law
+                    px, py, ux, uy, ex[i], ey[i], sx[i], sy[i], qx, qy, reach, p.body * radius[i] + bj, together, right, p
                 )  # fmt: skip
                 fx[i] += gx
                 fy[i] += gy
@@ -190,12 +156,12 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
             gap = clearance[i] - radius[i]
             # The speed limits: free distance over the time gap (Moussaid 2011, eq. 2), and the gap to the wall in the
             # direction of the wall.
-            fast = max(-(vx[i] * nx[i] + vy[i] * ny[i]) - max(gap, ZERO) * pace, ZERO)
-            away = wall * exp(-gap * inverse_wall) + fast * relaxation
-            wanted = min(speed[i], max(free[i], ZERO) * pace)
-            bx = (wanted * ex[i] - vx[i]) * relaxation + fx[i] + away * nx[i]
-            by = (wanted * ey[i] - vy[i]) * relaxation + fy[i] + away * ny[i]
-            bound = min(most / math.sqrt(bx * bx + by * by + _TINY), ONE)
+            fast = max(-(vx[i] * nx[i] + vy[i] * ny[i]) - max(gap, ZERO) * p.pace, ZERO)
+            away = p.wall_repulsion * exp(-gap * p.inverse_wall_length) + fast * p.relaxation
+            wanted = min(speed[i], max(free[i], ZERO) * p.pace)
+            bx = (wanted * ex[i] - vx[i]) * p.relaxation + fx[i] + away * nx[i]
+            by = (wanted * ey[i] - vy[i]) * p.relaxation + fy[i] + away * ny[i]
+            bound = min(p.max_acceleration / math.sqrt(bx * bx + by * by + _TINY), ONE)
             ax[i] = bx * bound if active[i] else ZERO
             ay[i] = by * bound if active[i] else ZERO
         ax[top:] = ZERO
@@ -277,10 +243,22 @@ class Anticipation:
         """Return the compiled function."""
         return _anticipation
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
-        walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
-        foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)
-        close = (self.push, self.back, self.breadth**2, self.wait)
-        return in_float32(_Parameters(*own, *walls, _Law(*foreseen, *close)))
+        return _Parameters.of(
+            self,
+            relaxation=1.0 / self.relaxation_time,
+            pace=1.0 / self.time_gap,
+            inverse_narrow=1.0 / self.narrow,
+            inverse_wall_length=1.0 / self.wall_length,
+            inverse_distance=1.0 / self.distance,
+            inverse_horizon=1.0 / self.horizon,
+            breadth2=self.breadth**2,
+        )
+
+
+_Parameters = kernel_record(
+    "_Parameters",
+    Anticipation,
+    computed=("relaxation", "pace", "inverse_narrow", "inverse_wall_length", "inverse_distance", "inverse_horizon", "breadth2"),
+)

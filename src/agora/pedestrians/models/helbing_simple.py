@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.goal import arriving, direction
 from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
@@ -30,17 +31,8 @@ def push(dx, dy, reach, strength, inverse_length):
     return g * dx, g * dy
 
 
-class _Parameters(NamedTuple):
-    """K_i, 1/s; A, m/s2; 1 / B, 1/m."""
-
-    relaxation: float
-    strength: float
-    inverse_length: float
-
-
 @kernel
-def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
-    relaxation, strength, inverse_length = parameters.relaxation, parameters.strength, parameters.inverse_length
+def _helbing_simple(p, crowd, out_x, out_y, first, last):
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     discs = np.empty((5, slots + others), np.float32)
@@ -52,13 +44,13 @@ def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
         for i in range(top):
             ex, ey, distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
             last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
-            ax[i], ay[i] = relaxation * (speed * ex - vx[i]), relaxation * (speed * ey - vy[i])
+            speed = arriving(traits.speed[w, i], distance, HALF * p.relaxation, *last_one)
+            ax[i], ay[i] = p.relaxation * (speed * ex - vx[i]), p.relaxation * (speed * ey - vy[i])
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
             xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
             for i in range(top):
-                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, strength, inverse_length)
+                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, p.repulsion, p.inverse_length)
                 ax[i] += gx
                 ay[i] += gy
         for i in range(top):
@@ -97,6 +89,9 @@ class HelbingSimple:
         """Return the compiled function."""
         return _helbing_simple
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))
+        return _Parameters.of(self, inverse_length=1.0 / self.length)
+
+
+_Parameters = kernel_record("_Parameters", HelbingSimple, computed=("inverse_length",))

@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel
-from agora.core.scalar import ONE, ZERO, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import ONE, ZERO
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.goal import direction
 from agora.ranges import Distance, NotNegative, Positive, check_fields
 
 _TINY = np.float32(1e-12)
-
-
-class _Parameters(NamedTuple):
-    """The fields of `LeaderFollower` that the kernel reads."""
-
-    cohesion: float
-    reach: float
 
 
 @hidden
@@ -43,7 +37,7 @@ def _group(pedestrians, traits, w, i):
 
 
 @kernel
-def _leader_follower(parameters, crowd, out_x, out_y, first, last):
+def _leader_follower(p, crowd, out_x, out_y, first, last):
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     rate = ONE / np.float32(crowd.dt)
     for w in range(first, last):
@@ -60,7 +54,7 @@ def _leader_follower(parameters, crowd, out_x, out_y, first, last):
                 out_x[w, i], out_y[w, i] = speed * ex, speed * ey
             else:
                 away = math.sqrt(x * x + y * y + _TINY)
-                pull = parameters.cohesion * max(ONE - parameters.reach / away, ZERO)
+                pull = p.cohesion * max(ONE - p.reach / away, ZERO)
                 out_x[w, i] = pedestrians.vx[w, leader] + pull * x
                 out_y[w, i] = pedestrians.vy[w, leader] + pull * y
 
@@ -99,6 +93,9 @@ class LeaderFollower:
         """Return the compiled function."""
         return _leader_follower
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        return in_float32(_Parameters(self.cohesion, self.reach))
+        return _Parameters.of(self)
+
+
+_Parameters = kernel_record("_Parameters", LeaderFollower)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, sele
 from agora.core.field import clearance_at
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
 from agora.core.jit import kernel, part
-from agora.core.scalar import ONE, ZERO, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, STAY
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
@@ -81,21 +82,12 @@ class Orca:
         """Return the compiled function."""
         return step
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        return in_float32(
-            _Parameters(
-                sight=self.neighbour_distance,
-                most=self.max_neighbours,
-                horizon=self.horizon,
-                horizon_obstacle=self.horizon_obstacle,
-                padding=self.padding,
-                factor=self.max_speed_factor,
-                share=self.reciprocal,
-                settle=self.settle,
-                walls=self.walls,
-            )
-        )
+        return _Parameters.of(self)
+
+
+_Parameters = kernel_record("_Parameters", Orca)
 
 
 @part
@@ -200,34 +192,17 @@ def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, 
     return made
 
 
-class _Parameters(NamedTuple):
-    """The fields of `Orca` that the kernel reads: m, s, and fractions."""
-
-    sight: float
-    most: float
-    horizon: float
-    horizon_obstacle: float
-    padding: float
-    factor: float
-    share: float
-    settle: float
-    walls: float
-
-
 @kernel
-def step(parameters, crowd, out_x, out_y, first, last):
+def step(p, crowd, out_x, out_y, first, last):
     """Write velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
-    p, dt = parameters, np.float32(crowd.dt)
-    view, most = p.sight, np.int64(p.most)
-    inverse_horizon, inverse_obstacle = ONE / p.horizon, ONE / p.horizon_obstacle
-    padding, factor, share, settle = p.padding, p.factor, p.share, max(p.settle, dt)
-    walls = p.walls > ZERO
+    dt, view, most = np.float32(crowd.dt), p.neighbour_distance, p.max_neighbours
+    inverse_horizon, inverse_obstacle, settle = ONE / p.horizon, ONE / p.horizon_obstacle, max(p.settle, dt)
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     inverse_dt = ONE / dt
     slots = pedestrians.x.shape[1]
     segments = 0
-    if not walls:
+    if not p.walls:
         for w in range(first, last):
             # Buffers for the largest case of all worlds: half-planes of walls first, then those of neighbours.
             m = maps.index[w]
@@ -257,10 +232,10 @@ def step(parameters, crowd, out_x, out_y, first, last):
             if not active[i]:
                 continue
             # Walls come first: ``hard`` half-planes are never relaxed when the linear programme is infeasible.
-            radius, speed = traits.radius[w, i] + padding, traits.speed[w, i]
-            limit = factor * speed
+            radius, speed = traits.radius[w, i] + p.padding, traits.speed[w, i]
+            limit = p.max_speed_factor * speed
             made = 0
-            if walls:
+            if p.walls:
                 made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * dt)
             elif segments > 0:
                 made = _segments_about(
@@ -288,9 +263,9 @@ def step(parameters, crowd, out_x, out_y, first, last):
                     r = j - slots
                     px, py, other = robots.x[w, r] - x[i], robots.y[w, r] - y[i], robot_traits.radius[w, r]
                     jx, jy = robots.world_vx[w, r], robots.world_vy[w, r]
-                reach = radius + other + padding
+                reach = radius + other + p.padding
                 ux, uy = vx[i] - jx, vy[i] - jy
-                disc_line(lines, made, px, py, ux, uy, vx[i], vy[i], reach, inverse_horizon, inverse_dt, share)
+                disc_line(lines, made, px, py, ux, uy, vx[i], vy[i], reach, inverse_horizon, inverse_dt, p.reciprocal)
                 made += 1
             # Slow down only before a waypoint at which the pedestrian stays.
             stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1

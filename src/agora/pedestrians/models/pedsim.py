@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import group_forces, walls
 from agora.pedestrians.shared.goal import set_out
@@ -40,32 +41,10 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
     return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
 
 
-class _Parameters(NamedTuple):
-    """The fields of `Pedsim`, with times and lengths inverted where the kernel divides by them, and the cutoff squared."""
-
-    relaxation: float
-    desired: float
-    social: float
-    wall: float
-    inverse_wall: float
-    importance: float
-    gamma: float
-    n: float
-    n_prime: float
-    cutoff2: float
-    gaze: float
-    vision: float
-    coherence: float
-    repulsion: float
-    repulsion_distance: float
-
-
 @kernel
-def _pedsim(parameters, crowd, out_x, out_y, first, last):
-    relaxation, desired, social = parameters.relaxation, parameters.desired, parameters.social
-    wall, inverse_wall, near = parameters.wall, parameters.inverse_wall, parameters.repulsion_distance
-    law = (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, parameters.cutoff2)
-    terms = (parameters.gaze, parameters.vision, parameters.coherence, parameters.repulsion)
+def _pedsim(p, crowd, out_x, out_y, first, last):
+    law = (p.importance, p.gamma, p.n, p.n_prime, p.cutoff2)
+    terms = (p.gaze_factor, p.vision, p.coherence_factor, p.repulsion_factor)
     pedestrians, traits = crowd.pedestrians, crowd.traits
     maps = crowd.maps
     slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
@@ -79,18 +58,18 @@ def _pedsim(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        set_out(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
-        group_sums(traits.group[w], active, x, y, count, top, near, sums)
+        group_sums(traits.group[w], active, x, y, count, top, p.repulsion_distance, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
             gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
-            away = wall * exp((radius[i] - clearance[i]) * inverse_wall)
-            along = desired * relaxation
-            ax[i] = (speed[i] * ex[i] - vx[i]) * along + social * fx[i] + away * nx[i] + gx if active[i] else ZERO
-            ay[i] = (speed[i] * ey[i] - vy[i]) * along + social * fy[i] + away * ny[i] + gy if active[i] else ZERO
+            away = p.obstacle_factor * exp((radius[i] - clearance[i]) * p.inverse_sigma)
+            along = p.desired_factor * p.relaxation
+            ax[i] = (speed[i] * ex[i] - vx[i]) * along + p.social_factor * fx[i] + away * nx[i] + gx if active[i] else ZERO
+            ay[i] = (speed[i] * ey[i] - vy[i]) * along + p.social_factor * fy[i] + away * ny[i] + gy if active[i] else ZERO
         ax[top:] = ZERO
         ay[top:] = ZERO
 
@@ -152,15 +131,11 @@ class Pedsim:
         """Return the compiled function."""
         return _pedsim
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        forces = (
-            1.0 / self.relaxation_time,
-            self.desired_factor,
-            self.social_factor,
-            self.obstacle_factor,
-            1.0 / self.obstacle_sigma,
+        return _Parameters.of(
+            self, relaxation=1.0 / self.relaxation_time, inverse_sigma=1.0 / self.obstacle_sigma, cutoff2=self.cutoff**2
         )
-        law = (self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2)
-        terms = (self.gaze_factor, self.vision, self.coherence_factor, self.repulsion_factor, self.repulsion_distance)
-        return in_float32(_Parameters(*forces, *law, *terms))
+
+
+_Parameters = kernel_record("_Parameters", Pedsim, computed=("relaxation", "inverse_sigma", "cutoff2"))

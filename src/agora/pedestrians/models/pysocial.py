@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
-from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import group_forces, walls
 from agora.pedestrians.shared.goal import direction
@@ -51,33 +52,9 @@ def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
     return (fx if number > ONE else ZERO), (fy if number > ONE else ZERO)
 
 
-class _Parameters(NamedTuple):
-    """The fields of `PySocial`, with times and lengths inverted where the kernel divides by them."""
-
-    relaxation: float
-    desired: float
-    faster: float
-    arrived: float
-    social: float
-    importance: float
-    gamma: float
-    n: float
-    n_prime: float
-    wall: float
-    inverse_wall: float
-    threshold: float
-    coherence: float
-    repulsion: float
-    gaze: float
-    repulsion_distance: float
-
-
 @kernel
-def _pysocial(parameters, crowd, out_x, out_y, first, last):
-    relaxation, desired, faster, arrived = parameters.relaxation, parameters.desired, parameters.faster, parameters.arrived
-    social, law = parameters.social, (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, _FAR)
-    wall, inverse_wall, threshold = parameters.wall, parameters.inverse_wall, parameters.threshold
-    terms, near = (parameters.coherence, parameters.repulsion, parameters.gaze), parameters.repulsion_distance
+def _pysocial(p, crowd, out_x, out_y, first, last):
+    law, terms = (p.importance, p.gamma, p.n, p.n_prime, _FAR), (p.coherence_factor, p.repulsion_factor, p.gaze_factor)
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     maps = crowd.maps
     slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
@@ -96,17 +73,17 @@ def _pysocial(parameters, crowd, out_x, out_y, first, last):
             fx[i], fy[i] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
-        group_sums(traits.group[w], active, x, y, count, top, near, sums)
+        group_sums(traits.group[w], active, x, y, count, top, p.repulsion_distance, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
-            reach = max(distance[i], arrived)
+            reach = max(distance[i], p.goal_threshold)
             gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], reach, terms)
             gap = clearance[i] - radius[i]
-            away = wall * exp(-gap * inverse_wall) if gap < threshold + radius[i] else ZERO
-            wanted = faster * speed[i] if distance[i] > arrived else ZERO
-            along = desired * relaxation
-            ax[i] = (wanted * ex[i] - vx[i]) * along + social * fx[i] + away * nx[i] + gx if active[i] else ZERO
-            ay[i] = (wanted * ey[i] - vy[i]) * along + social * fy[i] + away * ny[i] + gy if active[i] else ZERO
+            away = p.obstacle_factor * exp(-gap * p.inverse_sigma) if gap < p.obstacle_threshold + radius[i] else ZERO
+            wanted = p.speed_factor * speed[i] if distance[i] > p.goal_threshold else ZERO
+            along = p.desired_factor * p.relaxation
+            ax[i] = (wanted * ex[i] - vx[i]) * along + p.social_factor * fx[i] + away * nx[i] + gx if active[i] else ZERO
+            ay[i] = (wanted * ey[i] - vy[i]) * along + p.social_factor * fy[i] + away * ny[i] + gy if active[i] else ZERO
         ax[top:] = ZERO
         ay[top:] = ZERO
 
@@ -168,10 +145,9 @@ class PySocial:
         """Return the compiled function."""
         return _pysocial
 
-    def parameters(self) -> _Parameters:
+    def parameters(self) -> Any:
         """Return the parameters of the kernel."""
-        desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
-        social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
-        wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)
-        terms = (self.coherence_factor, self.repulsion_factor, self.gaze_factor, self.repulsion_distance)
-        return in_float32(_Parameters(*desired, *social, *wall, *terms))
+        return _Parameters.of(self, relaxation=1.0 / self.relaxation_time, inverse_sigma=1.0 / self.obstacle_sigma)
+
+
+_Parameters = kernel_record("_Parameters", PySocial, computed=("relaxation", "inverse_sigma"))

@@ -36,13 +36,13 @@ def _oscillates(p, history, noted):
         changes += k > 0 and sign != before
         before = sign
     many = np.float32(held)
-    return abs(speed / many) < p.oscillation_v and abs(omega / many) < p.oscillation_omega and changes > 1
+    return abs(speed / many) < p.oscillation_v_eps and abs(omega / many) < p.oscillation_omega_eps and changes > 1
 
 
 @hidden
 def prefer(p, history, turning, omega):
     """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
-    if not p.unsticks:
+    if not p.oscillation_recovery:
         return
     if _oscillates(p, history, turning[0]):
         if turning[2] == 0:
@@ -112,9 +112,10 @@ def feasible(p, scene, n, band, count, moving, movers):
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)
     soon = scene.dt_ref[n] + abs(scene.twist[n, 0]) / min(p.acc_lim_x, scene.acc_x[n])
     last = count - 1 if scene.checked[n] < 0 else min(np.int64(scene.checked[n]), count - 1)
-    if p.checked_distance > ZERO:
+    checked = p.feasibility_check_lookahead_distance
+    if checked > ZERO:
         for i in range(last, 0, -1):
-            if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > p.checked_distance * p.checked_distance:
+            if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > checked * checked:
                 last = i - 1
     for i in range(last + 1):
         pieces, dx, dy, turn = 1, ZERO, ZERO, ZERO

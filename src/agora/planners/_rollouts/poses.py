@@ -105,7 +105,8 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     """Return the command at the goal: brake, then turn in place to its heading; the caller checks that there is room.
 
     Args:
-        p: parameters of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
+        p: parameters of any planner that has ``period``, ``yaw_goal_tolerance``, ``trans_stopped_vel``, ``theta_stopped_vel`` and
+            ``min_vel_theta``.
         scene: `Observed`.
         n: number of the row.
         latch: (2,) latch of the row: [1] tells that it has stopped and turns.
@@ -114,11 +115,11 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     """
     still = (ZERO, ZERO, ZERO)
     left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
-    if abs(left) <= p.yaw_tolerance:
+    if abs(left) <= p.yaw_goal_tolerance:
         latch[1] = False
         return still
     vx, vy, omega = scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2]
-    moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
+    moving = abs(vx) > p.trans_stopped_vel or abs(vy) > p.trans_stopped_vel or abs(omega) > p.theta_stopped_vel
     if moving and not latch[1]:
         return (
             towards(ZERO, vx, acceleration[0] * p.period),
@@ -128,7 +129,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     if scene.turning_radius[n] > ZERO:
         return still
     latch[1] = True
-    slowest = min(p.min_theta, max_theta)
+    slowest = min(p.min_vel_theta, max_theta)
     turn = min(max_theta, max(slowest, abs(left)))
     turn = towards(turn, abs(omega), acceleration[2] * p.period)
     turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))

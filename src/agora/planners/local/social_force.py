@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from agora.core.jit import device, inlined, kernel
-from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32, sincos
+from agora.core.kernel_record import kernel_record
+from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
 from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
@@ -82,47 +82,12 @@ def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
     return -push * point[0, 0], -push * point[0, 1]
 
 
-class _Law(NamedTuple):
-    """Constants of `agora.pedestrians.shared.moussaid.interaction`."""
-
-    importance: float
-    gamma: float
-    n: float
-    n_prime: float
-    cutoff2: float
-
-
-class _Parameters(NamedTuple):
-    """The parameters of the kernel: the fields of `SocialForce`, and the control period, s."""
-
-    desired_factor: float
-    near_factor: float
-    near_radii: float
-    social_factor: float
-    look_ahead_factor: float
-    law: _Law
-    path_ahead: float
-    side_damping: float
-    obstacle_factor: float
-    obstacle_sigma: float
-    dt: float
-
-
-class _SimpleParameters(NamedTuple):
-    """The parameters of the kernel: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
-
-    relaxation: float
-    repulsion: float
-    inverse_length: float
-    path_ahead: float
-    dt: float
-
-
 @kernel
 def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last):
     walls = p.obstacle_factor > ZERO and window[0].shape[1] > 0
     keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
     nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
+    law = (p.importance, p.gamma, p.n, p.n_prime, p.cutoff2)
     for i in range(first, last):
         x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, p.path_ahead)
         speed = top[i]
@@ -132,7 +97,7 @@ def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, 
         for j in range(present.shape[1]):
             if present[i, j]:
                 dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
-                gx, gy = interaction(dx, dy, vx - ux, vy - uy, p.law)
+                gx, gy = interaction(dx, dy, vx - ux, vy - uy, law)
                 fx += p.social_factor * gx
                 fy += p.social_factor * gy
                 facing = abs(atan2(ex * uy - ey * ux, ex * ux + ey * uy))
@@ -261,24 +226,11 @@ class SocialForce:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; the memory stays empty."""
-        parameters = _Parameters(
-            desired_factor=self.desired_factor,
-            near_factor=self.near_factor,
-            near_radii=self.near_radii,
-            social_factor=self.social_factor,
-            look_ahead_factor=self.look_ahead_factor,
-            law=_Law(self.importance, self.gamma, self.n, self.n_prime, self.cutoff**2),
-            path_ahead=self.path_ahead,
-            side_damping=self.side_damping,
-            obstacle_factor=self.obstacle_factor,
-            obstacle_sigma=self.obstacle_sigma,
-            dt=observation.dt,
-        )
         others = [_others(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
         _socnavbench(
-            in_float32(parameters),
+            _Parameters.of(self, dt=observation.dt, cutoff2=self.cutoff**2),
             _top(observation, self.max_speed),
             *_itself(observation, self.follow_path),
             *others,
@@ -288,6 +240,9 @@ class SocialForce:
             len(wanted),
         )
         return Answer(velocity_to_twist(wanted, observation, self.heading_gain))
+
+
+_Parameters = kernel_record("_Parameters", SocialForce, computed=("dt", "cutoff2"))
 
 
 _SIMPLE_TUNABLE: dict[str, Span] = {
@@ -335,11 +290,10 @@ class SocialForceSimple:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; the memory stays empty."""
-        parameters = _SimpleParameters(self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead, observation.dt)
         others = [_others(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         _crowdnav(
-            in_float32(parameters),
+            _SimpleParameters.of(self, dt=observation.dt, inverse_length=1.0 / self.length),
             _top(observation, self.speed),
             *_itself(observation),
             *others,
@@ -348,3 +302,6 @@ class SocialForceSimple:
             len(wanted),
         )
         return Answer(velocity_to_twist(wanted, observation, self.heading_gain))
+
+
+_SimpleParameters = kernel_record("_SimpleParameters", SocialForceSimple, computed=("dt", "inverse_length"))

@@ -16,7 +16,8 @@ from agora.planners import adapters
 from agora.planners.local.sampling import Sampling
 from agora.planners.local.sampling._field import CLOSED, to_goal
 from agora.planners.local.sampling._grid import waypoints
-from agora.planners.local.sampling._plan import Parameters, RobotWindow, cost_of_spline
+from agora.planners.local.sampling._plan import RobotWindow, cost_of_spline
+from agora.planners.local.sampling._planner import Parameters
 from agora.planners.local.sampling._splines import bin_of, end_of
 from agora.testing import observation
 from agora.testing.scenes import Move
@@ -148,7 +149,9 @@ def test_the_cost_of_a_straight_spline_along_a_wall_is_the_published_sum():
     gaps = np.broadcast_to(gap, (60, 120)).astype(f)
     tilt = 0.2  # of the robot against the straight way to the goal
     scene = RobotWindow(distance, gaps, f(10), f(20), f(math.sin(tilt)), f(math.cos(tilt)), f(1 / cell), f(1e3), f(0.0), False)
-    given, out = Parameters(*map(f, (0.05, 0.5, 1.3, 0.5, 0.2, 0.08, 0.3, 0.008))), np.empty(1, f)
+    obstacles = {"obstacle_cost": 1.3, "obstacle_margin": 0.5, "obstacle_width": 0.2}
+    costs = Sampling(step=0.05, control_horizon=0.5, **obstacles, goal_cost=0.08, goal_margin=0.3, angle_cost=0.008)
+    given, out = Parameters.of(costs), np.empty(1, f)
     _cost(given, x, y, p, f(time), scene, f(np.inf), out, 0, 1)
     s = np.arange(40) * 0.05 / time
     goal = away - 10 * cell - 1.5 * (3 * s**2 - 2 * s**3) * math.cos(tilt)

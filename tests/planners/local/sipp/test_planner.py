@@ -16,7 +16,8 @@ from agora.costmap.walls import window_of
 from agora.errors import InputError
 from agora.planners._expected import discs
 from agora.planners.local.sipp import Sipp
-from agora.planners.local.sipp._plan import Parameters, plan, scratch
+from agora.planners.local.sipp._plan import plan, scratch
+from agora.planners.local.sipp._planner import Parameters
 from agora.planners.local.sipp._search import INTERVALS, STEPS, earliest, intervals, ways
 from agora.predictors.constant_velocity import ConstantVelocity
 
@@ -162,10 +163,10 @@ def test_the_cells_of_the_plan_are_those_that_walls_and_people_leave(rng):
         observe([(0.3, -0.2, 0.4)], [(9.0, 2.0)], pedestrians=tracks(place, moving, 0.3)), [[1.5, -3.0, 1.7, 1.0]], cell=0.05
     )
     columns, cell, step, margin, padding = 41, 0.15, 0.1, 0.25, 0.02
-    given = (F(v) for v in (cell, step, margin, padding, 0.4, 1.0))
     seen, _ = discs(ConstantVelocity(), o, STEPS - 1, step, {})
     s, wanted, reasons = scratch(columns), np.zeros((1, 2), F), np.zeros(1, np.int8)
-    p = Parameters(np.int64(columns), *given, frozen(np.ones(1, F)))
+    planner = Sipp(cell=cell, margin=margin, padding=padding, regain=0.4, lookahead=1.0)
+    p = Parameters.of(planner, columns=columns, step=step, speed=frozen(np.ones(1, F)))
     about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
     robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
     plan(p, s, robot, route, about, window_of(o.costmap, 1), F(0.1), wanted, reasons, 0, 1)

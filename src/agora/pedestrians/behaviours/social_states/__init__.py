@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from agora.core.jit import bind, kernel
+from agora.core.kernel_record import kernel_record
 from agora.core.state import SOCIAL_STATES, Array, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.pedestrians.behaviours.social_states import _records as records
 from agora.pedestrians.behaviours.social_states._motion import think
-from agora.pedestrians.behaviours.social_states._records import FOREVER, IDLE, WALKING, Character, SocialParameters
+from agora.pedestrians.behaviours.social_states._records import FOREVER, IDLE, WALKING, Character
 from agora.pedestrians.shared.spots import usable_spots
 from agora.ranges import Distance, Duration, NotNegative, check_fields
 from agora.seeds import key_of, normal_at
@@ -144,6 +145,9 @@ class SocialStates:
         return AttachedSocialStates(self, world, every, sees)
 
 
+SocialRules = kernel_record("SocialRules", SocialStates)
+
+
 class AttachedSocialStates:
     """Social states attached to one world.
 
@@ -169,10 +173,9 @@ class AttachedSocialStates:
 
     def _bind(self) -> None:
         w = self._world
-        rules = SocialParameters._make(np.float32(getattr(self._rules, name)) for name in SocialParameters._fields)
         dt = w.dt * self._every
         ticks = max(1, round(self._rules.thinking_time / dt))
-        fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), rules, records.drifts()
+        fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), SocialRules.of(self._rules), records.drifts()
         self._bound = [
             bind(think, *fixed, np.int64(self._sees), people, w.traits, w.waypoints, w.minds, robots,
                  w.status.clock, self.character, self.memory, self.spots)

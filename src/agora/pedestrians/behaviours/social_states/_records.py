@@ -19,36 +19,6 @@ TURNS, STORY, STROLL = 0, 1, 2
 FOREVER = np.float32(1e9)
 
 
-class SocialParameters(NamedTuple):
-    """Parameters that all pedestrians share: the fields of `SocialStates`, float32, in its units."""
-
-    running_rate: np.float32
-    phone_rate: np.float32
-    texting_share: np.float32
-    seek_rate: np.float32
-    pause_rate: np.float32
-    pause_time: np.float32
-    errand_rate: np.float32
-    rest_rate: np.float32
-    errand_reach: np.float32
-    errand_time: np.float32
-    service_time: np.float32
-    turn_time: np.float32
-    notice: np.float32
-    avoid_distance: np.float32
-    avoid_pace: np.float32
-    play_distance: np.float32
-    play_pace: np.float32
-    block_distance: np.float32
-    block_pace: np.float32
-    interest_time: np.float32
-    surprise_time: np.float32
-    threat_time: np.float32
-    indifference: np.float32
-    fear_of_speed: np.float32
-    phone_pace: np.float32
-
-
 class Character(NamedTuple):
     """The character of a pedestrian, drawn or given at the start; (W, P) each.
 

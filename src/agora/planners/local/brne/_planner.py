@@ -46,11 +46,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel
+from agora.core.kernel_record import kernel_record
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
@@ -79,20 +80,8 @@ _BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING)
 _TOUCHED = np.int8(Reason.START_IN_CONTACT)
 
 
-class _Parameters(NamedTuple):
-    """The parameters of the kernel: fields of the planner, 0 for those derived from the robot, and the control period, s."""
-
-    speed: np.float32
-    nominal: np.float32
-    turn: np.float32
-    lookahead: np.float32
-    wall_horizon: np.float32
-    corridor: np.float32
-    close_stop: np.float32
-    step: np.float32
-    costs: Costs
-    key: np.uint64
-    dt: np.float32
+_FROM_ROBOT = ("nominal_speed", "turn_rate", "close_stop", "corridor")
+"""Fields that follow from the robot if they are None, which the kernel reads as 0."""
 
 
 _TUNABLE: dict[str, Span] = {
@@ -210,14 +199,12 @@ class Brne:
         _act(*given, state, twists, reasons, 0, rows)
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
-    def _parameters(self, dt: np.float32) -> _Parameters:
+    def _parameters(self, dt: np.float32) -> Any:
         """Return the parameters of the kernel at a control period, s."""
-        f, given = np.float32, (self.nominal_speed, self.turn_rate, self.close_stop, self.corridor)
-        nominal, turn, close_stop, corridor = (f(value or 0.0) for value in given)
+        f = np.float32
         costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
-        speeds = (own(self.speed), nominal, turn)
-        lengths = (f(self.lookahead), f(self.wall_horizon), corridor, close_stop)
-        return _Parameters(*speeds, *lengths, f(self.step), costs, key_of("brne", self.seed, "samples"), dt)
+        given = {name: getattr(self, name) or 0.0 for name in _FROM_ROBOT}
+        return _Parameters.of(self, **given, costs=costs, key=key_of("brne", self.seed, "samples"), dt=dt)
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -248,6 +235,9 @@ class Brne:
         speed = np.hypot(velocity[..., 0], velocity[..., 1])
         found = (place[at, order], radius[at, order], speed[at, order], way[at, order])
         return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
+
+
+_Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=("dt", *_FROM_ROBOT), others=("costs", "key"))
 
 
 @hidden
@@ -359,8 +349,8 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if left <= stops[n]:
             continue
         bearing, top = atan2(ty, tx), min(p.speed, max_vx[n])
-        fastest = min(p.turn if p.turn > ZERO else _TURN * top, max_omega[n])
-        nominal = min(p.nominal if p.nominal > ZERO else _NOMINAL * top, top)
+        fastest = min(p.turn_rate if p.turn_rate > ZERO else _TURN * top, max_omega[n])
+        nominal = min(p.nominal_speed if p.nominal_speed > ZERO else _NOMINAL * top, top)
         # Slow down before the goal, and (below) for sharp turns; otherwise the robot would circle the goal.
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)

@@ -204,7 +204,7 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
     near = np.bool_(False)  # not a literal, like `many`: each literal would compile all that follows again
     for b in range(1, many):
         near |= distance(crowd.bands, b) < _NEAR
-    for _ in range(p.outer):
+    for _ in range(p.no_outer_iterations):
         for b in range(many):
             band = crowd.bands[b]
             crowd.counts[b] = resize(band, crowd.counts[b], times[0], times[1], p.min_samples, p.max_samples - 1)
@@ -214,15 +214,15 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
             if b == 0:
                 clear = (weights.min_obstacle_dist + weights.epsilon, lane)
                 associate(band, count, shape, still, standing, moving, movers, reach, p.force, p.cutoff, clear, trig, nears[0])
-                attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, nears[0])
+                attach(band, count, scratch.route, points, p.via_separation, p.via_points_ordered, nears[0])
             else:
                 radius = q.social.agent_radius
                 wanted = q.weights.min_obstacle_dist + q.weights.epsilon
                 clear = (wanted, wanted)
                 associate(band, count, person, still, walls[0], moving, 0, radius, p.force, p.cutoff, clear, trig, nears[b])
                 attach(band, count, room.ways[b - 1], room.ways.shape[1], _VIA, False, nears[b])
-        optimise_all(crowd, many, everybody, limits, shapes, nears, more, q.social, near, p.inner)
-        more *= p.adapt
+        optimise_all(crowd, many, everybody, limits, shapes, nears, more, q.social, near, p.no_inner_iterations)
+        more *= p.weight_adapt_factor
 
 
 @spliced
@@ -235,10 +235,9 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     d, x, y = scene.discs, scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = np.sin(scene.pose[n, 2]), np.cos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
-    walls = cluster(
-        scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, scratch.blocks, scratch.sums, scratch.still
-    )
-    slowest, far = _STANDING if p.dynamic else np.float32(3e38), p.lookahead + p.cutoff
+    behind, blocks, sums = p.costmap_obstacles_behind_robot_dist, scratch.blocks, scratch.sums
+    walls = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, behind, blocks, sums, scratch.still)
+    slowest, far = _STANDING if p.include_dynamic_obstacles else np.float32(3e38), p.max_global_plan_lookahead_dist + p.cutoff
     movers, standing = gather(d, n, x, y, slowest, far, scratch.moving, scratch.still, walls)
     points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
     seen = watch(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
@@ -297,7 +296,7 @@ def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, 
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `agora.planners.local.teb.scene.Parameters`.
+        p: the record of `Teb.parameters`.
         q: `Humans`.
         scene: `agora.planners.local.teb.scene.Observed`.
         names: (N, P) identities of the pedestrians, the first P of its discs.

@@ -55,7 +55,7 @@ from agora.planners.local.cohan._costs import BANDS, WIDEST, Crowd, Social
 from agora.planners.local.cohan._people import MOST
 from agora.planners.local.cohan._plan import Humans, Mood, Room, plan_among
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb.scene import parameters_of, recalled, scene_of, scratch_of
+from agora.planners.local.teb.scene import recalled, scene_of, scratch_of
 from agora.ranges import Distance, Speed
 
 _LOCAL = threading.local()
@@ -202,7 +202,7 @@ class Cohan:
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             names, others = frozen(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
-            known = parameters_of(self.band, o.dt), self._humans(o.dt), scene_of(self.band, o, about), names, others
+            known = self.band.parameters(o.dt), self._humans(o.dt), scene_of(self.band, o, about), names, others
             plan_among(*known, recall, mood, scratch_of(self.band, o), self._room(o), twists, reasons, 0, rows)
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
 

@@ -35,11 +35,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Floats, frozen
@@ -58,18 +58,6 @@ _GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)  # 1/m a
 _CRAWL, _STILL, _COVERED = np.float32(0.3), np.float32(1e-3), np.float32(1e-3)
 _BLOCKED, _TOUCHED = np.int8(Reason.BLOCKED), np.int8(Reason.START_IN_CONTACT)
 _FAR = np.float32(3e38)
-
-
-class _Parameters(NamedTuple):
-    """Numbers of the kernel: the planner's fields, 0 for those derived from the speed, and the control period, s."""
-
-    range_cap: np.float32
-    look_distance: np.float32
-    turn_gain: np.float32
-    turn_rate: np.float32
-    speed: np.float32
-    brake: np.bool_
-    dt: np.float32
 
 
 _TUNABLE: dict[str, Span] = {
@@ -147,9 +135,7 @@ class Dragon:
             raise InputError("dragon drives by the scan alone, and the robot has no lidar")
         m, f = o.limits, np.float32
         kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
-        turn = (f(self.turn_gain or 0.0), f(self.turn_rate or 0.0))
-        brake, dt = np.bool_(self.brake), f(o.dt)
-        parameters = _Parameters(f(self.range_cap), f(self.look_distance), *turn, own(self.speed), brake, dt)
+        parameters = _Parameters.of(self, turn_gain=self.turn_gain or 0.0, turn_rate=self.turn_rate or 0.0, dt=o.dt)
         scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
         sizes, body, stop = self.sizes(o)
         robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)
@@ -187,6 +173,10 @@ class Dragon:
             "scan": np.zeros((rows, beams), np.float32),
             "pose": np.zeros((rows, 3), np.float32),
         }
+
+
+_Parameters = kernel_record("_Parameters", Dragon, limits=("speed",), computed=("turn_gain", "turn_rate", "dt"))
+"""A gain or rate of 0 follows from the speed."""
 
 
 @hidden

@@ -86,7 +86,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
     column, row = cell_of(x - origin_x, y - origin_y, inverse, cost)
     stride = cost.shape[1] + 2
     path, count = scene.path[n], scene.path_count[n]
-    if p.prune:
+    if p.prune_plan:
         progress[0], progress[1] = pruned(path, count, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
     wanted = clear(cost, column, row, reach, scratch.path)
@@ -102,19 +102,19 @@ def _prepare(p, scene, n, progress, scratch, reach):
     flood(scratch.goal, stride, scratch.queue, length, left_over)
     nose = goal
     if not leaves:
-        nose = extended(goal, end_x, end_y, x, y, p.forward, origin_x, origin_y, inverse, cost)
+        nose = extended(goal, end_x, end_y, x, y, p.forward_point_distance, origin_x, origin_y, inverse, cost)
     length, left_over = seed(scratch.nose, stride, scratch.queue, np.int64(0), wanted, nose[0], nose[1])
     flood(scratch.nose, stride, scratch.queue, length, left_over)
     dx, dy = end_x - x, end_y - y
     away = math.sqrt(dx * dx + dy * dy)
     due = np.int32(0)
-    if not leaves and away <= p.lenient:
+    if not leaves and away <= p.goal_leniency_distance:
         sine, cosine = sincos(scene.pose[n, 2])
         u, v, corners_x, corners_y = end_x - origin_x, end_y - origin_y, scene.footprint_x[n], scene.footprint_y[n]
         due = max(footprint_cost(cost, corners_x, corners_y, ONE, u, v, sine, cosine, inverse), due)
         column, row = cell_of(u, v, inverse, cost)
         due = np.int32(cost[row, column]) if p.centre and column >= 0 else due
-    return True, away > p.forward, np.float32(due)
+    return True, away > p.forward_point_distance, np.float32(due)
 
 
 @hidden
@@ -134,11 +134,11 @@ def _sample(samples, counts, i, curvature):
 def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curvature):
     """Write the scores of all samples, still without obstacles; -1 for discarded ones."""
     max_trans, max_theta = limits
-    min_trans, min_theta = min(p.min_trans, max_trans), min(p.min_theta, max_theta)
+    min_trans, min_theta = min(p.min_vel_trans, max_trans), min(p.min_vel_theta, max_theta)
     top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
     turn = max(turn, abs(curvature) * top)
     top += _fastest(scratch.samples[1], counts[1])
-    if p.patient or (top + _EPSILON < min_trans and turn + _EPSILON < min_theta):
+    if p.patient_start or (top + _EPSILON < min_trans and turn + _EPSILON < min_theta):
         min_trans, min_theta = min(min_trans, top), min(min_theta, turn)
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -177,7 +177,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
         sample = _sample(scratch.samples, counts, least, curvature)
         count, command = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
         driven = math.sqrt(command[0] * command[0] + command[1] * command[1])
-        grown = scale_of(driven, p.scaling_speed, max_trans, p.scaling_factor)
+        grown = scale_of(driven, p.scaling_speed, max_trans, p.max_scaling_factor)
         corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
         worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, grown, p.centre)
         score += scale * max(worst - due, ZERO)
@@ -226,7 +226,7 @@ def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
     obstacle.
     """
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
-    if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
+    if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist:
         return False
     count, free = _rolled(p, scene, n, time, scratch, back, acceleration, gains)
     return free or _gets_away(scene, n, scratch.points, count)
@@ -237,7 +237,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.dwa._planner.Parameters`.
         scene: `Scene`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
@@ -254,15 +254,15 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         # Another path clears the oscillation flags, the goal latch and the progress.
         if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :], recall.escaping[n] = 0, False, 0, False
-        low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
-        high_y, max_theta = min(p.max_y, scene.max_y[n]), min(p.max_theta, scene.max_theta[n])
+        low_x, high_x = max(p.min_vel_x, scene.min_x[n]), min(p.max_vel_x, scene.max_x[n])
+        high_y, max_theta = min(p.max_vel_y, scene.max_y[n]), min(p.max_vel_theta, scene.max_theta[n])
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
-        max_trans = min(p.max_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
-        acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        max_trans = min(p.max_vel_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
+        acceleration = min(p.acc_lim_x, scene.acc_x[n]), min(p.acc_lim_y, scene.acc_y[n]), min(p.acc_lim_theta, scene.acc_theta[n])
         # `reached` is the time in which a sample must be reached: one period, or longer for a robot that starts slowly.
         reached = p.period if p.use_dwa else time
-        if p.patient:
-            reached = max(reached, min(time, max(p.min_trans / acceleration[0], p.min_theta / acceleration[2])))
+        if p.patient_start:
+            reached = max(reached, min(time, max(p.min_vel_trans / acceleration[0], p.min_vel_theta / acceleration[2])))
         gains = not p.use_dwa or reached > p.period
         dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
         away = math.sqrt(dx * dx + dy * dy)
@@ -270,7 +270,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             continue
         # Within the goal tolerance: stop, then turn in place; the latch keeps the robot in this state until the path
         # changes.
-        if latch[0] or away <= p.xy_tolerance:
+        if latch[0] or away <= p.xy_goal_tolerance:
             latch[0] = True
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
@@ -278,7 +278,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             if _rolled(p, scene, n, time, scratch, command, acceleration, gains)[1]:
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        curvature, slow = way_round(scene, n, p.forward), max(p.escape, scene.min_x[n])
+        curvature, slow = way_round(scene, n, p.forward_point_distance), max(p.escape_vel, scene.min_x[n])
         back = (slow, ZERO, -slow * curvature)
         # A started escape continues before any sample is considered, so that the robot does not alternate.
         if recall.escaping[n]:
@@ -299,13 +299,13 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         )
         fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
-        reach = np.int32(np.ceil((fastest * time + p.forward) * scene.inverse)) + 1
+        reach = np.int32(np.ceil((fastest * time + p.forward_point_distance) * scene.inverse)) + 1
         found, align, due = _prepare(p, scene, n, recall.progress[n], scratch, reach)
         if not found:
             continue
         limits = (max_trans, max_theta)
         # Scale the obstacle cost by the length of the roll-outs, because path and goal costs grow with it.
-        scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
+        scale = p.occdist_scale * (fastest * time / p.occdist_length if p.occdist_length > ZERO else ONE)
         command, best = _best(
             p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
         )
@@ -321,4 +321,5 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
             if command[0] >= ZERO or low_x < ZERO:  # otherwise it brakes from backing up
-                remember(oscillation, recall.anchor[n], pose, command, p.min_trans, p.reset_distance, p.reset_angle)
+                resets = p.oscillation_reset_dist, p.oscillation_reset_angle
+                remember(oscillation, recall.anchor[n], pose, command, p.min_vel_trans, *resets)

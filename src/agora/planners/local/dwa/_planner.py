@@ -41,10 +41,11 @@ import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
@@ -53,7 +54,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import horizon, scene_of
 from agora.planners.local.dwa._plan import plan
-from agora.planners.local.dwa._rollout import SPACING, Parameters, Recall, Scratch
+from agora.planners.local.dwa._rollout import SPACING, Recall, Scratch
 from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
@@ -213,28 +214,19 @@ class Dwa:
         speed = np.minimum(np.maximum(forward, sideways), own(self.max_vel_trans))
         return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
 
-    def _parameters(self, o: Observation) -> Parameters:
+    def _parameters(self, o: Observation) -> Any:
         """Return the kernel's parameters; grid distances are counted in cells, so the scales per metre are multiplied by the
         resolution.
         """
         assert o.costmap is not None
         cell = o.costmap.resolution
-        f = np.float32
-        return Parameters(
-            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
-            *(self.vx_samples or 0, self.vy_samples, self.vth_samples),
-            *(self.use_dwa, self.patient_start),
-            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
-            *(f(self.occdist_scale), f(self.occdist_length)),
-            self.occdist_at == "centre",
-            f(self.twirling_scale),
-            *(f(self.forward_point_distance), f(self.oscillation_reset_dist), f(self.oscillation_reset_angle)),
-            *(f(self.scaling_speed), f(self.max_scaling_factor), f(self.goal_leniency_distance)),
-            *(f(self.escape_vel), f(self.escape_reset_dist), f(self.escape_gap)),
-            *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), f(self.min_vel_trans), own(self.max_vel_trans)),
-            *(f(self.min_vel_theta), own(self.max_vel_theta), own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
-            *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance), f(self.trans_stopped_vel), f(self.theta_stopped_vel)),
-            self.prune_plan,
+        return Parameters.of(
+            self,
+            period=o.dt,
+            vx_samples=self.vx_samples or 0,
+            path_scale=cell * self.path_distance_bias,
+            goal_scale=cell * self.goal_distance_bias,
+            centre=self.occdist_at == "centre",
         )
 
     def _scratch(self, o: Observation) -> Scratch:
@@ -256,6 +248,16 @@ class Dwa:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
+
+
+Parameters = kernel_record(
+    "Parameters",
+    Dwa,
+    limits=("max_vel_x", "max_vel_y", "max_vel_trans", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
+    computed=("period", "path_scale", "goal_scale"),
+    others=("vx_samples", "centre"),
+)
+"""Limits are those of the planner alone. No number of samples along x is 0. Scales are costs per cell."""
 
 
 def _recalled(memory: Memory, count: int) -> Recall:

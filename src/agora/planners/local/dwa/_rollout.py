@@ -18,49 +18,6 @@ _SNAP = np.float32(1e-6)
 SPACING = np.float32(0.1)  # m/s
 
 
-class Parameters(NamedTuple):
-    """The fields of `Dwa` that the loop reads, as float32, and numbers derived from them; limits are those of the planner alone."""
-
-    period: np.float32
-    granularity: np.float32
-    angular_granularity: np.float32
-    vx_samples: int
-    vy_samples: int
-    vth_samples: int
-    use_dwa: bool
-    patient: bool
-    path_scale: np.float32
-    goal_scale: np.float32
-    obstacle_scale: np.float32
-    obstacle_length: np.float32
-    centre: bool
-    twirling_scale: np.float32
-    forward: np.float32
-    reset_distance: np.float32
-    reset_angle: np.float32
-    scaling_speed: np.float32
-    scaling_factor: np.float32
-    lenient: np.float32
-    escape: np.float32
-    escape_distance: np.float32
-    escape_gap: np.float32
-    min_x: np.float32
-    max_x: np.float32
-    max_y: np.float32
-    min_trans: np.float32
-    max_trans: np.float32
-    min_theta: np.float32
-    max_theta: np.float32
-    acc_x: np.float32
-    acc_y: np.float32
-    acc_theta: np.float32
-    xy_tolerance: np.float32
-    yaw_tolerance: np.float32
-    trans_stopped: np.float32
-    theta_stopped: np.float32
-    prune: bool
-
-
 class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
@@ -143,7 +100,7 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
         Number of poses (0: the robot would not move), and the twist to command.
     """
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
-    count = np.int64(np.ceil(max(speed * time / p.granularity, abs(sample[2]) * time / p.angular_granularity)))
+    count = np.int64(np.ceil(max(speed * time / p.sim_granularity, abs(sample[2]) * time / p.angular_sim_granularity)))
     count = min(count, points.shape[0])
     if count == 0:
         return count, sample
@@ -169,12 +126,11 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
     """
     column, row = np.int32(0), np.int32(0)
     nose_column, nose_row = np.int32(0), np.int32(0)
-    stride = cost.shape[1] + 2
+    stride, ahead = cost.shape[1] + 2, p.forward_point_distance
     for i in range(count):
         column, row = cell_of(points[i, 0], points[i, 1], inverse, cost)
-        nose_column, nose_row = cell_of(
-            points[i, 0] + p.forward * points[i, 3], points[i, 1] + p.forward * points[i, 2], inverse, cost
-        )
+        nose_x, nose_y = points[i, 0] + ahead * points[i, 3], points[i, 1] + ahead * points[i, 2]
+        nose_column, nose_row = cell_of(nose_x, nose_y, inverse, cost)
         if column < 0 or nose_column < 0:
             return DISCARDED
         k = (row + 1) * stride + 1 + column

@@ -39,10 +39,11 @@ import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats, frozen
 from agora.costmap.inflation import cost_of
@@ -51,13 +52,20 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import scene_of
-from agora.planners.local.mppi._rollout import PAST, Parameters, Recall, Scratch, plan
+from agora.planners.local.mppi._rollout import PAST, Recall, Scratch, plan
 from agora.ranges import Duration, Length, NotNegative, Period, Positive, Speed, TopSpeed, Velocity, Within, check_fields
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 
 _LOCAL = threading.local()
 _TOUCHES = 253.0
+
+_MEANS = (
+    *("path_scale", "goal_scale", "heading_scale", "obstacle_scale", "critical_scale"),
+    *("people_scale", "contact_scale", "twirling_scale", "backward_scale", "sideways_scale"),
+)
+"""Scales of means over a roll-out."""
+
 
 _TUNABLE: dict[str, Span] = {
     "horizon": Span(1.0, 4.0),
@@ -197,24 +205,11 @@ class Mppi:
         costs = [cost_of(far, near, w.inflation_radius, w.cost_scaling) for far, near in zip(reach, inside, strict=True)]
         return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32), np.asarray(wider, np.float32)
 
-    def _parameters(self, o: Observation) -> Parameters:
+    def _parameters(self, o: Observation) -> Any:
         """Return the kernel's parameters; scales of means are converted to scales of sums."""
-        f, each = np.float32, 1.0 / self.time_steps
-        walls = self.obstacle_scale, self.critical_scale
-        scales = (self.path_scale, self.goal_scale, self.heading_scale, *walls, self.people_scale, self.contact_scale)
-        return Parameters(
-            *(f(o.dt), f(self.spread_x), f(self.spread_y), f(self.std_theta), f(1.0 / self.temperature), f(self.gamma)),
-            *(f(scale * each) for scale in scales),  # type: ignore[call-arg]
-            *(f(1.0 / self.people_distance), f(self.people_distance)),
-            *(
-                f(self.twirling_scale * each),
-                f(self.backward_scale * each),
-                f(self.sideways_scale * each),
-                f(self.forward_point_distance),
-            ),
-            *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), own(self.max_vel_theta)),
-            *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
-        )
+        scales = {name: getattr(self, name) * (1.0 / self.time_steps) for name in _MEANS}
+        inverses = {"inverse_temperature": 1.0 / self.temperature, "inverse_distance": 1.0 / self.people_distance}
+        return Parameters.of(self, period=o.dt, **inverses, **scales)
 
     def _scratch(self, o: Observation) -> Scratch:
         """Return the working memory of this thread, kept for the next call."""
@@ -231,6 +226,14 @@ class Mppi:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
+
+
+Parameters = kernel_record(
+    "Parameters",
+    Mppi,
+    limits=("max_vel_x", "max_vel_y", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
+    computed=("period", "inverse_temperature", "inverse_distance", *_MEANS),
+)
 
 
 @functools.lru_cache(4)

@@ -26,37 +26,6 @@ _SHARE = np.float32(0.05)  # fraction of the weights below which a side is not a
 _FULL = np.float32(252.0)
 
 
-class Parameters(NamedTuple):
-    """The fields of `Mppi` that the kernel reads, as float32."""
-
-    period: np.float32
-    spread_x: np.float32
-    spread_y: np.float32
-    std_theta: np.float32
-    inverse_temperature: np.float32
-    gamma: np.float32
-    path_scale: np.float32
-    goal_scale: np.float32
-    heading_scale: np.float32
-    obstacle_scale: np.float32
-    critical_scale: np.float32
-    people_scale: np.float32
-    contact_scale: np.float32
-    inverse_margin: np.float32
-    margin: np.float32
-    twirling_scale: np.float32
-    backward_scale: np.float32
-    sideways_scale: np.float32
-    forward: np.float32
-    min_x: np.float32
-    max_x: np.float32
-    max_y: np.float32
-    max_theta: np.float32
-    acc_x: np.float32
-    acc_y: np.float32
-    acc_theta: np.float32
-
-
 class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
@@ -252,7 +221,7 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
     """
     window, inverse = scene.cost[n], scene.inverse
     columns, cell = window.shape[1] + 2, ONE / inverse
-    size = np.int32(window.size)
+    size, ahead = np.int32(window.size), p.forward_point_distance
     for k in range(scratch.x.size):
         column, row = cell_of(scratch.x[k], scratch.y[k], inverse, window)
         if column < 0:
@@ -264,15 +233,15 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
         off = np.float32(size if shut else path) * cell
         away = np.float32(size) * cell if shut else scratch.left[scratch.label[at]]
         nose_off, behind = off, ZERO
-        nose_x, nose_y = scratch.x[k] + p.forward * scratch.cosine[k], scratch.y[k] + p.forward * scratch.sine[k]
+        nose_x, nose_y = scratch.x[k] + ahead * scratch.cosine[k], scratch.y[k] + ahead * scratch.sine[k]
         column, row = cell_of(nose_x, nose_y, inverse, window)
-        if column >= 0 and away > p.forward:
+        if column >= 0 and away > ahead:
             at = (row + 1) * columns + 1 + column
             path = scratch.path[at]
             shut = path < 0 or path == WALL
             nose_off = off if shut else np.float32(path) * cell
             nose_away = nose_off + (away if shut else scratch.left[scratch.label[at]])
-            behind = max((nose_away - away - off) / p.forward, ZERO)
+            behind = max((nose_away - away - off) / ahead, ZERO)
         scratch.cost[k] += p.path_scale * (off + nose_off) + goal_scale * away + p.heading_scale * behind
         scratch.cost[k] += p.obstacle_scale * np.float32(value) / _FULL
         if value >= circumscribed:
@@ -286,11 +255,11 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
     """Add the cost of one disc at its present position; in contact, speed also has a cost. No sample goes deeper than it begins."""
-    wide = reach + p.margin
+    wide = reach + p.people_distance
     for k in range(x.size):
         dx, dy = px - x[k], py - y[k]
         squared = dx * dx + dy * dy
-        near = max(wide - math.sqrt(squared), ZERO) * p.inverse_margin
+        near = max(wide - math.sqrt(squared), ZERO) * p.inverse_distance
         speed = math.sqrt(vx[k] * vx[k] + vy[k] * vy[k])
         touches = squared < reach * reach and squared < now
         hit[k] = hit[k] or (touches and now < reach * reach)
@@ -359,7 +328,7 @@ def _listed(p, scene, n, discs, radius, reach, near):
         last = expected.shape[2] - 1
         dx, dy = position[n, m, 0] - x, position[n, m, 1] - y
         ex, ey = expected[n, m, last, 0] - x, expected[n, m, last, 1] - y
-        wide = reach + radius + size[n, m] + p.margin
+        wide = reach + radius + size[n, m] + p.people_distance
         way = math.sqrt((ex - dx) * (ex - dx) + (ey - dy) * (ey - dy))
         if math.sqrt(dx * dx + dy * dy) < wide + way:
             near[count] = m
@@ -372,7 +341,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
     """Write the twists and the reasons of rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.mppi._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
         dt: step of the roll-outs, s.
@@ -392,7 +361,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         reasons[n] = NO_PATH
         controls, past = recall.controls[n], recall.past[n]
         now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
-        gains = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        gains = (min(p.acc_lim_x, scene.acc_x[n]), min(p.acc_lim_y, scene.acc_y[n]), min(p.acc_lim_theta, scene.acc_theta[n]))
         x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
         window, inverse = scene.cost[n], scene.inverse
         if count <= 0 or cell_of(x, y, inverse, window)[0] < 0:
@@ -401,15 +370,16 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
             recall.progress[n, :] = 0
         tightest = ONE / scene.turning_radius[n] if scene.turning_radius[n] > ZERO else ZERO
         bounds = (
-            max(p.min_x, scene.min_x[n]),
-            min(p.max_x, scene.max_x[n]),
-            min(p.max_y, scene.max_y[n]),
-            min(p.max_theta, scene.max_theta[n]),
+            max(p.min_vel_x, scene.min_x[n]),
+            min(p.max_vel_x, scene.max_x[n]),
+            min(p.max_vel_y, scene.max_y[n]),
+            min(p.max_vel_theta, scene.max_theta[n]),
             tightest,
         )
         goal_scale = p.goal_scale / min(max(bounds[1], bounds[2], _TINY), ONE)
         fastest = max(bounds[1], -bounds[0], bounds[2]) * dt * np.float32(steps)
-        if not _prepare(scene, n, recall.progress[n], scratch, np.int32(np.ceil((fastest + p.forward) * inverse)) + 1):
+        cells = np.int32(np.ceil((fastest + p.forward_point_distance) * inverse)) + 1
+        if not _prepare(scene, n, recall.progress[n], scratch, cells):
             continue
         # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
         _shifted(controls, p.period / dt)

@@ -26,13 +26,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
 from agora.core.jit import hidden, kernel, lean_inlined
+from agora.core.kernel_record import kernel_record
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
@@ -63,29 +64,6 @@ _TUNABLE: dict[str, Span] = {
 }
 _WALLED: dict[str, Span] = {"wall_horizon": Span(1.0, 5.0, log=True)}
 _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turning_time": Span(0.1, 1.0, log=True)}
-
-
-class _Parameters(NamedTuple):
-    """The parameters of the kernel: the planner's fields, the control period, s, and the robots' preferred speeds and tracking
-    errors.
-
-    Both arrays are (N,); the tracking error is 0 for robots that do not track.
-    """
-
-    neighbour_distance: np.float32
-    max_neighbours: np.int64
-    horizon: np.float32
-    padding: np.float32
-    responsibility: np.float32
-    lookahead: np.float32
-    preferred_speed: Floats
-    dt: np.float32
-    wall_horizon: np.float32
-    radius_factor: np.float32
-    settle: np.float32
-    edges: np.bool_
-    tracking_error: Floats
-    turning_time: np.float32
 
 
 @dataclass(frozen=True)
@@ -164,21 +142,13 @@ class OrcaPlanner:
         """
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
-        parameters = _Parameters(
-            neighbour_distance=np.float32(self.neighbour_distance),
-            max_neighbours=np.int64(self.max_neighbours),
-            horizon=np.float32(self.horizon),
-            padding=np.float32(self.padding),
-            responsibility=np.float32(self.responsibility),
-            lookahead=np.float32(self.lookahead),
+        parameters = _Parameters.of(
+            self,
             preferred_speed=frozen(speed),
-            dt=np.float32(o.dt),
-            wall_horizon=np.float32(self.wall_horizon),
-            radius_factor=np.float32(self.radius_factor),
-            settle=np.float32(self.settle),
-            edges=np.bool_(self.walls == "edges"),
+            dt=o.dt,
+            edges=self.walls == "edges",
             tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
-            turning_time=np.float32(max(self.turning_time, o.dt)),
+            turning_time=max(self.turning_time, o.dt),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
@@ -207,6 +177,12 @@ class OrcaPlanner:
         if self.follow_path and o.path_count is not None:
             blocked &= path_count > 0  # a robot without a path has its own reason
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
+
+
+_Parameters = kernel_record(
+    "_Parameters", OrcaPlanner, computed=("dt", "turning_time"), others=("preferred_speed", "edges", "tracking_error")
+)
+"""The preferred speeds and the tracking errors are arrays (N,); the error is 0 for robots that do not track."""
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:

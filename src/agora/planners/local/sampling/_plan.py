@@ -17,30 +17,6 @@ _MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
 _PART = np.float32(0.8)  # a place in a closed cell is at least 0.25 closed, so more than 0.2 of that beyond the seed
 
 
-class Parameters(NamedTuple):
-    """The fields of `agora.planners.local.sampling.Sampling` that the loop reads, as float32.
-
-    Attributes:
-        step: time between the sampled places of a spline, s.
-        control_horizon: time for which a spline is driven, s.
-        obstacle_cost: weight of obstacles.
-        margin: distance to obstacles below which there is a cost, m.
-        width: length over which the cost grows to its weight, m.
-        goal_cost: weight of the distance to the goal, 1/m2.
-        goal_margin: distance to the goal at which the cost is 0, m.
-        angle_cost: weight of the angle, 1/rad.
-    """
-
-    step: np.float32
-    control_horizon: np.float32
-    obstacle_cost: np.float32
-    margin: np.float32
-    width: np.float32
-    goal_cost: np.float32
-    goal_margin: np.float32
-    angle_cost: np.float32
-
-
 @hidden
 def _between(field, column, row, a, b):
     """Return a field at a place by bilinear interpolation, and its slope there along columns and rows, per cell."""
@@ -55,7 +31,7 @@ def obstacle_and_goal(p, goal, gap):
     """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, up to the constant of
     `cost_of_spline`.
     """
-    within = max(p.margin - gap, ZERO) / p.width
+    within = max(p.obstacle_margin - gap, ZERO) / p.obstacle_width
     return p.obstacle_cost * within * within * within + p.goal_cost * goal * goal
 
 
@@ -99,7 +75,7 @@ def _cell_of(scene, x, y):
 @hidden
 def _sum_of_places(p, x, y, way, time, scene, most):
     """Return the cost of a spline's places without their angles; infinite if it is discarded, or as soon as it exceeds ``most``."""
-    share, free, suspicious = p.step / time, p.margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
+    share, free, suspicious = p.step / time, p.obstacle_margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
     total, first = ZERO, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
         gone, _ = place(way[0], way[1], way[2], min(np.float32(k) * share, ONE))
@@ -162,7 +138,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
     """Write the number of the best spline, -1 for none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.sampling._planner.Parameters`.
         of: splines, `agora.planners.local.sampling._splines.Splines`.
         bins: (R,) numbers of the start speeds.
         rows: (R,) rows of the robots.

@@ -38,10 +38,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats, frozen
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
@@ -50,7 +51,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
 from agora.planners._limits import own
-from agora.planners.local.sampling._plan import Parameters, choose, drive
+from agora.planners.local.sampling._plan import choose, drive
 from agora.planners.local.sampling._splines import Catalogue, Splines, bin_of, end_of, splines
 from agora.ranges import Distance, Length, Period, Speed, TurningRate, Weight, Within, check_fields
 
@@ -231,10 +232,11 @@ class Sampling:
         return splines(Catalogue(*grid, self.start_speeds, max_speed, max_omega, turning_radius, *times))
 
     @cached_property
-    def _parameters(self) -> Parameters:
-        obstacles = (self.obstacle_cost, self.obstacle_margin, self.obstacle_width)
-        values = (self.step, self.control_horizon, *obstacles, self.goal_cost, self.goal_margin, self.angle_cost)
-        return Parameters(*(np.float32(value) for value in values))
+    def _parameters(self) -> Any:
+        return Parameters.of(self)
+
+
+Parameters = kernel_record("Parameters", Sampling)
 
 
 def _in_map(pose: Floats, places: Doubles) -> Doubles:

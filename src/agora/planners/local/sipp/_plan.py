@@ -28,30 +28,6 @@ _STILL = np.float32(0.05)
 _TRIES = 4
 
 
-class Parameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Attributes:
-        columns: cells per side of the lattice, an odd number.
-        cell: length of a cell, m.
-        step: length of a step of time, s.
-        margin: distance to keep from people and robots, m.
-        padding: distance to keep from walls, m.
-        regain: speed at which a lost margin is restored, m/s.
-        lookahead: time for which the plan is driven at constant velocity, s.
-        speed: (N,) speeds, m/s.
-    """
-
-    columns: np.int64
-    cell: np.float32
-    step: np.float32
-    margin: np.float32
-    padding: np.float32
-    regain: np.float32
-    lookahead: np.float32
-    speed: Floats
-
-
 class Scratch(NamedTuple):
     """Working memory for one robot of a lattice of C cells."""
 
@@ -249,7 +225,7 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
     """Write the wanted velocities of robots, m/s, and the reasons why they stand or leave their path.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.sipp._planner.Parameters`.
         s: `Scratch`.
         robot: poses (N, 3) and radii (N,).
         route: paths (N, K, 2) and their counts (N,).

@@ -34,6 +34,7 @@ from typing import Annotated
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Bools, frozen
 from agora.costmap.walls import window_of
@@ -42,7 +43,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import Discs, discs, needs_of
 from agora.planners._limits import own
-from agora.planners.local.sipp._plan import Parameters, Scratch, plan, scratch
+from agora.planners.local.sipp._plan import Scratch, plan, scratch
 from agora.planners.local.sipp._search import STEPS
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Distance, Length, NotNegative, Period, TopSpeed, check_fields
@@ -114,16 +115,8 @@ class Sipp:
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
-        parameters = Parameters(
-            columns=np.int64(self._columns),
-            cell=np.float32(self.cell),
-            step=np.float32(step),
-            margin=np.float32(self.margin),
-            padding=np.float32(self.padding),
-            regain=np.float32(self.regain),
-            lookahead=np.float32(self.lookahead),
-            speed=frozen(np.minimum(o.limits.max_vx, own(self.speed))),
-        )
+        speed = frozen(np.minimum(o.limits.max_vx, own(self.speed)))
+        parameters = Parameters.of(self, columns=self._columns, step=step, speed=speed)
         wanted, reasons = np.zeros((rows, 2), np.float32), np.zeros(rows, np.int8)
         about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
         robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
@@ -142,6 +135,10 @@ class Sipp:
             _LOCAL.columns, _LOCAL.scratch = self._columns, scratch(self._columns)
         kept: Scratch = _LOCAL.scratch
         return kept
+
+
+Parameters = kernel_record("Parameters", Sipp, computed=("step",), others=("columns", "speed"))
+"""The lattice has an odd number of columns; steps of time are in s; speeds are an array (N,), m/s."""
 
 
 def _faces(o: Observation, seen: Discs) -> Bools:

@@ -20,42 +20,9 @@ from agora.planners.steering import stopping_speed
 _PI, _FULL, _TINY = np.float32(math.pi), np.float32(255.0), np.float32(1e-6)
 _INSCRIBED, _TRIES, _NEARER = 253, 8, np.float32(0.8)
 _SLOW = np.float32(0.25)  # m/s
+_NO_CUTOFF = np.float32(np.inf)  # m2
 _CONTACT = np.float32(1e4)
 """Cost of contact, and, per m/s, of the speed in contact: larger than all else, so that contact is always the last choice."""
-
-
-class Law(NamedTuple):
-    """Constants of `agora.pedestrians.shared.moussaid.interaction`."""
-
-    importance: np.float32
-    gamma: np.float32
-    n: np.float32
-    n_prime: np.float32
-    cutoff2: np.float32
-
-
-class Parameters(NamedTuple):
-    """The fields of `SocialForceWindow` that the kernel reads, as float32, and the control period, s."""
-
-    period: np.float32
-    min_trans: np.float32
-    max_theta: np.float32
-    min_theta: np.float32
-    acc_x: np.float32
-    acc_theta: np.float32
-    xy_tolerance: np.float32
-    approach: np.float32
-    people_force: np.float32
-    wall_force: np.float32
-    wall_range: np.float32
-    inverse_sigma: np.float32
-    damping: np.float32
-    law: Law
-    social_weight: np.float32
-    costmap_weight: np.float32
-    velocity_weight: np.float32
-    angle_weight: np.float32
-    distance_weight: np.float32
 
 
 class Scratch(NamedTuple):
@@ -194,11 +161,12 @@ def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
     predicted path by the sample's force in the previous step; contact counts on the predicted path itself.
     """
     vx, vy, keep = (x1 - x0) / dt, (y1 - y0) / dt, max(ONE - p.damping * dt, ZERO)
+    law = (p.importance, p.gamma, p.n, p.n_prime, _NO_CUTOFF)
     for k in range(count):
         dx, dy = x1 + away[0, k] - s.x[k], y1 + away[1, k] - s.y[k]
         ux, uy = s.vx[k] * s.cosine[k] - vx - away[2, k], s.vx[k] * s.sine[k] - vy - away[3, k]
-        fx, fy = interaction(dx, dy, ux, uy, p.law)
-        fx, fy = p.people_force * fx, p.people_force * fy
+        fx, fy = interaction(dx, dy, ux, uy, law)
+        fx, fy = p.sfm_people_weight * fx, p.sfm_people_weight * fy
         s.push_x[k] += fx
         s.push_y[k] += fy
         s.work[k] += math.sqrt(fx * fx + fy * fy)
@@ -218,7 +186,7 @@ def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
 @hidden
 def _lean_on_walls(p, count, inner, x, y, found, s):
     """Add the mean force of the walls (L, 2), as seen from (x, y), to the forces on the robot."""
-    each = p.wall_force / np.float32(max(found, 1))
+    each = p.sfm_obstacle_weight / np.float32(max(found, 1))
     for i in range(found):
         wx, wy = x + s.walls[i, 0], y + s.walls[i, 1]
         for k in range(count):
@@ -320,8 +288,8 @@ def _approach(p, scene, n, away, max_x, max_theta, gain, point_x, point_y, s):
     """Write the single twist that the robot tries near the goal as the only sample."""
     bearing = wrap(atan2(point_y - scene.pose[n, 1], point_x - scene.pose[n, 0]) - scene.pose[n, 2])
     _, ahead = sincos(bearing)
-    slowest, least = min(p.min_trans, max_x), min(p.min_theta, max_theta)
-    speed = (slowest + (max_x - slowest) * away / p.approach) * max(ahead, ZERO)
+    slowest, least = min(p.min_trans_vel, max_x), min(p.min_rot_vel, max_theta)
+    speed = (slowest + (max_x - slowest) * away / p.goal_distance) * max(ahead, ZERO)
     turn = least + (max_theta - least) * abs(bearing) / _PI
     s.wanted[0, 0] = min(speed, stopping_speed(away, gain[0], p.period))
     s.wanted[1, 0] = math.copysign(min(turn, stopping_speed(abs(bearing), gain[1], p.period)), bearing)
@@ -332,7 +300,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
     """Write the twists and the reasons of rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.social_force_window._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
         inner: (N,) radius of the inscribed disc, m.
@@ -355,20 +323,20 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         if count <= 0 or cell_of(x - corner_x, y - corner_y, scene.inverse, window)[0] < 0:
             continue
         tightest = ONE / scene.turning_radius[n] if scene.turning_radius[n] > ZERO else ZERO
-        max_x, max_theta = fastest[n], min(p.max_theta, scene.max_theta[n])
-        gains = (min(p.acc_x, scene.acc_x[n]), min(p.acc_theta, scene.acc_theta[n]))
+        max_x, max_theta = fastest[n], min(p.max_rot_vel, scene.max_theta[n])
+        gains = (min(p.max_trans_acc, scene.acc_x[n]), min(p.max_rot_acc, scene.acc_theta[n]))
         point_x, point_y, ahead, left = _point(scene, n, span[n])
         dx, dy = scene.goal[n, 0] - x, scene.goal[n, 1] - y
         away, reasons[n] = math.sqrt(dx * dx + dy * dy), GOES_ON
         wanted_x, wanted_theta, chosen = ZERO, ZERO, np.int64(-1)
-        arrived = away <= p.xy_tolerance
+        arrived = away <= p.xy_goal_tolerance
         short = fine[n]
         poses = s.poses[: discs[3].shape[2] * short]
         if not arrived:
-            reach, scale = p.wall_range + radius[n], _grown(scene, n, inner[n])
+            reach, scale = p.max_obstacle_dist + radius[n], _grown(scene, n, inner[n])
             found = nearest_walls(window, corner_x, corner_y, ONE / scene.inverse, x, y, reach, s.keys, s.order, s.walls)
             # Near the goal a single twist towards it is tried first: the coarse window would miss the goal.
-            if away < p.approach and left < p.approach:
+            if away < p.goal_distance and left < p.goal_distance:
                 _approach(p, scene, n, away, max_x, max_theta, gains, point_x, point_y, s)
                 _start(scene, n, 1, s)
                 _roll(p, scene, n, radius[n], inner[n], dt, short, 1, gains, tightest, found, discs, people, s)

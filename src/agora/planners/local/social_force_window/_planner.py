@@ -43,10 +43,11 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats, frozen
 from agora.costmap.walls import room
@@ -55,7 +56,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import scene_of
-from agora.planners.local.social_force_window._plan import Law, Parameters, Scratch, plan
+from agora.planners.local.social_force_window._plan import Scratch, plan
 from agora.ranges import Distance, Length, NotNegative, Positive, Speed, TopSpeed, Within, check_fields
 from agora.registry import Named, Plug
 
@@ -199,18 +200,10 @@ class SocialForceWindow:
         most: Floats = np.minimum(np.minimum(o.limits.max_vx, own(self.max_trans_vel)), free / self.sim_time).astype(np.float32)
         return most
 
-    def _parameters(self, o: Observation) -> Parameters:
+    def _parameters(self, o: Observation) -> Any:
         """Return the kernel's parameters."""
-        f = np.float32
-        return Parameters(
-            *(f(o.dt), f(self.min_trans_vel), own(self.max_rot_vel), f(self.min_rot_vel)),
-            *(own(self.max_trans_acc), own(self.max_rot_acc), f(self.xy_goal_tolerance), f(self.goal_distance)),
-            *(f(self.sfm_people_weight), f(self.sfm_obstacle_weight), f(self.max_obstacle_dist)),
-            *(f(1.0 / self.sfm_obstacle_sigma), f(self.sfm_goal_weight / _RELAXATION)),
-            Law(f(self.importance), f(self.gamma), f(self.n), f(self.n_prime), f(np.inf)),
-            *(f(self.social_weight), f(self.costmap_weight), f(self.velocity_weight)),
-            *(f(self.angle_weight), f(self.distance_weight)),
-        )
+        damping = self.sfm_goal_weight / _RELAXATION
+        return Parameters.of(self, period=o.dt, inverse_sigma=1.0 / self.sfm_obstacle_sigma, damping=damping)
 
     def _scratch(self, o: Observation, poses: int, slots: int) -> Scratch:
         """Return the working memory of this thread, kept for the next call."""
@@ -225,3 +218,11 @@ class SocialForceWindow:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
+
+
+Parameters = kernel_record(
+    "Parameters",
+    SocialForceWindow,
+    limits=("max_rot_vel", "max_trans_acc", "max_rot_acc"),
+    computed=("period", "inverse_sigma", "damping"),
+)

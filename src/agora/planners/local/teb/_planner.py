@@ -50,10 +50,11 @@ import dataclasses
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError, nearest
@@ -64,7 +65,7 @@ from agora.planners._bands.shape import KINDS
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners.local.teb.plan import plan
-from agora.planners.local.teb.scene import DT_REF, parameters_of, recalled, scene_of, scratch_of
+from agora.planners.local.teb.scene import DT_REF, recalled, scene_of, scratch_of
 from agora.ranges import Count, Deviation, Distance, Duration, Number, Speed, Within
 from agora.registry import Named, Plug
 
@@ -73,6 +74,7 @@ _MAY_BE_NEGATIVE = (
     *("window", "prediction", "footprint_model", "h_signature"),
     *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
 )
+_WEIGHTS = tuple(f"weight_{name}" for name in TebWeights._fields[:-4])
 
 
 _TUNABLE: dict[str, Span] = {
@@ -316,13 +318,37 @@ class Teb:
         about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(parameters_of(self, o.dt), scene_of(self, o, about), recall, scratch_of(self, o), twists, reasons, 0, len(twists))
+            plan(self.parameters(o.dt), scene_of(self, o, about), recall, scratch_of(self, o), twists, reasons, 0, len(twists))
         return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
+
+    def parameters(self, dt: float) -> Any:
+        """Return the kernel's parameters; times are numbers of control periods."""
+        return Parameters.of(
+            self,
+            shape=KINDS[self.footprint_model],
+            via_separation=self.global_plan_viapoint_sep if self.weight_viapoint > 0 else 0.0,
+            force=self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor,
+            cutoff=self.min_obstacle_dist * self.obstacle_association_cutoff_factor,
+            shrink_periods=round(self.shrink_horizon_min_duration / dt),
+            oscillation_periods=max(round(self.oscillation_recovery_min_duration / dt), 1),
+            switching_periods=math.floor(self.switching_blocking_period / dt + 1e-6),
+            signature_prescaler=self.h_signature_prescaler if self.h_signature == "product" else 0.0,
+        )
 
     @property
     def weights(self) -> TebWeights:
         """Weights of the residuals, and the related thresholds; for a robot that cannot move sideways."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
         given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
-        weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
-        return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
+        return TebWeights(*(np.float32(getattr(given, name)) for name in (*_WEIGHTS, *named)))
+
+
+Parameters = kernel_record(
+    "Parameters",
+    Teb,
+    limits=("max_vel_x", "max_vel_y", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
+    computed=("via_separation", "force", "cutoff", "signature_prescaler"),
+    others=("shape", "shrink_periods", "oscillation_periods", "switching_periods"),
+    without=_WEIGHTS,
+)
+"""Limits are those of the planner alone. ``force`` and ``cutoff`` are distances of obstacles, m."""

@@ -44,7 +44,7 @@ def bounds_of(p, scene, n, turn):
         scene.twist[n, 1],
         scene.twist[n, 2],
         np.float32(turn),
-        np.float32(p.free_goal),
+        np.float32(p.free_goal_vel),
     )
 
 
@@ -61,7 +61,7 @@ def weights_at(scene, n):
 @spliced
 def everybody(p, scene, n, scratch, standing):
     """Write all discs around the robot, including standing ones, as moving ones for the check of a band; return their number."""
-    x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.lookahead + p.cutoff
+    x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.max_global_plan_lookahead_dist + p.cutoff
     movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
     return movers
 
@@ -72,10 +72,10 @@ def _discs(p, scene, n, scratch):
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
-    still, blocks, sums = scratch.still, scratch.blocks, scratch.sums
-    standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
-    slowest = _STANDING if p.dynamic else np.float32(3e38)
-    reach = p.lookahead + p.cutoff
+    behind, still, blocks, sums = p.costmap_obstacles_behind_robot_dist, scratch.still, scratch.blocks, scratch.sums
+    standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, behind, blocks, sums, still)
+    slowest = _STANDING if p.include_dynamic_obstacles else np.float32(3e38)
+    reach = p.max_global_plan_lookahead_dist + p.cutoff
     movers, standing = gather(scene.discs, n, x, y, slowest, reach, scratch.moving, still, standing)
     return standing, movers
 
@@ -94,8 +94,8 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
             band[i, 0], band[i, 1] = recall.bands[n, c, i, 0] - x, recall.bands[n, c, i, 1] - y
             band[i, 2], band[i, 3] = recall.bands[n, c, i, 2], recall.bands[n, c, i, 3]
         dx, dy = goal[0] - band[count - 1, 0], goal[1] - band[count - 1, 1]
-        turned = abs(wrap(goal[2] - band[count - 1, 2]))
-        if dx * dx + dy * dy >= p.reinit_distance * p.reinit_distance or turned >= p.reinit_angle:
+        turned, jump = abs(wrap(goal[2] - band[count - 1, 2])), p.force_reinit_new_goal_dist
+        if dx * dx + dy * dy >= jump * jump or turned >= p.force_reinit_new_goal_angular:
             break
         scratch.counts[kept] = follow(band, count, scene.pose[n, 2], goal[0], goal[1], goal[2], p.min_samples)
         kept += 1
@@ -111,14 +111,14 @@ def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
     more, total, discs = ONE, ZERO, ZERO
     weights, bounds, shape, radius, lane = robot
     near, trig, clear = scratch.near, scratch.work.trig, (weights.min_obstacle_dist + weights.epsilon, lane)
-    for _ in range(p.outer):
+    for _ in range(p.no_outer_iterations):
         count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
         measure(band, count, bounds, scratch.work)
         still, moving = scratch.still, scratch.moving
         associate(band, count, shape, still, standing, moving, movers, radius, p.force, p.cutoff, clear, trig, near)
-        attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, near)
-        total, discs = optimise(band, count, weights, bounds, shape, near, more, p.inner, scratch.work)
-        more *= p.adapt
+        attach(band, count, scratch.route, points, p.via_separation, p.via_points_ordered, near)
+        total, discs = optimise(band, count, weights, bounds, shape, near, more, p.no_inner_iterations, scratch.work)
+        more *= p.weight_adapt_factor
     return count, total, discs
 
 
@@ -147,11 +147,11 @@ def local_goal(p, scene, n, recall, scratch, standing):
     leg, share = nearest_leg(path, count, recall.leg[n], x, y)
     recall.leg[n] = leg
     half = _MARGIN * HALF * scene.resolution * np.float32(scene.cost.shape[1])
-    spacing = max(SPACING, p.lookahead / np.float32(scratch.route.shape[0] - 3))
+    spacing = max(SPACING, p.max_global_plan_lookahead_dist / np.float32(scratch.route.shape[0] - 3))
     route = scratch.route
-    points, ends, direction = local_path(path, count, leg, share, x, y, p.lookahead, half, spacing, route)
-    if not ends and p.shrinks and recall.trouble[n, 1] > 0:
-        reach = p.lookahead * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
+    points, ends, direction = local_path(path, count, leg, share, x, y, p.max_global_plan_lookahead_dist, half, spacing, route)
+    if not ends and p.shrink_horizon_backup and recall.trouble[n, 1] > 0:
+        reach = p.max_global_plan_lookahead_dist * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
         points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
     near_by = points > 1
     while points > 1 and blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
@@ -171,14 +171,11 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
     count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
-    known, rule = np.int64(0), (p.signature_threshold, p.signature_prescaler)
+    known, rule = np.int64(0), (p.h_signature_threshold, p.signature_prescaler)
+    detour = (p.detours_orientation_tolerance, p.length_start_orientation_vector, p.max_ratio_detours_duration_best_duration)
     for c in range(kept):
         found = classify(bands[c], counts[c], places, count, signatures, known, rule)
-        if c > 0 and (
-            found != known
-            or p.drops_detours
-            and detours(bands[c], counts[c], bands[0], counts[0], p.detour_angle, p.detour_length, p.detour_ratio)
-        ):
+        if c > 0 and (found != known or p.delete_detours_backwards and detours(bands[c], counts[c], bands[0], counts[0], *detour)):
             continue
         for i in range(counts[c]):
             put(bands[known], i, bands[c, i])
@@ -187,18 +184,20 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     heading = scene.pose[n, 2]
     counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
     initial = classify(bands[known], counts[known], places, count, signatures, known, rule)
-    if known == 0 or (initial == known and known < p.classes):
+    if known == 0 or (initial == known and known < p.max_number_classes):
         initial = known
         known += 1
-    if goal[0] * goal[0] + goal[1] * goal[1] < p.xy_tolerance * p.xy_tolerance:
+    if goal[0] * goal[0] + goal[1] * goal[1] < p.xy_goal_tolerance * p.xy_goal_tolerance:
         return known, initial
-    many, still, moving = p.samples + 2, scratch.still, scratch.moving
-    scatter(goal[0], goal[1], p.area_width, p.area_scale, tick, p.samples, scratch.nodes)
-    clear = p.clear
-    connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
+    many, still, moving = p.roadmap_graph_no_samples + 2, scratch.still, scratch.moving
+    area = p.roadmap_graph_area_width, p.roadmap_graph_area_length_scale
+    scatter(goal[0], goal[1], *area, tick, p.roadmap_graph_no_samples, scratch.nodes)
+    clear = p.min_obstacle_dist
+    connect(scratch.nodes, many, still, standing, moving, movers, clear, p.obstacle_heading_threshold, scratch.edges)
     ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
     nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
-    known = explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, p.classes, roadmap, signatures)
+    most = p.max_number_classes
+    known = explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, most, roadmap, signatures)
     return known, initial
 
 
@@ -243,7 +242,7 @@ def begun(p, scene, n, recall):
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
-    arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
+    arrived = dx * dx + dy * dy < p.xy_goal_tolerance * p.xy_goal_tolerance and turned < p.yaw_goal_tolerance
     drives = not (scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived)
     if drives:
         recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
@@ -285,7 +284,7 @@ def _row(p, scene, n, recall, scratch):
     # Continue with the bands of the previous period; with several classes, search for new ones.
     kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
-    if p.classes > 1:
+    if p.max_number_classes > 1:
         kept, initial = _classes(p, scene, n, recall.turning[n, 0], scratch, b, points, goal, kept, standing, movers)
     elif kept == 0:
         kept = 1
@@ -299,8 +298,8 @@ def _row(p, scene, n, recall, scratch):
     for c in range(kept):
         band = scratch.bands[c]
         scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
-        favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
-        scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
+        favour = p.selection_cost_hysteresis if driven and c == 0 else p.selection_prefer_initial_plan if c == initial else ONE
+        scratch.costs[c] = favour * (total + p.selection_obst_cost_scale * discs)
     # The check uses all discs as moving ones, including those that the band treats as static.
     hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
@@ -312,7 +311,7 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `agora.planners.local.teb.scene.Parameters`.
+        p: the record of `Teb.parameters`.
         scene: `agora.planners.local.teb.scene.Observed`.
         recall: `agora.planners.local.teb.scene.Recall`, changed in place.
         scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.

@@ -1,4 +1,4 @@
-"""The fields of a timed elastic band planner, an observation and the memory, in the form that its kernels read."""
+"""An observation and the memory of a timed elastic band planner, in the form that its kernels read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.costmap.window import disc_inside
 from agora.interfaces import Memory, Observation
 from agora.planners._bands.costs import STEP, WIDTH, Near, SolverMemory, TebWeights
 from agora.planners._bands.discs import BLOCK, MOMENT, MOMENTS
-from agora.planners._bands.shape import KINDS, points_of
+from agora.planners._bands.shape import points_of
 from agora.planners._expected import Discs
 from agora.planners._limits import own
 from agora.world.tracks import onward
@@ -27,60 +27,6 @@ _LONGEST, _CHECKED = np.float32(1.0), np.float32(1.5)  # s
 _LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
 _GAIN = np.float32(0.5)  # m/s2, rad/s2: the package's limits
 _ONLY = 100_000.0
-
-
-class Parameters(NamedTuple):
-    """The fields of `Teb` that the loop reads, as float32, and times as numbers of control periods."""
-
-    max_vel_x: np.float32
-    max_vel_x_backwards: np.float32
-    max_vel_y: np.float32
-    max_vel_theta: np.float32
-    acc_lim_x: np.float32
-    acc_lim_y: np.float32
-    acc_lim_theta: np.float32
-    min_turning_radius: np.float32
-    shape: int
-    min_samples: int
-    max_samples: int
-    lookahead: np.float32
-    free_goal: bool
-    via_separation: np.float32
-    via_ordered: bool
-    reinit_distance: np.float32
-    reinit_angle: np.float32
-    checked_distance: np.float32
-    xy_tolerance: np.float32
-    yaw_tolerance: np.float32
-    dynamic: bool
-    behind: np.float32
-    force: np.float32
-    cutoff: np.float32
-    inner: int
-    outer: int
-    adapt: np.float32
-    shrinks: bool
-    shrink_periods: int
-    unsticks: bool
-    oscillation_v: np.float32
-    oscillation_omega: np.float32
-    oscillation_periods: int
-    classes: int
-    hysteresis: np.float32
-    prefer_initial: np.float32
-    obstacle_scale: np.float32
-    switching_periods: int
-    samples: int
-    area_width: np.float32
-    area_scale: np.float32
-    signature_threshold: np.float32
-    signature_prescaler: np.float32
-    heading_threshold: np.float32
-    drops_detours: bool
-    detour_angle: np.float32
-    detour_length: np.float32
-    detour_ratio: np.float32
-    clear: np.float32
 
 
 class Observed(NamedTuple):
@@ -182,62 +128,6 @@ class Scratch(NamedTuple):
     nodes: Floats
     edges: Bools
     roadmap: Ints
-
-
-def parameters_of(teb: Teb, dt: float) -> Parameters:
-    """Return the kernel's parameters."""
-    f = np.float32
-    return Parameters(
-        max_vel_x=own(teb.max_vel_x),
-        max_vel_x_backwards=f(teb.max_vel_x_backwards),
-        max_vel_y=own(teb.max_vel_y),
-        max_vel_theta=own(teb.max_vel_theta),
-        acc_lim_x=own(teb.acc_lim_x),
-        acc_lim_y=own(teb.acc_lim_y),
-        acc_lim_theta=own(teb.acc_lim_theta),
-        min_turning_radius=f(teb.min_turning_radius),
-        shape=KINDS[teb.footprint_model],
-        min_samples=teb.min_samples,
-        max_samples=teb.max_samples,
-        lookahead=f(teb.max_global_plan_lookahead_dist),
-        free_goal=teb.free_goal_vel,
-        via_separation=f(teb.global_plan_viapoint_sep if teb.weight_viapoint > 0 else 0.0),
-        via_ordered=teb.via_points_ordered,
-        reinit_distance=f(teb.force_reinit_new_goal_dist),
-        reinit_angle=f(teb.force_reinit_new_goal_angular),
-        checked_distance=f(teb.feasibility_check_lookahead_distance),
-        xy_tolerance=f(teb.xy_goal_tolerance),
-        yaw_tolerance=f(teb.yaw_goal_tolerance),
-        dynamic=teb.include_dynamic_obstacles,
-        behind=f(teb.costmap_obstacles_behind_robot_dist),
-        force=f(teb.min_obstacle_dist * teb.obstacle_association_force_inclusion_factor),
-        cutoff=f(teb.min_obstacle_dist * teb.obstacle_association_cutoff_factor),
-        inner=teb.no_inner_iterations,
-        outer=teb.no_outer_iterations,
-        adapt=f(teb.weight_adapt_factor),
-        shrinks=teb.shrink_horizon_backup,
-        shrink_periods=round(teb.shrink_horizon_min_duration / dt),
-        unsticks=teb.oscillation_recovery,
-        oscillation_v=f(teb.oscillation_v_eps),
-        oscillation_omega=f(teb.oscillation_omega_eps),
-        oscillation_periods=max(round(teb.oscillation_recovery_min_duration / dt), 1),
-        classes=teb.max_number_classes,
-        hysteresis=f(teb.selection_cost_hysteresis),
-        prefer_initial=f(teb.selection_prefer_initial_plan),
-        obstacle_scale=f(teb.selection_obst_cost_scale),
-        switching_periods=math.floor(teb.switching_blocking_period / dt + 1e-6),
-        samples=teb.roadmap_graph_no_samples,
-        area_width=f(teb.roadmap_graph_area_width),
-        area_scale=f(teb.roadmap_graph_area_length_scale),
-        signature_threshold=f(teb.h_signature_threshold),
-        signature_prescaler=f(teb.h_signature_prescaler if teb.h_signature == "product" else 0.0),
-        heading_threshold=f(teb.obstacle_heading_threshold),
-        drops_detours=teb.delete_detours_backwards,
-        detour_angle=f(teb.detours_orientation_tolerance),
-        detour_length=f(teb.length_start_orientation_vector),
-        detour_ratio=f(teb.max_ratio_detours_duration_best_duration),
-        clear=f(teb.min_obstacle_dist),
-    )
 
 
 def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:

@@ -34,42 +34,6 @@ _UNKNOWN = np.uint8(NO_INFORMATION)
 _ESCAPING = np.int8(Reason.ESCAPING)
 
 
-class Parameters(NamedTuple):
-    """The fields of `TrajectoryRollout` that the loop reads, as float32; limits are those of the planner alone."""
-
-    period: np.float32
-    granularity: np.float32
-    angular_granularity: np.float32
-    vx_samples: int
-    vth_samples: int
-    use_dwa: bool
-    path_scale: np.float32
-    goal_scale: np.float32
-    obstacle_scale: np.float32
-    obstacle_length: np.float32
-    centre: bool
-    lookahead: np.float32
-    reset_distance: np.float32
-    escape_distance: np.float32
-    escape_angle: np.float32
-    escape: np.float32
-    escape_blindly: bool
-    y_vels: Floats
-    min_x: np.float32
-    max_x: np.float32
-    min_theta: np.float32
-    max_theta: np.float32
-    acc_x: np.float32
-    acc_y: np.float32
-    acc_theta: np.float32
-    xy_tolerance: np.float32
-    yaw_tolerance: np.float32
-    latch: bool
-    trans_stopped: np.float32
-    theta_stopped: np.float32
-    prune: bool
-
-
 class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
@@ -115,7 +79,7 @@ class Scratch(NamedTuple):
 def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
     """Write the poses of one sample, starting at the present one; return their number."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
-    steps = np.int64(max(speed * time / p.granularity, abs(sample[2]) / p.angular_granularity) + HALF)
+    steps = np.int64(max(speed * time / p.sim_granularity, abs(sample[2]) / p.angular_sim_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
     write_poses(x, y, heading, now, sample, acceleration, time / np.float32(count), count, points)
     return count
@@ -170,7 +134,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
     u, v = x - origin_x, y - origin_y
     column, row = cell_of(u, v, inverse, cost)
     stride = cost.shape[1] + 2
-    if p.prune:
+    if p.prune_plan:
         progress[0], progress[1] = pruned(path, points, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
     wanted = clear(cost, column, row, reach, scratch.goal)
@@ -206,9 +170,9 @@ def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, r
     samples, scores = scratch.samples, scratch.scores
     count = np.int64(0)
     for i in range(p.vx_samples):
-        for j in range(p.vth_samples):
+        for j in range(p.vtheta_samples):
             samples[count, 0], samples[count, 1] = _even(slowest, fastest, p.vx_samples, i), ZERO
-            samples[count, 2] = ZERO if j == 0 else _even(rightmost, leftmost, p.vth_samples, j - 1)
+            samples[count, 2] = ZERO if j == 0 else _even(rightmost, leftmost, p.vtheta_samples, j - 1)
             count += 1
     for side in range(2 if scene.max_y[n] >= ASIDE else 0):
         samples[count, 0], samples[count, 1], samples[count, 2] = ASIDE, ASIDE if side == 0 else -ASIDE, ZERO
@@ -235,17 +199,17 @@ def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, r
 def _nose(p, scene, n, points, count):
     """Return column and row of the nose at the end of a roll-out of ``count`` poses; column -1 outside the window."""
     x, y, sine, cosine = points[count - 1, 0], points[count - 1, 1], points[count - 1, 2], points[count - 1, 3]
-    return cell_of(x + p.lookahead * cosine, y + p.lookahead * sine, scene.inverse, scene.cost[n])
+    return cell_of(x + p.heading_lookahead * cosine, y + p.heading_lookahead * sine, scene.inverse, scene.cost[n])
 
 
 @spliced
 def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
     """Try to turn in place, towards the side where the nose is nearest to the local goal; return the best so far and its score."""
-    step = (leftmost - rightmost) / np.float32(p.vth_samples - 1)
-    slowest = min(p.min_theta, max_theta)
+    step = (leftmost - rightmost) / np.float32(p.vtheta_samples - 1)
+    slowest = min(p.min_vel_theta, max_theta)
     nearest = _FAR
-    for j in range(p.vth_samples):
-        asked = _even(rightmost, leftmost, p.vth_samples, j)
+    for j in range(p.vtheta_samples):
+        asked = _even(rightmost, leftmost, p.vtheta_samples, j)
         if abs(asked) <= step or only[1 if asked < ZERO else 0]:
             continue
         sample = (ZERO, ZERO, max(asked, slowest) if asked > ZERO else min(asked, -slowest))
@@ -309,8 +273,8 @@ def forget(recall, n, pose, reset_distance):
 @hidden
 def _ends_escape(p, recall, n, pose):
     """Allow forward curves again once the robot has backed up far enough, or turned."""
-    dx, dy = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1]
-    if dx * dx + dy * dy > p.escape_distance * p.escape_distance or abs(wrap(pose[2] - recall.escape[n, 2])) > p.escape_angle:
+    dx, dy, turned = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1], abs(wrap(pose[2] - recall.escape[n, 2]))
+    if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist or turned > p.escape_reset_theta:
         recall.escaping[n] = False
 
 
@@ -332,9 +296,9 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     """Return the twist of the best sample, zero without a path or valid sample, and the reason if it is no curve or turn."""
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
-    reached = p.period if p.use_dwa else time
-    swiftest = max(high_x, -p.escape, abs(now[0]), math.sqrt(now[0] * now[0] + now[1] * now[1]), scene.max_y[n])
-    reach = np.int32(np.ceil((swiftest * time + p.lookahead) * scene.inverse)) + 1
+    reached = p.period if p.dwa else time
+    swiftest = max(high_x, -p.escape_vel, abs(now[0]), math.sqrt(now[0] * now[0] + now[1] * now[1]), scene.max_y[n])
+    reach = np.int32(np.ceil((swiftest * time + p.heading_lookahead) * scene.inverse)) + 1
     found, away = _prepare(p, scene, n, recall.progress[n], scratch, reach)
     if not found:
         return still, NO_PATH
@@ -342,7 +306,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     slowest = max(low_x, now[0] - acceleration[0] * reached)
     leftmost = min(max_theta, now[2] + acceleration[2] * reached)
     rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
-    scale = p.obstacle_scale * (fastest * time / p.obstacle_length if p.obstacle_length > ZERO else ONE)
+    scale = p.occdist_scale * (fastest * time / p.occdist_length if p.occdist_length > ZERO else ONE)
     best, chosen = _HIT, still
     # During an escape only turns, sideways motion and backing up are tried, until the robot has moved far enough.
     if not recall.escaping[n]:
@@ -355,14 +319,14 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     if best < ZERO:
         chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
     if best >= ZERO:
-        remember(recall, n, pose, chosen, p.reset_distance)
+        remember(recall, n, pose, chosen, p.oscillation_reset_dist)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
     # No sample is left: back up, if this is allowed or frees the robot.
-    back = (max(p.escape, scene.min_x[n]), ZERO, ZERO)
+    back = (max(p.escape_vel, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _with_obstacles(p, scene, n, scratch, score, count, scale)
-    forget(recall, n, pose, p.reset_distance)
+    forget(recall, n, pose, p.oscillation_reset_dist)
     may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
     if not recall.escaping[n] and may:
         recall.escape[n, 0], recall.escape[n, 1], recall.escape[n, 2] = pose[0], pose[1], pose[2]
@@ -378,7 +342,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
+        p: `agora.planners.local.trajectory_rollout._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
@@ -399,12 +363,12 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         reasons[n] = BLOCKED
         if column < 0 or scene.cost[n, row, column] == _UNKNOWN:
             continue
-        low_x, high_x = max(p.min_x, scene.min_x[n]), min(p.max_x, scene.max_x[n])
-        low_x, max_theta = min(low_x, high_x), min(p.max_theta, scene.max_theta[n])
-        acceleration = (min(p.acc_x, scene.acc_x[n]), min(p.acc_y, scene.acc_y[n]), min(p.acc_theta, scene.acc_theta[n]))
+        low_x, high_x = max(p.min_vel_x, scene.min_x[n]), min(p.max_vel_x, scene.max_x[n])
+        low_x, max_theta = min(low_x, high_x), min(p.max_vel_theta, scene.max_theta[n])
+        acceleration = min(p.acc_lim_x, scene.acc_x[n]), min(p.acc_lim_y, scene.acc_y[n]), min(p.acc_lim_theta, scene.acc_theta[n])
         dx, dy = scene.goal[n, 0] - pose[0], scene.goal[n, 1] - pose[1]
-        if latch[0] or dx * dx + dy * dy <= p.xy_tolerance * p.xy_tolerance:
-            latch[0] = p.latch
+        if latch[0] or dx * dx + dy * dy <= p.xy_goal_tolerance * p.xy_goal_tolerance:
+            latch[0] = p.latch_xy_goal_tolerance
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
             x, y = pose[0] - scene.origin[n, 0], pose[1] - scene.origin[n, 1]

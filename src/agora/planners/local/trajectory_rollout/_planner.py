@@ -39,10 +39,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.inflation import FREE
@@ -51,7 +52,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import horizon, scene_of
-from agora.planners.local.trajectory_rollout._plan import ASIDE, Parameters, Recall, Scratch, plan
+from agora.planners.local.trajectory_rollout._plan import ASIDE, Recall, Scratch, plan
 from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
@@ -212,9 +213,9 @@ class TrajectoryRollout:
             for n in range(rows):
                 own_ones = shared._replace(
                     vx_samples=int(s["vx_samples"][n]),
-                    vth_samples=int(s["vtheta_samples"][n]),
-                    max_x=np.float32(s["max_vel_x"][n]),
-                    max_theta=np.float32(s["max_vel_theta"][n]),
+                    vtheta_samples=int(s["vtheta_samples"][n]),
+                    max_vel_x=np.float32(s["max_vel_x"][n]),
+                    max_vel_theta=np.float32(s["max_vel_theta"][n]),
                     path_scale=np.float32(cell * s["path_distance_bias"][n]),
                     goal_scale=np.float32(cell * s["goal_distance_bias"][n]),
                 )
@@ -226,28 +227,20 @@ class TrajectoryRollout:
         speed = np.minimum(o.limits.max_vx, own(self.max_vel_x))
         return horizon(self.sim_time, speed, self.window, self.heading_lookahead)
 
-    def _parameters(self, o: Observation) -> Parameters:
+    def _parameters(self, o: Observation) -> Any:
         """Return the kernel's parameters."""
         assert o.costmap is not None
         cell = o.costmap.resolution if self.meter_scoring else 1.0
-        f = np.float32
-        return Parameters(
-            *(f(o.dt), f(self.sim_granularity), f(self.angular_sim_granularity)),
-            *(self.vx_samples, self.vtheta_samples, self.dwa),
-            *(f(cell * self.path_distance_bias), f(cell * self.goal_distance_bias)),
-            *(f(self.occdist_scale), f(self.occdist_length)),
-            self.occdist_at == "centre",
-            f(self.heading_lookahead),
-            *(f(self.oscillation_reset_dist), f(self.escape_reset_dist), f(self.escape_reset_theta), f(self.escape_vel)),
-            self.escape_blindly,
-            np.array(self.y_vels, np.float32),
-            *(f(self.min_vel_x), own(self.max_vel_x), f(self.min_in_place_vel_theta), own(self.max_vel_theta)),
-            *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
-            *(f(self.xy_goal_tolerance), f(self.yaw_goal_tolerance)),
-            latch=self.latch_xy_goal_tolerance,
-            trans_stopped=f(0.01),
-            theta_stopped=f(0.01),
-            prune=self.prune_plan,
+        return Parameters.of(
+            self,
+            period=o.dt,
+            path_scale=cell * self.path_distance_bias,
+            goal_scale=cell * self.goal_distance_bias,
+            centre=self.occdist_at == "centre",
+            y_vels=np.array(self.y_vels, np.float32),
+            min_vel_theta=self.min_in_place_vel_theta,
+            trans_stopped_vel=0.01,
+            theta_stopped_vel=0.01,
         )
 
     def _scratch(self, o: Observation) -> Scratch:
@@ -269,6 +262,16 @@ class TrajectoryRollout:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
+
+
+Parameters = kernel_record(
+    "Parameters",
+    TrajectoryRollout,
+    limits=("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta"),
+    computed=("period", "path_scale", "goal_scale", "min_vel_theta", "trans_stopped_vel", "theta_stopped_vel"),
+    others=("centre", "y_vels"),
+)
+"""Limits are those of the planner alone. The last three computed values are those that `stop_and_turn` reads."""
 
 
 def _recalled(memory: Memory, count: int) -> Recall:
