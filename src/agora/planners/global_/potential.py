@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.heap import pop_bottom_up, push
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles, Floats
 from agora.costmap.inflation import LETHAL
@@ -92,34 +93,6 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
             return
 
 
-@hidden
-def _sink(keys, cells, count):
-    """Remove the cell with the lowest key from a heap: the hole moves down to a leaf, then the last entry moves up (libstdc++)."""
-    cell, key, last = cells[0], keys[count - 1], cells[count - 1]
-    count -= 1
-    hole = 0
-    while 2 * hole + 2 < count:
-        child = 2 * hole + 2
-        if keys[child] > keys[child - 1]:
-            child -= 1
-        keys[hole], cells[hole] = keys[child], cells[child]
-        hole = child
-    if 2 * hole + 2 == count:
-        keys[hole], cells[hole] = keys[count - 1], cells[count - 1]
-        hole = count - 1
-    _rise(keys, cells, hole, key, last)
-    return cell
-
-
-@hidden
-def _rise(keys, cells, hole, key, cell):
-    """Add a cell to a heap whose place ``hole`` is free."""
-    while hole > 0 and keys[(hole - 1) >> 1] > key:
-        keys[hole], cells[hole] = keys[(hole - 1) >> 1], cells[(hole - 1) >> 1]
-        hole = (hole - 1) >> 1
-    keys[hole], cells[hole] = key, cell
-
-
 @lean_kernel
 def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
     """Run `_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
@@ -128,7 +101,8 @@ def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
     keys[0], cells[0] = _ZERO, start
     count = 1
     while count > 0:
-        cell = np.int64(_sink(keys, cells, count))
+        _, first = pop_bottom_up(keys, cells, count)
+        cell = np.int64(first)
         count -= 1
         if cell == goal:
             return
@@ -140,7 +114,7 @@ def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
             risen = _risen(*_around(nodes, n, columns), price, quadratic) if quadratic else nodes[cell, POTENTIAL] + price
             nodes[n, POTENTIAL] = risen
             far = abs(goal_row - n // columns) + abs(goal_column - n % columns)
-            _rise(keys, cells, count, risen + np.float32(far) * neutral, n)
+            push(keys, cells, count, risen + np.float32(far) * neutral, n)
             count += 1
 
 

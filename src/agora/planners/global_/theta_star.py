@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agora.core.heap import move_up, pop_item
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, TWO, ZERO
 from agora.core.state import Array, Doubles, Floats
@@ -35,36 +36,6 @@ _TIE = np.float32(1.00001)  # excess cost that a path by the parent's parent may
 GAP, COST = 0, 1
 LENGTH, KEY = 0, 1
 PARENT, SLOT, CELL = 0, 1, 2
-
-
-@hidden
-def _put(costs, links, cell, slot):
-    """Move a cell up from a slot of the queue, a heap, to its place."""
-    key = costs[cell, KEY]
-    while slot > 0:
-        above = links[(slot - 1) >> 1, CELL]
-        if costs[above, KEY] <= key:
-            break
-        links[slot, CELL], links[above, SLOT] = above, slot
-        slot = (slot - 1) >> 1
-    links[slot, CELL], links[cell, SLOT] = cell, slot
-
-
-@hidden
-def _take(costs, links, count):
-    """Remove the cell with the lowest key from the queue of ``count`` cells."""
-    first, last = links[0, CELL], links[count - 1, CELL]
-    slot, half = 0, (count - 1) >> 1
-    while slot < half:
-        child = 2 * slot + 1
-        if child + 1 < count - 1 and costs[links[child + 1, CELL], KEY] < costs[links[child, CELL], KEY]:
-            child += 1
-        if costs[links[child, CELL], KEY] >= costs[last, KEY]:
-            break
-        links[slot, CELL], links[links[child, CELL], SLOT] = links[child, CELL], slot
-        slot = child
-    links[slot, CELL], links[last, SLOT] = last, slot
-    return first
 
 
 @hidden
@@ -108,15 +79,17 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
         least: clearance that must be exceeded, m.
         clear: clearance of a cell that guarantees ``least`` near its centre, m.
         costs: (cells, 2) LENGTH of the path to a cell, initially infinite; KEY, which adds the distance to the goal.
-        links: (cells, 3) PARENT; SLOT in the queue, initially -1, -2 for a cell that has left it; CELL in the slot.
+        links: (cells, 3) PARENT; SLOT in the queue, a heap, initially -1, -2 for a cell that has left it; CELL in the
+            slot.
     """
     rows, columns = field.shape[0], field.shape[1]
     costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
     links[first, PARENT] = first
-    _put(costs, links, first, 0)
+    keys, slots, cells = costs[:, KEY], links[:, SLOT], links[:, CELL]
+    move_up(keys, cells, slots, first, 0)
     count = 1
     while count > 0:
-        cell = _take(costs, links, count)
+        cell = pop_item(keys, cells, slots, count)
         count -= 1
         links[cell, SLOT] = -2
         if cell == last:
@@ -150,7 +123,7 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                 if slot < 0:
                     slot = count
                     count += 1
-                _put(costs, links, other, slot)
+                move_up(keys, cells, slots, other, slot)
     return False
 
 

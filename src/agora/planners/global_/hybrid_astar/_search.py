@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.heap import pop, push
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles
 from agora.planners.global_._curves import advance, cheapest, copy
@@ -67,40 +68,6 @@ class Tree(NamedTuple):
 
 
 @hidden
-def _push(tree, size, total, state):
-    """Push a state onto the heap."""
-    i = size
-    while i > 0:
-        above = (i - 1) >> 1
-        if tree.queue[above] <= total:
-            break
-        tree.queue[i], tree.queued[i] = tree.queue[above], tree.queued[above]
-        i = above
-    tree.queue[i], tree.queued[i] = total, state
-
-
-@hidden
-def _pop(tree, size):
-    """Remove and return the cheapest state of the heap."""
-    total, state = tree.queue[0], tree.queued[0]
-    size -= 1
-    last, number = tree.queue[size], tree.queued[size]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size:
-            break
-        if below + 1 < size and tree.queue[below + 1] < tree.queue[below]:
-            below += 1
-        if last <= tree.queue[below]:
-            break
-        tree.queue[i], tree.queued[i] = tree.queue[below], tree.queued[below]
-        i = below
-    tree.queue[i], tree.queued[i] = last, number
-    return total, state
-
-
-@hidden
 def _slot(tree, key):
     """Return the slot of a cell, or the free one for it."""
     mask = len(tree.slots) - 1
@@ -140,7 +107,7 @@ def _plant(ground, togo, side, start, goal, near, roots, tree):
         tree.place[count, 0], tree.place[count, 1] = start[0], start[1]
         tree.cost[count], tree.heading[count], tree.parent[count], tree.move[count] = 0.0, k, count, -1
         tree.total[count], tree.status[count] = _to_go(togo, side, half, start, near, goal, start[0], start[1]), _OPEN
-        _push(tree, count, tree.total[count], count)
+        push(tree.queue, tree.queued, count, tree.total[count], count)
         count += 1
     return count, deepest
 
@@ -178,7 +145,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     size, done = count, 0
     best, end = np.inf, -1
     while size > 0 and done < expansions:
-        total, now = _pop(tree, size)
+        total, now = pop(tree.queue, tree.queued, size)
         size -= 1
         # No waiting state promises a lower cost than the best complete path.
         if total >= best:
@@ -204,7 +171,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             tree.status[now] = _GUIDED
             if goal[2] == goal[2] and tree.cost[now] + weight * left > total:
                 tree.total[now] = tree.cost[now] + weight * left
-                _push(tree, size, tree.total[now], now)
+                push(tree.queue, tree.queued, size, tree.total[now], now)
                 size += 1
                 continue
         tree.status[now] = _CLOSED
@@ -240,7 +207,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             tree.place[state, 0], tree.place[state, 1], tree.heading[state] = px, py, k
             tree.cost[state], tree.parent[state], tree.move[state] = cost, now, move
             tree.total[state], tree.status[state] = max(cost + weight * around, total), _OPEN
-            _push(tree, size, tree.total[state], state)
+            push(tree.queue, tree.queued, size, tree.total[state], state)
             size += 1
     counts[0], counts[1] = done, count
     return end
