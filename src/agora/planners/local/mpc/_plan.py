@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.state import Array
-from agora.planners.local.mpc._scene import SPACING, Body, Things, gap, wrapped
+from agora.planners.local.mpc._scene import SPACING, Body, Things, gap
 
 _TINY = 1e-9
 _ROOM = 0.05  # m
@@ -95,7 +96,7 @@ def standing(steps: int, dt: float) -> Plan:
 
 def nearest_turn(plan: Plan) -> Plan:
     """Return the same plan with its first heading within half a turn of 0."""
-    shift = plan.poses[0, 2] - wrapped(plan.poses[0, 2])
+    shift = plan.poses[0, 2] - wrap_below_pi(plan.poses[0, 2])
     return plan._replace(poses=plan.poses - (0.0, 0.0, shift))
 
 

@@ -53,6 +53,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.recording import Reason
 from agora.core.state import Array
 from agora.costmap.window import Window
@@ -64,7 +65,7 @@ from agora.planners.local.mpc._checks import is_free, kept
 from agora.planners.local.mpc._plan import Plan, bent, clear, laid, nearest_turn, standing, via_points
 from agora.planners.local.mpc._problem import Bounds, Form, problem
 from agora.planners.local.mpc._robot import Robot, bodies_of, braked, within
-from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, local_path, moving, on_wall, turned, walls, wrapped
+from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, local_path, moving, on_wall, turned, walls
 from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
@@ -269,7 +270,7 @@ class Mpc:
         """Return whether the robot has reached its goal."""
         near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
         off = o.goal[row].astype(np.float64) - o.pose[row]
-        return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= self._tolerance(o, row)
+        return math.hypot(off[0], off[1]) < near and abs(wrap_below_pi(off[2])) <= self._tolerance(o, row)
 
     def _tolerance(self, o: Observation, row: int) -> float:
         """Return the allowed deviation from the goal's heading; pi if the task has no goal heading."""
@@ -332,7 +333,7 @@ class Mpc:
             route, ends = route[:count], False
         if ends and self._tolerance(o, row) < math.pi:
             direction = float(o.goal[row, 2]) - robot.pose[2]
-        goal = np.array([*route[-1], wrapped(direction)])
+        goal = np.array([*route[-1], wrap_below_pi(direction)])
 
         old = self._old(o, robot, recall, row, goal)
         recall["goal"][row] = in_map(goal, robot.pose)
@@ -355,7 +356,7 @@ class Mpc:
         """Return the rest of the previous plan, unless the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
         before = turned(recall["goal"][row], robot.pose)
-        jump, turn = math.hypot(*(goal - before)[:2]), abs(wrapped(goal[2] - before[2]))
+        jump, turn = math.hypot(*(goal - before)[:2]), abs(wrap_below_pi(goal[2] - before[2]))
         if n == 0 or jump > self.force_reinit_new_goal_dist or turn > self.force_reinit_new_goal_angular:
             return None
         whole = Plan(turned(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
@@ -386,7 +387,7 @@ class Mpc:
     def _converged(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """Return the best plan around a guess, and its cost; infinite if the solver finds none."""
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
-        goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
+        goal = np.array([goal[0], goal[1], end + wrap_below_pi(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
             before = guess
             guess = guess.adapted(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess

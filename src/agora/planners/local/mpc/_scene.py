@@ -98,11 +98,6 @@ def in_map(poses: Array, pose: Array) -> Array:
     return np.stack((pose[0] + c * x - s * y, pose[1] + s * x + c * y, poses[..., 2] + pose[2]), -1)
 
 
-def wrapped(angle: float) -> float:
-    """Return an angle in [-pi, pi)."""
-    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
-
-
 def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, Array, bool, float]:
     """Return the part of a path to plan for.
 

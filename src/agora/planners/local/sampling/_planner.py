@@ -42,6 +42,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats, frozen
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
@@ -86,7 +87,7 @@ class Best(NamedTuple):
     def ends(self, pose: Floats) -> Doubles:
         """Return the end poses (R, 3) of robots that drive along them from the poses (R, 3)."""
         made = end_of(self.x, self.y)
-        heading = np.remainder(pose[:, 2] + made[:, 2] + math.pi, math.tau) - math.pi
+        heading = wrap_below_pi(pose[:, 2] + made[:, 2])
         return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
 
     def ways(self, pose: Floats, count: int) -> Doubles:
