@@ -22,7 +22,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.engine.standing import Standing
 from agora.errors import InputError
-from agora.planners.adapters import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
+from agora.planners.adapters import ASKED_AGAIN, Unmade, declaration_of, notes_of, record_contact
 from agora.planners.memory import reset
 from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING
@@ -279,7 +279,7 @@ class Episodes:
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
         self._memory = answer.memory
-        note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
+        record_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
         self._standing.note(answer, active)
         self.batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)

@@ -21,7 +21,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.engine.standing import Standing
 from agora.episode import Batch, Conditions
-from agora.planners.adapters import note_contact
+from agora.planners.adapters import record_contact
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora.world.records import RUNNING
@@ -79,7 +79,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         answer, failed = batch.observers.ask(part, batch.observers.observe(), memory, active)
         memory = answer.memory
         if status.clock.step[0] == 0:
-            note_contact(answer, touching(batch.world, 0))
+            record_contact(answer, touching(batch.world, 0))
         standing.note(answer, active)
         notes = msg.Notes()
         add_notes(notes, names, answer.notes)

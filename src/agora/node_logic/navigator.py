@@ -35,7 +35,7 @@ from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
 from agora.node_logic.background_planning import BackgroundPlanner
 from agora.node_logic.decision import Decision, Led
-from agora.planners.adapters import declaration_of, note_contact
+from agora.planners.adapters import declaration_of, record_contact
 from agora.planners.guided import GuidedPlanner
 from agora.planners.memory import reset, without_seen
 from agora.robots.model import RobotModel
@@ -339,7 +339,7 @@ class Navigator:
         answer, failures = self._observers.ask(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
-        note_contact(answer, touching(self._world, 0) & (step == 0))
+        record_contact(answer, touching(self._world, 0) & (step == 0))
         self._watch.note(answer, going)
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]

@@ -29,7 +29,7 @@ def cell_of(x, y, inverse, cost):
 
 
 @hidden
-def clear(cost, column, row, reach, grid):
+def reset_grid(cost, column, row, reach, grid):
     """Reset a grid to walls and unreached cells; return the number of free cells within ``reach`` cells of (column, row).
 
     Only these cells are read later, so a wave that has reached all of them may stop.
@@ -54,15 +54,15 @@ def clear(cost, column, row, reach, grid):
 
 
 @hidden
-def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
+def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
     """Open the cells under a footprint for waves, whatever their cost; return their number within ``reach`` of (column, row).
 
     Args:
-        grid: grid as `clear` left it.
+        grid: grid as `reset_grid` left it.
         cost: (rows, columns) costs of the window.
-        reach: as in `clear`.
-        column: as in `clear`.
-        row: as in `clear`.
+        reach: as in `reset_grid`.
+        column: as in `reset_grid`.
+        row: as in `reset_grid`.
         corners_x: as in `agora.costmap.line.spans`.
         corners_y: as in `agora.costmap.line.spans`.
         x: as in `agora.costmap.line.spans`.
@@ -187,7 +187,7 @@ def _next_point(path, segment, piece, resolution):
 
 
 @hidden
-def pruned(path, count, segment, piece, x, y, resolution):
+def prune_path(path, count, segment, piece, x, y, resolution):
     """Return the start of the path without the part behind the robot: the first point within 1 m of it, else the old start."""
     s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
@@ -248,7 +248,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
 
 
 @hidden
-def extended(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
+def nose_goal(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
     """Return the local goal of the robot's nose: the path is extended by ``distance`` from its end, away from the robot."""
     dx, dy = end_x - x, end_y - y
     norm = math.sqrt(dx * dx + dy * dy)

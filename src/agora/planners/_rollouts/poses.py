@@ -95,7 +95,7 @@ def is_another(mark, path, count):
 
 
 @hidden
-def towards(target, now, most):
+def step_towards(target, now, most):
     """Return ``now`` changed by at most ``most`` towards ``target``."""
     return min(max(target, now - most), now + most)
 
@@ -121,16 +121,16 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     moving = abs(vx) > p.trans_stopped or abs(vy) > p.trans_stopped or abs(omega) > p.theta_stopped
     if moving and not latch[1]:
         return (
-            towards(ZERO, vx, acceleration[0] * p.period),
-            towards(ZERO, vy, acceleration[1] * p.period),
-            towards(ZERO, omega, acceleration[2] * p.period),
+            step_towards(ZERO, vx, acceleration[0] * p.period),
+            step_towards(ZERO, vy, acceleration[1] * p.period),
+            step_towards(ZERO, omega, acceleration[2] * p.period),
         )
     if scene.turning_radius[n] > ZERO:
         return still
     latch[1] = True
     slowest = min(p.min_theta, max_theta)
     turn = min(max_theta, max(slowest, abs(left)))
-    turn = towards(turn, abs(omega), acceleration[2] * p.period)
+    turn = step_towards(turn, abs(omega), acceleration[2] * p.period)
     turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
     return ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left)
 
@@ -142,9 +142,9 @@ def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
     for i in range(count):
         sine, cosine = sincos(heading)
         points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
-        vx = towards(target[0], vx, acceleration[0] * dt)
-        vy = towards(target[1], vy, acceleration[1] * dt)
-        omega = towards(target[2], omega, acceleration[2] * dt)
+        vx = step_towards(target[0], vx, acceleration[0] * dt)
+        vy = step_towards(target[1], vy, acceleration[1] * dt)
+        omega = step_towards(target[2], omega, acceleration[2] * dt)
         x += (vx * cosine - vy * sine) * dt
         y += (vx * sine + vy * cosine) * dt
         heading += omega * dt
@@ -176,7 +176,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 
 @hidden
-def why_none(scene, n):
+def reason_without_samples(scene, n):
     """Return the reason why no sample is left: the footprint meets an obstacle at its present pose, or in every motion."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])

@@ -39,7 +39,7 @@ PARENT, SLOT, CELL = 0, 1, 2
 
 
 @hidden
-def _interpolated(field, x, y):
+def _interpolate_clearance(field, x, y):
     """Return the interpolated clearance between four cells."""
     column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
     a, b = x - np.float32(column), y - np.float32(row)
@@ -49,7 +49,7 @@ def _interpolated(field, x, y):
 
 
 @hidden
-def _line(field, x0, y0, x1, y1, least, clear, most):
+def _line_cost(field, x0, y0, x1, y1, least, clear, most):
     """Return the cost of a line in cells; infinite if the clearance is not above ``least`` m, or the cost exceeds ``most``."""
     dx, dy = x1 - x0, y1 - y0
     count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
@@ -62,13 +62,13 @@ def _line(field, x0, y0, x1, y1, least, clear, most):
         y = min(max(y0 + (np.float32(i) + HALF) * dy, ZERO), north)
         row, column = np.int64(y + _NEAREST), np.int64(x + _NEAREST)
         total += field[row, column, COST]
-        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolated(field, x, y) > least):
+        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolate_clearance(field, x, y) > least):
             return _INFINITE
     return total * long
 
 
 @lean_kernel
-def _any_angle(field, ends, first, last, least, clear, costs, links):
+def _search(field, ends, first, last, least, clear, costs, links):
     """Search from the first cell to the last; return whether there is a path, whose parents are in ``links``.
 
     Args:
@@ -105,14 +105,14 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                     continue
                 u, v = _vertex(other, columns, ends, first, last)
                 best, source = costs[other, LENGTH], -1
-                through = costs[cell, LENGTH] + _line(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
+                through = costs[cell, LENGTH] + _line_cost(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
                 if through < best:
                     best, source = through, cell
                 limit = best * _TIE if source == cell else best
                 # Connect the neighbour to the parent of this cell. The straight distance is a
                 # bound that saves most line tests.
                 if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
-                    through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
+                    through = costs[parent, LENGTH] + _line_cost(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
                     if through < limit:
                         best, source = through, parent
                 if source < 0:
@@ -201,7 +201,7 @@ def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, ce
     reach = np.float32(least), np.float32(least + cell)
     size = field.shape[0] * field.shape[1]
     costs, links = np.full((size, 2), np.inf, np.float32), np.full((size, 3), -1, np.int32)
-    if not _any_angle(field, ends.astype(np.float32), first, last, *reach, costs, links):
+    if not _search(field, ends.astype(np.float32), first, last, *reach, costs, links):
         return None
     turns, cell = [], int(links[last, PARENT])
     while cell != first:

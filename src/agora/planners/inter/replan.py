@@ -124,7 +124,7 @@ class Replan:
         ahead = along[near : max(int(np.searchsorted(walked, walked[near] + self.lookahead + _MORE)), near + last + 1)]
         corner = shown.origin[row].astype(np.float64) + 0.5 * shown.resolution
         start, ends = ((place - corner) / shown.resolution for place in (here, ahead))
-        cost, shift = _about(shown.cost[row], np.vstack((start, ends)))
+        cost, shift = _crop_costmap(shown.cost[row], np.vstack((start, ends)))
         clearance = np.where(cost >= LETHAL, _OBSTACLE, np.where(cost >= INSCRIBED, _NEAR, _OPEN)).astype(np.float32)
         place, points = self._way(clearance, cost, start + shift, ends + shift, last)
         if points is None:
@@ -147,7 +147,7 @@ class Replan:
             points = self._search.cells(clearance, 1.0, np.stack((start, ends[place])), _LEAST, cost)
             if points is not None:
                 return place, points
-            good &= _reached(clearance, start)[row, column]
+            good &= _reachable_cells(clearance, start)[row, column]
         return 0, None
 
 
@@ -201,7 +201,7 @@ def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
     cost[above : above + high, beside : beside + wide] = costmap.cost[row]
 
 
-def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
+def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     """Return the part of a costmap that contains all costs and the places (K, 2) in its cells, with a free border of one cell.
 
     Returns:
@@ -218,7 +218,7 @@ def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     return part, np.array([-left, -lower], np.float64)
 
 
-def _reached(clearance: Floats, start: Doubles) -> Bools:
+def _reachable_cells(clearance: Floats, start: Doubles) -> Bools:
     """Return the open cells that can be reached from a place (2,), or from the open cell nearest to it."""
     part, _ = label(clearance == _OPEN)
     row, column = np.nonzero(part)

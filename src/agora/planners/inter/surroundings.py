@@ -94,19 +94,19 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
     return out
 
 
-def room_on_way(o: Observation, direction: Floats, reach: Floats) -> Floats:
+def free_distance(o: Observation, direction: Floats, reach: Floats) -> Floats:
     """Return the distance that robots (N,) can move in a direction (N,) before they touch a wall or an unknown cell, m.
 
     At most ``reach`` (N,), which is also the result without a costmap.
     """
     out = reach.astype(np.float32)
     way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)))
-    _room_on_ways(*way, window_of(o.costmap, len(out)), out, 0, len(out))
+    _write_free_distances(*way, window_of(o.costmap, len(out)), out, 0, len(out))
     return out
 
 
 @lean_kernel
-def _room_on_ways(pose, radius, direction, window, room, first, last):
+def _write_free_distances(pose, radius, direction, window, room, first, last):
     cost, origin, resolution = window
     for n in range(first, last if cost.shape[1] > 0 else first):
         sine, cosine = sincos(direction[n])
@@ -115,7 +115,7 @@ def _room_on_ways(pose, radius, direction, window, room, first, last):
 
 
 @hidden
-def _comes(dx, dy, velocity):
+def _approaches(dx, dy, velocity):
     """Return whether a person at (dx, dy) m from a place walks, and approaches the place."""
     ux, uy = velocity[0], velocity[1]
     return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
@@ -132,7 +132,7 @@ def _company(pose, position, velocity, present, kind, fov, out, first, last):
                 dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)
                 nearest = min(nearest, distance)
-                if _comes(dx, dy, velocity[n, q]):
+                if _approaches(dx, dy, velocity[n, q]):
                     comer = min(comer, distance)
                     seen = atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov
                     ahead = min(ahead, distance) if seen else ahead
@@ -151,7 +151,7 @@ def _comers(pose, position, velocity, present, expected, fov, out, first, last):
         for q in range(present.shape[1]):
             if not present[n, q]:
                 continue
-            comes = _comes(position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1], velocity[n, q])
+            comes = _approaches(position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1], velocity[n, q])
             for t in range(expected.shape[2]):
                 dx, dy = expected[n, q, t, 0] - pose[n, 0], expected[n, q, t, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)

@@ -102,15 +102,15 @@ class ValuePlanner:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames; the memory stays empty."""
-        aimed = self._aimed(observation)
+        aimed = self._observe_aim(observation)
         states = self.policy.see(aimed)
         scale = self.observe.scale(aimed.limits)
-        open_ = self._open(aimed, states, scale)
+        open_ = self._open_candidates(aimed, states, scale)
         wanted = self.network.choose(self.policy.arrays, states, open_) * scale[:, None]
         twists = velocity_to_twist(_to_map_frame(wanted, aimed), observation, self.turn_gain)
         return Answer(twists, notes={"reason": _reasons(wanted, open_)})
 
-    def _aimed(self, o: Observation) -> Observation:
+    def _observe_aim(self, o: Observation) -> Observation:
         """Return the observation with its goal replaced by the point on the path that the robot drives to."""
         if not self.follow_path or o.path is None or o.path_count is None:
             return o
@@ -121,7 +121,7 @@ class ValuePlanner:
         _aim(path, robot, window_of(seen, len(goal)), np.float32(self.lookahead), goal, 0, len(goal))
         return replace(o, goal=goal)
 
-    def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
+    def _open_candidates(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
         """Return the candidates (N, A) that hit no wall; None if walls are not seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
@@ -150,7 +150,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 
 @hidden
-def _bars(points, count, dx, dy, keep):
+def _meets_wall(points, count, dx, dy, keep):
     """Return whether a disc of radius ``keep`` that moves from (0, 0) to (dx, dy) touches a wall that it does not leave."""
     length2 = dx * dx + dy * dy
     for w in range(count):
@@ -180,7 +180,7 @@ def _aim(route, robot, window, lookahead, goal, first, last):
             leads, tx, ty, _ = point_ahead(path[n], path_count[n], x, y, lookahead * np.float32(quarter) / np.float32(_QUARTERS))
             if not leads:
                 tx, ty = goal[n, 0], goal[n, 1]
-            if quarter == 1 or not _bars(points, count, tx - x, ty - y, keep):
+            if quarter == 1 or not _meets_wall(points, count, tx - x, ty - y, keep):
                 goal[n, 0], goal[n, 1] = tx, ty
                 break
 
@@ -208,4 +208,4 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
         for a in range(len(velocities)):
             along, across = velocities[a, 0] * speed[n] * horizon, velocities[a, 1] * speed[n] * horizon
             dx, dy = ex * along - ey * across, ey * along + ex * across
-            out[n, a] = not _bars(points, count, dx, dy, keep)
+            out[n, a] = not _meets_wall(points, count, dx, dy, keep)

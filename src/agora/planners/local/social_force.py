@@ -63,7 +63,7 @@ def _start(i, pose, twist, goal, path, path_count, ahead):
 
 
 @inlined
-def _capped(vx, vy, speed):
+def _cap_speed(vx, vy, speed):
     """Return the velocity, limited to ``speed``."""
     size = math.sqrt(vx * vx + vy * vy)
     scale = speed / size if size > speed else ONE
@@ -71,7 +71,7 @@ def _capped(vx, vy, speed):
 
 
 @device
-def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
+def _wall_force(n, radius, window, x, y, factor, sigma, keys, nearest, point):
     """Return libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
     cost, origin, resolution = window
     reach = radius + _LENGTHS * sigma
@@ -128,7 +128,7 @@ def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, 
         speed = top[i]
         fx, fy, rights = ZERO, ZERO, 0
         if walls:
-            fx, fy = _from_wall(i, radius[i], window, x, y, p.obstacle_factor, p.obstacle_sigma, keys, nearest, point)
+            fx, fy = _wall_force(i, radius[i], window, x, y, p.obstacle_factor, p.obstacle_sigma, keys, nearest, point)
         for j in range(present.shape[1]):
             if present[i, j]:
                 dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
@@ -144,7 +144,7 @@ def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, 
         close = p.near_radii * radius[i]
         pull = speed * (p.near_factor if gx * gx + gy * gy <= close * close else p.desired_factor)
         across = aside - p.side_damping * (ex * vy - ey * vx)
-        wx, wy = _capped(vx + p.dt * (pull * ex + fx - across * ey), vy + p.dt * (pull * ey + fy + across * ex), speed)
+        wx, wy = _cap_speed(vx + p.dt * (pull * ex + fx - across * ey), vy + p.dt * (pull * ey + fy + across * ex), speed)
         out[i, 0], out[i, 1] = HALF * (vx + wx), HALF * (vy + wy)
 
 
@@ -160,21 +160,21 @@ def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, siz
                 gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
                 ax += gx
                 ay += gy
-        out[i, 0], out[i, 1] = _capped(vx + p.dt * ax, vy + p.dt * ay, speed)
+        out[i, 0], out[i, 1] = _cap_speed(vx + p.dt * ax, vy + p.dt * ay, speed)
 
 
-def _others(observation: Observation, name: str) -> Array:
+def _concatenate_tracks(observation: Observation, name: str) -> Array:
     """Return one field of the pedestrians' and the robots' tracks, concatenated."""
     return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
 
 
-def _top(observation: Observation, speed: float | None) -> Floats:
+def _top_speeds(observation: Observation, speed: float | None) -> Floats:
     """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
     most = observation.limits.max_vx
     return frozen(most if speed is None else np.full(len(most), speed, np.float32))
 
 
-def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
+def _robot_arrays(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
     """Return the arrays of the robots themselves for the kernels; without paths if they do not follow them."""
     o = observation
     assert o.path is not None and o.path_count is not None
@@ -274,13 +274,13 @@ class SocialForce:
             obstacle_sigma=self.obstacle_sigma,
             dt=observation.dt,
         )
-        others = [_others(observation, name) for name in ("position", "velocity", "present")]
+        others = [_concatenate_tracks(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
         _socnavbench(
             in_float32(parameters),
-            _top(observation, self.max_speed),
-            *_itself(observation, self.follow_path),
+            _top_speeds(observation, self.max_speed),
+            *_robot_arrays(observation, self.follow_path),
             *others,
             window,
             wanted,
@@ -336,12 +336,12 @@ class SocialForceSimple:
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; the memory stays empty."""
         parameters = _SimpleParameters(self.relaxation, self.repulsion, 1.0 / self.length, self.path_ahead, observation.dt)
-        others = [_others(observation, name) for name in ("position", "radius", "present")]
+        others = [_concatenate_tracks(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         _crowdnav(
             in_float32(parameters),
-            _top(observation, self.speed),
-            *_itself(observation),
+            _top_speeds(observation, self.speed),
+            *_robot_arrays(observation),
             *others,
             wanted,
             0,

@@ -17,7 +17,7 @@ from agora.errors import InputError
 from agora.planners._expected import discs
 from agora.planners.local.sipp import Sipp
 from agora.planners.local.sipp._plan import Parameters, plan, scratch
-from agora.planners.local.sipp._search import INTERVALS, STEPS, earliest, intervals, ways
+from agora.planners.local.sipp._search import INTERVALS, STEPS, intervals, path_lengths, search_earliest
 from agora.predictors.constant_velocity import ConstantVelocity
 
 F = np.float32
@@ -46,9 +46,9 @@ def search(blocked, unsafe, start, target, pace=2.0 * STEP):
     counts, bounds = np.empty(cells, np.int64), np.empty((cells, INTERVALS, 2), np.int64)
     arrival, parent, done = (np.empty(cells * INTERVALS, kind) for kind in (F, np.int64, np.bool_))
     first, last = (row * columns + column for row, column in (start, target))
-    ways(blocked.ravel(), columns, last, togo, heap)
+    path_lengths(blocked.ravel(), columns, last, togo, heap)
     intervals(unsafe.ravel(), counts, bounds)
-    found, state = earliest(
+    found, state = search_earliest(
         *(blocked.ravel(), columns, first, last, togo, counts, bounds, F(STEP), F(pace), arrival, parent, done, heap)
     )
     way = [state]

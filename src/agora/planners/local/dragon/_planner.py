@@ -46,7 +46,7 @@ from agora.core.state import Floats, frozen
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
-from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, look, remember
+from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, read_beams, remember
 from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Length, Positive, TopSpeed, check_fields
 
@@ -146,7 +146,7 @@ class Dragon:
         if o.scan is None or o.scan_angles is None or o.scan_pose is None:
             raise InputError("dragon drives by the scan alone, and the robot has no lidar")
         m, f = o.limits, np.float32
-        kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
+        kept = {name: array.copy() for name, array in memory.items()} or self._empty_memory(*o.scan.shape)
         turn = (f(self.turn_gain or 0.0), f(self.turn_rate or 0.0))
         brake, dt = np.bool_(self.brake), f(o.dt)
         parameters = _Parameters(f(self.range_cap), f(self.look_distance), *turn, own(self.speed), brake, dt)
@@ -177,7 +177,7 @@ class Dragon:
         sizes = np.stack([*widths, np.full(rows, self.visited)], axis=1)
         return sizes.astype(np.float32), body.astype(np.float32), stop.astype(np.float32)
 
-    def _nothing(self, rows: int, beams: int) -> Memory:
+    def _empty_memory(self, rows: int, beams: int) -> Memory:
         """Return the memory at the start of an episode: zeros."""
         return {
             "gaps": np.zeros((rows, self.gaps, 6), np.float32),
@@ -190,7 +190,7 @@ class Dragon:
 
 
 @hidden
-def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
+def steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
     """Return the place to steer to: the target (tx, ty), or a place next to it if the cone ahead is not free.
 
     Each beam in the cone that is shorter than the cone moves the ray to the target by one beam away from its side of the ray; this
@@ -239,7 +239,7 @@ def _touches(points, count, sine, cosine, body, turn):
 
 
 @hidden
-def _room(points, count, sine, cosine, half, front):
+def _free_distance(points, count, sine, cosine, half, front):
     """Return how far the robot can drive straight before it touches something, m.
 
     Below 0 if something is inside its outline, 0 if beams have no range at all.
@@ -282,7 +282,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]
         sine, cosine = sincos(heading)
-        count = look(points, scan[n], angles, mount, farthest, poses[n, 0] - x, poses[n, 1] - y, sine, cosine)
+        count = read_beams(points, scan[n], angles, mount, farthest, poses[n, 0] - x, poses[n, 1] - y, sine, cosine)
         if count == 0:
             currents[n], reasons[n] = 0, _BLOCKED
             continue
@@ -297,7 +297,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         sensor_x = poses[n, 0] - x + cosine * mount[0] - sine * mount[1]
         sensor_y = poses[n, 1] - y + sine * mount[0] + cosine * mount[1]
         # Steer aside from obstacles in the cone, then slow down in proportion to the turn.
-        tx, ty = aside(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
+        tx, ty = steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
         sine, cosine = sincos(pose[n, 2])
         error, top = atan2(cosine * ty - sine * tx, cosine * tx + sine * ty), min(p.speed, max_vx[n])
         gain = p.turn_gain if p.turn_gain > ZERO else _GAIN * top
@@ -308,7 +308,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into anything.
         if p.brake:
             speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
-            room = _room(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
+            room = _free_distance(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
             touched, room = room < ZERO, max(room - _GAP, ZERO)
             speed = min(speed, TWO * room / (p.dt + math.sqrt(p.dt * p.dt + TWO * room / max_ax[n])))  # one period, then it brakes
             onto = turn * p.dt + HALF * turn * abs(turn) / max_alpha[n]

@@ -150,7 +150,7 @@ class Problem:
         }
         self._solver = casadi.nlpsol("mpc", "fatrop", made, options)
         self.compiled = False
-        for path in _compiled(casadi, self._solver, form) if compiled else ():
+        for path in _open_library(casadi, self._solver, form) if compiled else ():
             try:
                 self._solver, self.compiled = casadi.nlpsol("mpc", "fatrop", str(path), options), True
                 break
@@ -304,7 +304,7 @@ def folder() -> Path:
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 
-def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
+def _open_library(casadi: Any, solver: Any, form: Form) -> Any:
     """Yield the library of a problem: the stored one and, if it is invalid, a new one; nothing if that cannot be built."""
     said = repr((form, casadi.__version__, platform.machine(), _FLAGS)).encode() + Path(__file__).read_bytes()
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"

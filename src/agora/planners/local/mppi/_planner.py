@@ -168,7 +168,7 @@ class Mppi:
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
-        recall, step = self._recalled(memory, rows), self.horizon / self.time_steps
+        recall, step = self._copy_memory(memory, rows), self.horizon / self.time_steps
         seen, foreseen = discs(self.prediction.part, o, self.time_steps, step, memory.get("prediction", {}))
         if o.path.shape[1] > 0:
             known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
@@ -179,7 +179,7 @@ class Mppi:
             plan(self._parameters(o), *about, noise, near, recall, self._scratch(o), twists, reasons, 0, rows)
         return Answer(twists, {"plan": recall._asdict(), "prediction": foreseen}, {"reason": reasons})
 
-    def _recalled(self, memory: Memory, rows: int) -> Recall:
+    def _copy_memory(self, memory: Memory, rows: int) -> Recall:
         """Return a copy of the memory; zeros at the start of an episode."""
         if memory:
             return Recall(*(memory["plan"][name].copy() for name in Recall._fields))

@@ -43,7 +43,7 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners._limits import own
-from agora.planners.local.orca._disc import about_outline
+from agora.planners.local.orca._disc import with_outline_discs
 from agora.planners.local.orca._tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
@@ -183,7 +183,7 @@ class OrcaPlanner:
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        wanted, disc = np.zeros((rows, 2), np.float32), about_outline(o)
+        wanted, disc = np.zeros((rows, 2), np.float32), with_outline_discs(o)
         robot = (
             frozen(disc.pose),
             frozen(disc.twist),
@@ -195,7 +195,7 @@ class OrcaPlanner:
         pedestrians = o.pedestrians
         kept: Memory = {}
         if self.differenced and pedestrians is not None:
-            pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
+            pedestrians, kept = _difference_tracks(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         route = (frozen(path), frozen(path_count), frozen(o.pose))
         _act(parameters, robot, route, *others, window_of(o.costmap, rows), wanted, 0, rows)
@@ -217,7 +217,7 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
     return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
 
 
-def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
+def _difference_tracks(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
     """Return the tracks with velocities from their positions a period ``dt`` ago, and the new memory.
 
     ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 for a new pedestrian.
@@ -231,7 +231,7 @@ def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks
 
 
 @hidden
-def _near(keys, found, position, present, x, y, view, begin):
+def _append_near_tracks(keys, found, position, present, x, y, view, begin):
     """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; return the new number of keys."""
     for q in range(present.size):
         dx, dy = position[q, 0] - x, position[q, 1] - y
@@ -294,7 +294,7 @@ def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
 
 
 @hidden
-def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
+def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
     """Write the half-planes of the walls around one robot, as discs or by their straight edges.
 
     Returns their number, and the tracking error that the nearest wall allows.
@@ -321,7 +321,7 @@ def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_ho
 
 
 @lean_inlined
-def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
+def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
     """Return the tracking error that the others of one row allow: the gap to a pedestrian, half of that to a robot."""
     slots = pedestrians[3].shape[1]
     for n in range(kept):
@@ -362,15 +362,17 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
         else:
             tx, ty = towards(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
         none = np.int64(0)
-        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
-        found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
+        found = _append_near_tracks(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
+        found = _append_near_tracks(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
         kept = select_nearest(keys, found, nearest)
         made, own_radius, error = np.int64(0), radius[row] * factor + padding, p.tracking_error[row]
         if error > ZERO:
-            error = _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
+            error = _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
         if walls > 0:
             at = (origin[row, 0], origin[row, 1], resolution, x, y)
-            made, error = _about(lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch)
+            made, error = _write_wall_lines(
+                lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch
+            )
         if p.tracking_error[row] > ZERO:
             error = max(error, _LEAST * p.tracking_error[row])
             made = trackable_lines(lines, made, cosine, sine, error, p.turning_time, max_omega[row], max_vx[row])

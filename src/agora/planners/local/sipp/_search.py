@@ -38,7 +38,7 @@ def _key(value, state):
 
 
 @lean
-def ways(blocked, columns, target, togo, heap):
+def path_lengths(blocked, columns, target, togo, heap):
     """Write the length of the shortest path from each cell to the target, in cells; infinite if there is none.
 
     Args:
@@ -100,7 +100,7 @@ def intervals(unsafe, counts, bounds):
 
 
 @lean
-def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
+def search_earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
     """Search for the earliest arrival at the target from the start, which is safe in the first step and may be left at once.
 
     Args:
@@ -108,7 +108,7 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         columns: number of columns.
         start: number of the first cell.
         target: number of the last cell.
-        togo: (C,) length of the shortest path to the target, in cells: `ways`.
+        togo: (C,) length of the shortest path to the target, in cells: `path_lengths`.
         counts: (C,) number of safe intervals: `intervals`.
         bounds: (C, INTERVALS, 2) the intervals.
         step: length of a step, s.

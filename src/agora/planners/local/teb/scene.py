@@ -251,7 +251,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     """
     m, rows = o.limits, np.tile(np.array(teb.weights, np.float32), (len(o.pose), 1))
     column = dict(zip(TebWeights._fields, rows.T, strict=True))
-    sideways = _sideways(teb, o)
+    sideways = _sideways_speeds(teb, o)
     for axis, own_limit, limit in (
         ("x", teb.acc_lim_x, m.max_ax),
         ("y", teb.acc_lim_y, m.max_ay),
@@ -266,7 +266,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     return rows
 
 
-def _sideways(teb: Teb, o: Observation) -> Floats:
+def _sideways_speeds(teb: Teb, o: Observation) -> Floats:
     """Return the largest sideways speeds (N,), m/s."""
     usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
     most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
@@ -282,7 +282,7 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
     if teb.dt_ref is None:
-        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways(teb, o))
+        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways_speeds(teb, o))
         speed = np.maximum(speed, _TINY).astype(np.float32)
         times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
     hysteresis = times / np.float32(3.0) if teb.dt_hysteresis is None else np.full(rows, teb.dt_hysteresis, np.float32)
@@ -332,7 +332,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
         footprint_y=frozen(corners[1]),
         min_x=frozen(m.min_vx),
         max_x=frozen(m.max_vx),
-        max_y=frozen(_sideways(teb, o)),
+        max_y=frozen(_sideways_speeds(teb, o)),
         max_theta=frozen(m.max_omega),
         acc_x=frozen(m.max_ax),
         acc_y=frozen(m.max_ay),
@@ -353,7 +353,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     )
 
 
-def recalled(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
+def copy_memory(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
     """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))

@@ -178,7 +178,7 @@ class TrajectoryRollout:
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = _recalled(memory, len(o.pose))
+        recall = _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
@@ -199,7 +199,7 @@ class TrajectoryRollout:
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        rows, recall = len(o.pose), _recalled(memory, len(o.pose))
+        rows, recall = len(o.pose), _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             inscribed = disc_inside(self.window.corners(o.footprint, o.radius))
@@ -271,7 +271,7 @@ class TrajectoryRollout:
         return scratch
 
 
-def _recalled(memory: Memory, count: int) -> Recall:
+def _copy_memory(memory: Memory, count: int) -> Recall:
     """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))
