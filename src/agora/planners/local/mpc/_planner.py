@@ -61,21 +61,11 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import Discs, discs, needs_of
 from agora.planners._limits import own
-from agora.planners.local.mpc._checks import count_planned_points, is_free
+from agora.planners.local.mpc._checks import is_free, points_to_plan
 from agora.planners.local.mpc._plan import Plan, bend_route, initial_plan, is_clear, nearest_turn, standing_plan, via_points
 from agora.planners.local.mpc._problem import Bounds, Form, problem
 from agora.planners.local.mpc._robot import Robot, bodies_of, brake, clip_command
-from agora.planners.local.mpc._scene import (
-    MOMENT,
-    Things,
-    is_on_wall,
-    local_path,
-    moving_discs,
-    select_obstacles,
-    to_map_frame,
-    to_robot_frame,
-    walls,
-)
+from agora.planners.local.mpc._scene import MOMENT, Things, discs_of, local_path, obstacles_of, on_wall, to_map, to_robot, walls
 from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
@@ -273,7 +263,7 @@ class Mpc:
         if plan is not None:
             n = len(plan.commands)
             recall["grid"][row] = n, plan.dt
-            recall["poses"][row, : n + 1], recall["commands"][row, :n] = to_map_frame(plan.poses, robot.pose), plan.commands
+            recall["poses"][row, : n + 1], recall["commands"][row, :n] = to_map(plan.poses, robot.pose), plan.commands
         return command, reason
 
     def _has_arrived(self, o: Observation, row: int) -> bool:
@@ -322,22 +312,20 @@ class Mpc:
         half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
         reach = self.max_global_plan_lookahead_dist + self.cutoff_dist
         points = walls(o.costmap, row, robot.pose, reach, self.costmap_obstacles_behind_robot_dist)
-        places, radii = moving_discs(known, row, robot.pose, self.enable_dynamic_obstacles)
+        places, radii = discs_of(known, row, robot.pose, self.enable_dynamic_obstacles)
         near = np.hypot(places[..., 0], places[..., 1]).min(axis=1) < 2.0 * reach
         things = Things(points, places[near], np.concatenate((np.zeros(len(points)), radii[near])))
-        if is_on_wall(o.costmap, row, robot.pose[None], robot.outline)[0]:
+        if on_wall(o.costmap, row, robot.pose[None], robot.outline)[0]:
             return None, Reason.START_IN_CONTACT
 
-        path, mark = to_robot_frame(o.path[row, :count].astype(np.float64), robot.pose), recall["path"][row]
+        path, mark = to_robot(o.path[row, :count].astype(np.float64), robot.pose), recall["path"][row]
         if tuple(mark[:3]) != (*o.path[row, 0], count):
             mark[:] = *o.path[row, 0], count, 0
         leg, route, ends, direction = local_path(path, int(mark[3]), self.max_global_plan_lookahead_dist, _MARGIN * half)
         mark[3] = leg
         if len(route) < 2:
             return None, Reason.NO_PATH
-        count = count_planned_points(
-            o.costmap, row, robot, route, ends, things, self._desired_distances(things), not self.free_time
-        )
+        count = points_to_plan(o.costmap, row, robot, route, ends, things, self._distances(things), not self.free_time)
         if count < len(route):
             if count < 2:
                 return None, Reason.BLOCKED
@@ -348,7 +336,7 @@ class Mpc:
         goal = np.array([*route[-1], wrap_below_pi(direction)])
 
         old = self._previous_plan(o, robot, recall, row, goal)
-        recall["goal"][row] = to_map_frame(goal, robot.pose)
+        recall["goal"][row] = to_map(goal, robot.pose)
         plan, converged = self._solve(o.dt, robot, route, goal, things, old)
         checked = o.dt, self.collision_check_no_poses
         for made in (plan.skip_slow_start(_CREEPS), plan) if things.still.all() else (plan,):
@@ -359,7 +347,7 @@ class Mpc:
             return old, Reason.NONE if converged else reason
         return None, reason
 
-    def _desired_distances(self, things: Things) -> Array:
+    def _distances(self, things: Things) -> Array:
         """Return the desired distances (P + M,) to obstacles."""
         disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
@@ -367,11 +355,11 @@ class Mpc:
     def _previous_plan(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
         """Return the rest of the previous plan, unless the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
-        before = to_robot_frame(recall["goal"][row], robot.pose)
+        before = to_robot(recall["goal"][row], robot.pose)
         jump, turn = math.hypot(*(goal - before)[:2]), abs(wrap_below_pi(goal[2] - before[2]))
         if n == 0 or jump > self.force_reinit_new_goal_dist or turn > self.force_reinit_new_goal_angular:
             return None
-        whole = Plan(to_robot_frame(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
+        whole = Plan(to_robot(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
         left = max((n * dt - o.dt) / n, self.min_dt) if self.free_time else dt
         return nearest_turn(whole.resample(o.dt, n, left))
 
@@ -446,9 +434,7 @@ class Mpc:
             "body": body[:4],
         }
         reach = self.force_inclusion_dist, self.cutoff_dist, self.obstacles
-        obstacles = select_obstacles(
-            things, self._desired_distances(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time
-        )
+        obstacles = obstacles_of(things, self._distances(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
         solver = problem(form, self.iterations, self.tol)
         limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
         found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)
