@@ -12,7 +12,7 @@ from agora.benchmark.control import entrant, with_ceiling, with_control
 from agora.benchmark.request import Options, Request, check_levels
 from agora.benchmark.results.store import Keep
 from agora.config import parse_component
-from agora.engine.observers import recordable
+from agora.engine.observers import recordable_channels
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
@@ -141,7 +141,7 @@ class RequestForm:
             asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
             planners = with_ceiling(suite, planners, self.folder(suite), self.resume)
             controls = tuple(name for name in planners if name not in asked)
-        recordable(self.record)
+        recordable_channels(self.record)
         planners = planners or contestants
         planned, counts = ({stage.name: stage.count for stage in one.stages} for one in (whole, suite))
         request = Request(

@@ -134,15 +134,15 @@ class _View(World):
     def __init__(self, world: World) -> None:
         self._of = world
         self.layout, self.dt, self.slots = world.layout, world.dt, world.slots
-        self.traits = _guarded(world.traits, "speed", "group")
-        self.waypoints = _guarded(
+        self.traits = _guard_record(world.traits, "speed", "group")
+        self.waypoints = _guard_record(
             world.waypoints, *(name for name in Waypoints._fields if not name.startswith("list_") and name != "enters")
         )
         self.minds = world.minds
-        self.maps, self.replay, self.robot_traits = map(_guarded, (world.maps, world.replay, world.robot_traits))
-        self.status, self.commands = type(world.status)(*map(_guarded, world.status)), read_only(world.commands)
-        self._pedestrians: list[Pedestrians] = [_guarded(world.generation(k)[0], "heading") for k in range(2)]
-        self._robots: list[Robots] = [_guarded(world.generation(k)[1]) for k in range(2)]
+        self.maps, self.replay, self.robot_traits = map(_guard_record, (world.maps, world.replay, world.robot_traits))
+        self.status, self.commands = type(world.status)(*map(_guard_record, world.status)), read_only(world.commands)
+        self._pedestrians: list[Pedestrians] = [_guard_record(world.generation(k)[0], "heading") for k in range(2)]
+        self._robots: list[Robots] = [_guard_record(world.generation(k)[1]) for k in range(2)]
 
     @property
     def now(self) -> int:  # type: ignore[override]
@@ -155,7 +155,7 @@ class _View(World):
         return self._of.tick
 
 
-def _guarded(record: Any, *writable: str) -> Any:
+def _guard_record(record: Any, *writable: str) -> Any:
     """Return a record whose arrays are read-only, except some."""
     return type(record)(*(
         array if name in writable else read_only(array) for name, array in zip(record._fields, record, strict=True)

@@ -27,7 +27,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
-from agora.engine.rules import touching
+from agora.engine.rules import touching_robots
 from agora.engine.standing import Standing
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
@@ -299,7 +299,7 @@ class Navigator:
 
         Otherwise, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
         """
-        self._observers.see_nothing()
+        self._observers.clear_scans()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
         for _ in range(2):
             answer, _ = self._observers.ask(self._planner, self._observers.observe(), answer.memory, everybody)
@@ -324,7 +324,7 @@ class Navigator:
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
-        late = self._paths.due(np.array([step]))
+        late = self._paths.due_worlds(np.array([step]))
         away = set_down & ~self._led
         for robot in map(int, np.flatnonzero(going & (late | away))):
             (self.replan if away[robot] else self._background.request)(robot)
@@ -339,7 +339,7 @@ class Navigator:
         answer, failures = self._observers.ask(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
-        record_contact(answer, touching(self._world, 0) & (step == 0))
+        record_contact(answer, touching_robots(self._world, 0) & (step == 0))
         self._watch.note(answer, going)
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]
