@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.shared.goal import arriving, direction
+from agora.pedestrians.shared.goal import arrival_speed, direction
 from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
 from agora.ranges import Length, NotNegative, Positive, check_fields
 
@@ -23,7 +23,7 @@ _TINY = np.float32(1e-12)
 
 
 @inlined
-def push(dx, dy, reach, strength, inverse_length):
+def exponential_force(dx, dy, reach, strength, inverse_length):
     """Return A exp((reach - d) / B) along the unit vector of (dx, dy), which points away from the other disc; 0 at distance 0."""
     d = math.sqrt(dx * dx + dy * dy + _TINY)
     g = strength * exp((reach - d) * inverse_length) * (ONE / d)
@@ -52,13 +52,13 @@ def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
         for i in range(top):
             ex, ey, distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
             last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
+            speed = arrival_speed(traits.speed[w, i], distance, HALF * relaxation, *last_one)
             ax[i], ay[i] = relaxation * (speed * ex - vx[i]), relaxation * (speed * ey - vy[i])
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
             xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
             for i in range(top):
-                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, strength, inverse_length)
+                gx, gy = exponential_force(x[i] - xj, y[i] - yj, radius[i] + rj, strength, inverse_length)
                 ax[i] += gx
                 ay[i] += gy
         for i in range(top):

@@ -99,7 +99,7 @@ class Orca:
 
 
 @part
-def all_near(keys, i, x, y, active, count, view):
+def search_slots(keys, i, x, y, active, count, view):
     """Write the keys of the active slots closer than ``view`` to slot i by testing all slots; return their number."""
     found = 0
     for j in range(count):
@@ -111,7 +111,7 @@ def all_near(keys, i, x, y, active, count, view):
 
 
 @part
-def cells_near(keys, i, x, y, cells, starts, order, view, most):
+def search_cells(keys, i, x, y, cells, starts, order, view, most):
     """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; return their number.
 
     Searches a block of cells around slot i and takes the slots that are nearer than its border; the block grows until they suffice.
@@ -138,7 +138,7 @@ def cells_near(keys, i, x, y, cells, starts, order, view, most):
 
 
 @part
-def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
+def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
     """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; return the new count."""
     for r in range(robot_x.size):
         dx, dy = robot_x[r] - x, robot_y[r] - y
@@ -180,7 +180,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
 
 
 @part
-def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
+def _write_segment_lines(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
     """Write the half-planes of the segments of map m around (x, y), nearest first; return their number."""
     reach = speed / inverse + radius
     base = maps.segment_start[m]
@@ -263,18 +263,18 @@ def step(parameters, crowd, out_x, out_y, first, last):
             if walls:
                 made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * dt)
             elif segments > 0:
-                made = _segments_about(
+                made = _write_segment_lines(
                     lines, keys, nearest_walls, maps, m, x[i], y[i], vx[i], vy[i], radius, limit, inverse_obstacle
                 )
             hard = made
             found = 0
             if sees & SEES_PEDESTRIANS:
                 if by_cells:
-                    found = cells_near(keys, i, x, y, cells, starts, order, view, most)
+                    found = search_cells(keys, i, x, y, cells, starts, order, view, most)
                 else:
-                    found = all_near(keys, i, x, y, active, count, view)
+                    found = search_slots(keys, i, x, y, active, count, view)
             if sees & SEES_ROBOTS:
-                found = _robots_near(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
+                found = _append_robots(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
             kept = select_nearest(keys, found, nearest)
             for n in range(kept):
                 j = index_in(nearest[n])

@@ -24,7 +24,7 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.pedestrians.models.helbing_simple import push
+from agora.pedestrians.models.helbing_simple import exponential_force
 from agora.pedestrians.shared.goal import direction
 from agora.pedestrians.shared.moussaid import interaction
 from agora.planners._limits import own
@@ -157,7 +157,7 @@ def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, siz
         for j in range(present.shape[1]):
             if present[i, j]:
                 reach = radius[i] + sizes[i, j]
-                gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
+                gx, gy = exponential_force(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
                 ax += gx
                 ay += gy
         out[i, 0], out[i, 1] = _cap_speed(vx + p.dt * ax, vy + p.dt * ay, speed)
