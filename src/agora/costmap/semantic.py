@@ -15,7 +15,7 @@ from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
 from agora.costmap.inflation import INSCRIBED
-from agora.costmap.stamp import cells_about
+from agora.costmap.stamp import cells_around
 from agora.errors import nearest
 
 
@@ -48,7 +48,7 @@ def _semantic(parameters, position, velocity, heading, evidence, present, cost, 
                 continue
             mark = np.uint8(np.int32(most * min(max(evidence[n, q] / full, ZERO), ONE)))
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, radius, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_around(x, y, radius, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):

@@ -28,7 +28,7 @@ def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.flo
 
 
 @spliced
-def room(cells):
+def key_count(cells):
     """Return the number of keys needed for the walls in a window of ``cells`` cells per side."""
     return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
 
@@ -68,7 +68,7 @@ def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
 
 
 @hidden
-def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
+def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
     """Write the centres of the lethal cells, relative to (x, y), in arbitrary order, and return their number.
 
     Args:
@@ -89,7 +89,7 @@ def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points)
 
 @hidden
 def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the centres of the K nearest of the cells that `walls_about` finds, and return their number.
+    """Write the centres of the K nearest of the cells that `walls_around` finds, and return their number.
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.

@@ -11,7 +11,7 @@ from agora.channels.rows import flat
 from agora.channels.scan import HeldScans
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Array, Doubles, Floats, read_only
-from agora.costmap.window import corners_again
+from agora.costmap.window import repeat_corners
 from agora.interfaces import Bound, Limits, Observation, Provider, Reading, Source
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Observer:
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius
-            self._footprint[n] = corners_again(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
+            self._footprint[n] = repeat_corners(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
             for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
                 mine[n] = its[0]
         self._measured[world, robot] = np.nan

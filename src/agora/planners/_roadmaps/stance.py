@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 
 _PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
 
@@ -218,7 +218,7 @@ def bodies(
     half, inside = np.stack([radius, radius], axis=1), radius
     if corners.shape[1]:
         half = np.where(disc[:, None], half, HALF * (corners.max(axis=1) - corners.min(axis=1)))
-        inside = np.where(disc, radius, disc_inside(corners))
+        inside = np.where(disc, radius, inscribed_radius(corners))
     reach = foot_reach * half[:, 0]
     feet = np.stack([foot_x * half[:, 0], foot_y * half[:, 1]], axis=1)
     extent = np.maximum(radius, np.hypot(*feet.T) + math.sqrt(2.0) * reach)

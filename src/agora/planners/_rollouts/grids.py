@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.jit import hidden, spliced
 from agora.core.scalar import ONE, ZERO
-from agora.costmap.line import aimed, spans, stepped
+from agora.costmap.line import aim_line, step_line, write_spans
 
 WALL = np.int32(2**30)
 _FAR, _NEAR = np.int32(-1), np.int32(-2)
@@ -63,19 +63,19 @@ def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, s
         reach: as in `reset_grid`.
         column: as in `reset_grid`.
         row: as in `reset_grid`.
-        corners_x: as in `agora.costmap.line.spans`.
-        corners_y: as in `agora.costmap.line.spans`.
-        x: as in `agora.costmap.line.spans`.
-        y: as in `agora.costmap.line.spans`.
-        sine: as in `agora.costmap.line.spans`.
-        cosine: as in `agora.costmap.line.spans`.
-        inverse: as in `agora.costmap.line.spans`.
-        west: as in `agora.costmap.line.spans`.
-        east: as in `agora.costmap.line.spans`.
+        corners_x: as in `agora.costmap.line.write_spans`.
+        corners_y: as in `agora.costmap.line.write_spans`.
+        x: as in `agora.costmap.line.write_spans`.
+        y: as in `agora.costmap.line.write_spans`.
+        sine: as in `agora.costmap.line.write_spans`.
+        cosine: as in `agora.costmap.line.write_spans`.
+        inverse: as in `agora.costmap.line.write_spans`.
+        west: as in `agora.costmap.line.write_spans`.
+        east: as in `agora.costmap.line.write_spans`.
     """
     rows, columns = cost.shape
     wanted = 0
-    low, high = spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
+    low, high = write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
     for r in range(low, high + 1):
         for c in range(west[r], east[r] + 1):
             k = (r + 1) * (columns + 2) + 1 + c
@@ -127,7 +127,7 @@ def distance_at(grid, cost, column, row):
 def _line_cost(cost, column, row, to_column, to_row):
     """Return the largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
     column, row = np.int64(column), np.int64(row)
-    line = aimed(column, row, to_column, to_row)
+    line = aim_line(column, row, to_column, to_row)
     error = line[0] // 2
     worst = np.int32(0)
     for step in range(line[0] + 1):
@@ -136,7 +136,7 @@ def _line_cost(cost, column, row, to_column, to_row):
             return np.int32(-1)
         worst = max(worst, value)
         if step < line[0]:
-            column, row, error = stepped(column, row, error, line)
+            column, row, error = step_line(column, row, error, line)
     return worst
 
 

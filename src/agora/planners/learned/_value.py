@@ -14,7 +14,7 @@ from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
-from agora.costmap.walls import room, walls_about, window_of
+from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
@@ -170,12 +170,12 @@ def _aim(route, robot, window, lookahead, goal, first, last):
     path, path_count = route
     pose, radius = robot
     cost, origin, resolution = window
-    keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
+    keys = np.empty(key_count(max(cost.shape[1], cost.shape[2])), np.int64)
     points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep, x, y = radius[n] + HALF * resolution, pose[n, 0], pose[n, 1]
         seen = (cost[n], origin[n, 0], origin[n, 1], resolution, x, y)
-        count = walls_about(*seen, keep + lookahead, keys, points)
+        count = walls_around(*seen, keep + lookahead, keys, points)
         for quarter in range(_QUARTERS, 0, -1):
             leads, tx, ty, _ = point_ahead(path[n], path_count[n], x, y, lookahead * np.float32(quarter) / np.float32(_QUARTERS))
             if not leads:
@@ -193,7 +193,7 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
     """
     pose, goal, radius, speed = robot
     cost, origin, resolution = window
-    keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
+    keys = np.empty(key_count(max(cost.shape[1], cost.shape[2])), np.int64)
     points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep = radius[n] + HALF * resolution
@@ -204,7 +204,7 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
         ex, ey = gx / distance, gy / distance
         reach = keep + speed[n] * horizon
         at = (origin[n, 0], origin[n, 1], resolution, pose[n, 0], pose[n, 1])
-        count = walls_about(cost[n], *at, reach, keys, points)
+        count = walls_around(cost[n], *at, reach, keys, points)
         for a in range(len(velocities)):
             along, across = velocities[a, 0] * speed[n] * horizon, velocities[a, 1] * speed[n] * horizon
             dx, dy = ex * along - ey * across, ey * along + ex * across

@@ -21,7 +21,7 @@ import numpy as np
 from agora.core.jit import device, inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32, sincos
 from agora.core.state import Array, Floats, frozen
-from agora.costmap.walls import nearest_walls, room, window_of
+from agora.costmap.walls import key_count, nearest_walls, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.pedestrians.models.helbing_simple import exponential_force
@@ -121,7 +121,7 @@ class _SimpleParameters(NamedTuple):
 @kernel
 def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last):
     walls = p.obstacle_factor > ZERO and window[0].shape[1] > 0
-    keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
+    keys = np.empty(key_count(max(window[0].shape[1], window[0].shape[2])), np.int64)
     nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
     for i in range(first, last):
         x, y, vx, vy, ex, ey = _start(i, pose, twist, goal, path, path_count, p.path_ahead)

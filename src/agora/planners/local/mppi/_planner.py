@@ -46,7 +46,7 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Floats, frozen
 from agora.costmap.inflation import cost_of
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
@@ -191,7 +191,7 @@ class Mppi:
         cell more.
         """
         corners = self.window.corners(o.footprint, o.radius)
-        inside, w, cell = disc_inside(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
+        inside, w, cell = inscribed_radius(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
         wider = 1.0 + cell / inside
         reach = wider * np.hypot(corners[..., 0], corners[..., 1]).max(1) + cell
         costs = [cost_of(far, near, w.inflation_radius, w.cost_scaling) for far, near in zip(reach, inside, strict=True)]

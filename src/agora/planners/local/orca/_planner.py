@@ -38,7 +38,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.edges import most_edges, nearest_edges
-from agora.costmap.walls import room, walls_about, window_of
+from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
@@ -310,7 +310,7 @@ def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, 
             error = min(error, max(math.sqrt(x * x + y * y) - own_radius, ZERO))
         return _edge_lines(lines, found, order, count, vx, vy, own_radius + error, inverse), error
     keep = own_radius + CORNER * wall
-    count, nearest = walls_about(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
+    count, nearest = walls_around(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
     for k in range(count):
         nearest = k if keys[k] < keys[nearest] else nearest
     if count > 0 and error > ZERO:
@@ -345,7 +345,7 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
     inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
     cells = max(cost.shape[1], cost.shape[2])
-    walls = (most_edges(cells) if p.edges else room(cells)) if cells > 0 else 0
+    walls = (most_edges(cells) if p.edges else key_count(cells)) if cells > 0 else 0
     slots = pedestrians[3].shape[1]
     keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, walls), np.int64), np.empty(most, np.int64)
     scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))

@@ -46,7 +46,7 @@ from agora.core.angles import wrap_below_pi
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats, frozen
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
@@ -222,7 +222,7 @@ class Sampling:
         """Return the smallest distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
-        return disc_inside(self.window.corners(o.footprint, o.radius))
+        return inscribed_radius(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
         """Return all splines of a robot with these limits, m/s, rad/s and m; they are computed once for all planners."""

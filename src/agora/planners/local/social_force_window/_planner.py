@@ -49,8 +49,8 @@ import numpy as np
 
 from agora.core.recording import Reason
 from agora.core.state import Floats, frozen
-from agora.costmap.walls import room
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.walls import key_count
+from agora.costmap.window import Window, inscribed_radius
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
@@ -177,7 +177,7 @@ class SocialForceWindow:
             span = fastest * np.float32(self.sim_time * _BEYOND) if self.wp_tolerance is None else np.full(rows, self.wp_tolerance)
             fine = np.maximum(np.ceil(np.minimum(fastest, _FASTEST) * (dt / _SPACING)), 1.0).astype(np.int64)
             people = 0 if o.pedestrians is None else o.pedestrians.present.shape[1]
-            inner = disc_inside(self.window.corners(o.footprint, o.radius))
+            inner = inscribed_radius(self.window.corners(o.footprint, o.radius))
             reach = (
                 frozen(o.radius),
                 frozen(inner.astype(np.float32)),
@@ -216,7 +216,7 @@ class SocialForceWindow:
         """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         samples = (self.n_linvels + 1) * (2 * self.n_angvels + 1)
-        key = (samples, poses, max(slots, 1), room(max(o.costmap.cost.shape[1:])))
+        key = (samples, poses, max(slots, 1), key_count(max(o.costmap.cost.shape[1:])))
         if getattr(_LOCAL, "key", None) != key:
             lanes = np.empty((14, samples), np.float32)
             walls = (np.empty(key[3], np.int64), np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32))

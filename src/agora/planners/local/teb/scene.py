@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agora.core.state import Array, Bools, Floats, Ints, frozen
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 from agora.interfaces import Memory, Observation
 from agora.planners._bands.costs import STEP, WIDTH, Near, SolverMemory, TebWeights
 from agora.planners._bands.discs import BLOCK, MOMENT, MOMENTS
@@ -313,7 +313,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     outlines = teb.window.corners(o.footprint, o.radius)
     corners = np.moveaxis(outlines, 2, 0)
     times, hysteresis, hurry, checked = steps(teb, o)
-    inscribed = disc_inside(outlines)
+    inscribed = inscribed_radius(outlines)
     points, reach = points_of(teb.footprint_model, outlines, np.asarray(o.radius, np.float32))
     if teb.footprint_model == "point" and teb.min_body_dist is not None:
         reach = np.maximum(inscribed + np.float32(teb.min_body_dist - teb.min_obstacle_dist), np.float32(0.0))

@@ -46,7 +46,7 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.inflation import FREE
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
@@ -202,7 +202,7 @@ class TrajectoryRollout:
         rows, recall = len(o.pose), _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            inscribed = disc_inside(self.window.corners(o.footprint, o.radius))
+            inscribed = inscribed_radius(self.window.corners(o.footprint, o.radius))
             least = np.floor(252.0 * np.exp(self.window.cost_scaling * np.minimum(inscribed - s["inflation_radius"], 0.0)))
             cost = np.where(o.costmap.cost < least[:, None, None], np.uint8(FREE), o.costmap.cost)
             scene = scene_of(dataclasses.replace(o, costmap=dataclasses.replace(o.costmap, cost=cost)), self.window)
