@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.answers import blamed, numbers
+from agora.core.answers import blame, numbers
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import GlobalPlanner, PathRequest
 
@@ -133,7 +133,7 @@ def _ask_planner(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
         ComponentError: the planner raised, or returned something other than points (K, 2), poses (K, 3) or None.
     """
     who = f"global planner {type(planner).__name__}"
-    with blamed(who):
+    with blame(who):
         path = planner.path(request)
     if path is None:
         return None

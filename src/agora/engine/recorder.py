@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.contact import closing
+from agora.core.contact import closing_of
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
 from agora.core.state import Array, Bools
@@ -55,7 +55,7 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
                 party=int(status.events.party[w, k]),
                 x=float(status.events.x[w, k]),
                 y=float(status.events.y[w, k]),
-                closing=closing(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
+                closing=closing_of(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
             )
             yield int(w), r, contact
     status.events.count[...] = 0

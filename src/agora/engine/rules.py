@@ -10,7 +10,7 @@ from agora.core.contact import (
     NEVER,
     PART,
     disc_in_walls,
-    inside,
+    is_inside,
     point_to_polygon,
     polygon_in_walls,
     polygons_meet,
@@ -247,7 +247,7 @@ def _judge(after, maps, status, rules, w, r, bits):
         outcome = _WALL_COLLISION
     elif ends & END_ROBOT:
         outcome = _ROBOT_COLLISION
-    elif (rules.ends[0] & END_OUT_OF_MAP) and not inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
+    elif (rules.ends[0] & END_OUT_OF_MAP) and not is_inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
         outcome = _OUT_OF_MAP
     else:
         dx, dy = status.goals.x[w, r] - after.x[w, r], status.goals.y[w, r] - after.y[w, r]

@@ -93,7 +93,7 @@ class Navigator:
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
         self.needs = declaration_of(planner).channels
-        periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
+        periods, slots = conditions.periods, state.padded_slots(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)
         models = [robot.model for robot in start.robots]

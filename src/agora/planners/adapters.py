@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, Ints, read_only, told
+from agora.core.state import Array, Bools, Floats, Ints, protected_copy, read_only
 from agora.core.untrusted_calls import CallBoundary as Apart
 from agora.core.untrusted_calls import Signalled
 from agora.core.untrusted_calls import untrusted_call as stranger
@@ -70,7 +70,7 @@ def call(
         active: (N,) active rows.
         ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None for all rows at once.
     """
-    declares, observation = planner.declares, told(observation)
+    declares, observation = planner.declares, protected_copy(observation)
     lost, none = _rows_without_path(declares, observation), np.zeros(len(active), np.int8)
     with Apart():
         answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)

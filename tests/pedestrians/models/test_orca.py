@@ -66,7 +66,7 @@ class Crowd:
     def __post_init__(self) -> None:
         worlds, count = np.shape(self.position)[:2]
         self.at = np.arange(count) if self.slots is None else np.asarray(self.slots)
-        slots = self.size or state.padded(int(self.at.max(initial=0)) + 1)
+        slots = self.size or state.padded_slots(int(self.at.max(initial=0)) + 1)
         people, traits, waypoints = state.pedestrians(worlds, slots), state.traits(worlds, slots), state.waypoints(worlds, slots, 1)
         for array in (people.x, people.y, people.vx, people.vy, waypoints.x, waypoints.y):
             array[:] = 0.123  # what empty slots hold

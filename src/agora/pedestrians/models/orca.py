@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, select_nearest, sort_into_cells
 from agora.core.field import clearance_at
-from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
+from agora.core.halfplanes import disc_line, nearest_velocity, preferred_velocity, segment_lines
 from agora.core.jit import kernel, part
 from agora.core.scalar import ONE, ZERO, in_float32
 from agora.core.state import PADDING, STAY
@@ -294,5 +294,5 @@ def step(parameters, crowd, out_x, out_y, first, last):
                 made += 1
             # Slow down only before a waypoint at which the pedestrian stays.
             stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
-            tx, ty = towards(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
+            tx, ty = preferred_velocity(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
             out_x[w, i], out_y[w, i] = nearest_velocity(lines, made, hard, limit, tx, ty, spare)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from agora.core.compiling import compiling
+from agora.core.compiling import record_compiling
 from agora.core.jit import cache_root
 from agora.errors import PlannerError
 from agora.interfaces import Answer
@@ -140,7 +140,7 @@ class Child(Line):
             PlannerError: the process refuses, ends, or is too late.
         """
         running = self._connection is not None and self._process == os.getpid() and not self._fresh
-        first: AbstractContextManager[None] = nullcontext() if running else compiling()
+        first: AbstractContextManager[None] = nullcontext() if running else record_compiling()
         with first:
             answer = super().ask(question, known)
         self._fresh = False

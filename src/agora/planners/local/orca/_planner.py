@@ -31,7 +31,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
-from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
+from agora.core.halfplanes import disc_line, nearest_velocity, preferred_velocity, segment_lines, violation
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
@@ -358,9 +358,9 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
         bx, by = base[row, 0], base[row, 1]
         leads, tx, ty, _ = point_ahead(path[row], path_count[row], bx, by, p.lookahead)
         if leads:
-            tx, ty = towards(tx - bx, ty - by, speed, ZERO)
+            tx, ty = preferred_velocity(tx - bx, ty - by, speed, ZERO)
         else:
-            tx, ty = towards(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
+            tx, ty = preferred_velocity(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
         none = np.int64(0)
         found = _append_near_tracks(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
         found = _append_near_tracks(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
