@@ -367,7 +367,7 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def frozen(array: Array) -> Array:
+def freeze(array: Array) -> Array:
     """Return a read-only, contiguous view, so that the compiler sees one type from every caller."""
     return read_only(np.ascontiguousarray(array))
 

@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.jit import hidden, spliced
 from agora.core.scalar import HALF
-from agora.core.state import PADDING, Array, Floats, frozen
+from agora.core.state import PADDING, Array, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.interfaces import Costmap
 
@@ -23,8 +23,8 @@ _FAR = np.float32(3e38)
 def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.float32]:
     """Return costs, corners and resolution in the form that kernels read; without a costmap, windows without cells."""
     if costmap is None:
-        return frozen(np.zeros((rows, 0, 0), np.uint8)), frozen(np.zeros((rows, 2), np.float32)), np.float32(1.0)
-    return frozen(costmap.cost), frozen(costmap.origin), np.float32(costmap.resolution)
+        return freeze(np.zeros((rows, 0, 0), np.uint8)), freeze(np.zeros((rows, 2), np.float32)), np.float32(1.0)
+    return freeze(costmap.cost), freeze(costmap.origin), np.float32(costmap.resolution)
 
 
 @spliced

@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
-from agora.core.state import Doubles, frozen
+from agora.core.state import Doubles, freeze
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.outline import times_to_touch
@@ -179,5 +179,5 @@ def post_encroachment_time_min(recording: Recording) -> float | None:
     """The time to the nearest sample, in either order. 0 if they touched; undefined if their paths never met within 10 s."""
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
     given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
-    _reduce_encroachment(*(frozen(one) for one in given), best, 0, len(recording.time))
+    _reduce_encroachment(*(freeze(one) for one in given), best, 0, len(recording.time))
     return float(best[0]) if best[0] < _LATE else None

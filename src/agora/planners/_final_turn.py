@@ -18,7 +18,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, sincos, wrap
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.interfaces import Observation
@@ -48,7 +48,7 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
     limits = (m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius)
     given = (o.pose, o.twist, o.goal, o.goal_tolerance, o.heading_tolerance, *limits, outline)
     cost = window_of(o.costmap, len(made))
-    _turn(tuple(frozen(array) for array in given), np.float32(o.dt), cost, frozen(rows), made, turning, 0, len(made))
+    _turn(tuple(freeze(array) for array in given), np.float32(o.dt), cost, freeze(rows), made, turning, 0, len(made))
     return made, turning
 
 

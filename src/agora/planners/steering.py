@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean, lean_kernel
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.costmap.walls import window_of
 from agora.interfaces import Observation
@@ -249,10 +249,10 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     m = observation.limits
     bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_ay, m.max_omega, m.max_alpha, m.turning_radius)
     slow = np.float32(1.0 / observation.dt if gain is None else min(gain, 1.0 / observation.dt))
-    robot = (frozen(observation.pose), frozen(observation.twist), frozen(observation.radius))
-    given = (frozen(velocity), *robot, tuple(frozen(bound) for bound in bounds))
+    robot = (freeze(observation.pose), freeze(observation.twist), freeze(observation.radius))
+    given = (freeze(velocity), *robot, tuple(freeze(bound) for bound in bounds))
     window = window_of(observation.costmap, len(velocity))
-    _drive(*given, frozen(_touching_rows(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
+    _drive(*given, freeze(_touching_rows(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import Array, Floats, Ints, frozen
+from agora.core.state import Array, Floats, Ints, freeze
 from agora.costmap.window import Window
 from agora.interfaces import Observation
 from agora.planners._rollouts.grids import cell_of, footprint_cost
@@ -51,23 +51,23 @@ def scene_of(o: Observation, window: Window) -> Observed:
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
     return Observed(
-        pose=frozen(o.pose),
-        twist=frozen(o.twist),
-        goal=frozen(o.goal),
-        footprint_x=frozen(corners[0]),
-        footprint_y=frozen(corners[1]),
-        min_x=frozen(m.min_vx),
-        max_x=frozen(m.max_vx),
-        max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
-        max_theta=frozen(m.max_omega),
-        acc_x=frozen(m.max_ax),
-        acc_y=frozen(m.max_ay),
-        acc_theta=frozen(m.max_alpha),
-        turning_radius=frozen(m.turning_radius),
-        path=frozen(o.path),
-        path_count=frozen(o.path_count),
-        cost=frozen(o.costmap.cost),
-        origin=frozen(o.costmap.origin),
+        pose=freeze(o.pose),
+        twist=freeze(o.twist),
+        goal=freeze(o.goal),
+        footprint_x=freeze(corners[0]),
+        footprint_y=freeze(corners[1]),
+        min_x=freeze(m.min_vx),
+        max_x=freeze(m.max_vx),
+        max_y=freeze(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_theta=freeze(m.max_omega),
+        acc_x=freeze(m.max_ax),
+        acc_y=freeze(m.max_ay),
+        acc_theta=freeze(m.max_alpha),
+        turning_radius=freeze(m.turning_radius),
+        path=freeze(o.path),
+        path_count=freeze(o.path_count),
+        cost=freeze(o.costmap.cost),
+        origin=freeze(o.costmap.origin),
         inverse=np.float32(1.0 / o.costmap.resolution),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Bools, Floats, Ints, frozen
+from agora.core.state import Bools, Floats, Ints, freeze
 from agora.interfaces import Observation, Tracks
 
 
@@ -45,7 +45,7 @@ def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
         speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
-    people = tuple(frozen(one) for one in (tracks.position, tracks.velocity, tracks.present))
+    people = tuple(freeze(one) for one in (tracks.position, tracks.velocity, tracks.present))
     _write_group_numbers(*people, np.float32(distance), np.float32(speed), label, 0, len(label))
     return label
 
@@ -67,7 +67,7 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     given = (o.pose, o.radius, seen.position, seen.velocity, seen.radius, seen.present, label)
     arrays = (out.centre, out.velocity, out.radius, out.present, out.member)
     here = np.zeros(label.shape, np.bool_)
-    _rings(*(frozen(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
+    _rings(*(freeze(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
     return out
 
 
@@ -80,7 +80,7 @@ def centre_deviations(groups: Rings, expected: Floats, on: Floats) -> Floats:
         on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)
-    _write_deviations(frozen(groups.member), frozen(expected), frozen(on), off, 0, len(off))
+    _write_deviations(freeze(groups.member), freeze(expected), freeze(on), off, 0, len(off))
     return off
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from agora.core.jit import device, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.planners._expected import expected_ways, needs_of
 from agora.planners.inter._rings import Rings, centre_deviations, group_numbers, rings
@@ -106,7 +106,7 @@ class AroundGroups:
         led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
         count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present, off)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
-        given = (frozen(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
+        given = (freeze(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
         _bend(*given, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side, "prediction": foretold}

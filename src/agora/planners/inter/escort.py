@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, sincos
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import WALKING, company, unchanged
 from agora.ranges import Distance, Length, Number, Positive, check_fields
@@ -97,7 +97,7 @@ class Escort:
         )
         bodies = (o.pose, o.radius, o.limits.max_vx)
         _escort(
-            tuple(map(frozen, bodies)), tuple(map(frozen, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
+            tuple(map(freeze, bodies)), tuple(map(freeze, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
         )
         reason = np.where(waits, np.int8(Reason.WAITING), np.int8(Reason.NONE))
         found = replace(unchanged(o), path=path, path_count=count, goal=goal, speed=speed, danger=company(o).danger, reason=reason)
@@ -119,7 +119,7 @@ def _lidar(o: Observation) -> tuple[Any, ...]:
     """Return ranges (N, B), angles (B,), the sensor's pose (3,) and its range; no beams for a robot without a lidar."""
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
         return np.empty((len(o.pose), 0), np.float32), np.empty(0, np.float32), np.zeros(3, np.float32), np.float32(0.0)
-    return frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range)
+    return freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), np.float32(o.scan_range)
 
 
 @hidden

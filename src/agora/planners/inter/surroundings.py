@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
-from agora.core.state import TYPES, Bools, Floats, frozen
+from agora.core.state import TYPES, Bools, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.costmap.walls import window_of
 from agora.interfaces import Guidance, Observation
@@ -71,10 +71,10 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
     out = np.empty((5, rows), np.float32)
     people = (o.pose, seen.position, seen.velocity, seen.present, kind)
-    _company(*(frozen(array) for array in people), np.float32(fov), out, 0, rows)
+    _company(*(freeze(array) for array in people), np.float32(fov), out, 0, rows)
     if expected is not None:
         walkers = (o.pose, seen.position, seen.velocity, seen.present, expected)
-        _comers(*(frozen(array) for array in walkers), np.float32(fov), out, 0, rows)
+        _comers(*(freeze(array) for array in walkers), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 
@@ -88,9 +88,9 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
         return out
     seen = o.pedestrians
     assert seen is not None
-    people = (frozen(array) for array in (o.pose, seen.position, seen.radius, seen.present))
-    lidar = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range))
-    _walls(*people, *lidar, frozen(reach.astype(np.float32)), behind, out, 0, len(out))
+    people = (freeze(array) for array in (o.pose, seen.position, seen.radius, seen.present))
+    lidar = (freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), np.float32(o.scan_range))
+    _walls(*people, *lidar, freeze(reach.astype(np.float32)), behind, out, 0, len(out))
     return out
 
 
@@ -100,7 +100,7 @@ def free_distance(o: Observation, direction: Floats, reach: Floats) -> Floats:
     At most ``reach`` (N,), which is also the result without a costmap.
     """
     out = reach.astype(np.float32)
-    way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)))
+    way = (freeze(o.pose), freeze(o.radius), freeze(direction.astype(np.float32)))
     _write_free_distances(*way, window_of(o.costmap, len(out)), out, 0, len(out))
     return out
 

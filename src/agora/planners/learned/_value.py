@@ -13,7 +13,7 @@ from agora.core.jit import hidden, kernel
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.core.state import Array, Bools, Floats, frozen
+from agora.core.state import Array, Bools, Floats, freeze
 from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -115,9 +115,9 @@ class ValuePlanner:
         if not self.follow_path or o.path is None or o.path_count is None:
             return o
         goal = o.goal.copy()
-        robot = (frozen(o.pose), frozen(o.radius))
+        robot = (freeze(o.pose), freeze(o.radius))
         seen = o.costmap if self.wall_horizon > 0.0 else None
-        path = (frozen(o.path), frozen(o.path_count))
+        path = (freeze(o.path), freeze(o.path_count))
         _aim(path, robot, window_of(seen, len(goal)), np.float32(self.lookahead), goal, 0, len(goal))
         return replace(o, goal=goal)
 
@@ -127,7 +127,7 @@ class ValuePlanner:
             return None
         velocities = self.network.ahead.velocities
         out, seen = np.ones((len(states), len(velocities)), np.bool_), (o.pose, o.goal, o.radius, states[:, SPEED] * scale)
-        robot = tuple(frozen(np.ascontiguousarray(array)) for array in seen)
+        robot = tuple(freeze(np.ascontiguousarray(array)) for array in seen)
         _leave_open(velocities, robot, window_of(o.costmap, len(out)), np.float32(self.wall_horizon), out, 0, len(out))
         return out
 

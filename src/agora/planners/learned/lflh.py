@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO, F, atan2, sincos
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Answer, Memory, Observation
 from agora.planners.learned.policy import PolicyPlanner
 from agora.policies.encoding import within
@@ -65,8 +65,8 @@ class Lflh(PolicyPlanner):
         aim, out = subgoals(o, self.direction), answer.twists.copy()
         assert o.scan is not None and o.scan_angles is not None and o.scan_pose is not None
         rules = tuple(F(one) for one in (self.hard, self.resume, self.gain, self.ahead, self.margin, self.back))
-        robot = tuple(frozen(one) for one in (o.pose, aim, o.radius, o.footprint, o.limits.max_omega, o.limits.min_vx))
-        scan = tuple(frozen(one) for one in (o.scan, o.scan_angles, o.scan_pose))
+        robot = tuple(freeze(one) for one in (o.pose, aim, o.radius, o.footprint, o.limits.max_omega, o.limits.min_vx))
+        scan = tuple(freeze(one) for one in (o.scan, o.scan_angles, o.scan_pose))
         _override_twists(rules, robot, scan, turning, out, 0, count)
         return replace(answer, twists=within(out, o.limits), memory={**answer.memory, "turning": turning})
 

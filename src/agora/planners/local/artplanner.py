@@ -36,7 +36,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, HALF_PI, ONE, PI, ZERO, atan2, sincos, wrap
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
@@ -148,7 +148,7 @@ class ArtPlanner:
         bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.turning_radius)
         gains = (np.float32(self.position_gain), np.float32(self.heading_gain), np.float32(self.near))
         plans = (now["poses"], now["count"], now["at"])
-        _follow(gains, frozen(o.pose), tuple(frozen(bound) for bound in bounds), plans, twists, 0, rows)
+        _follow(gains, freeze(o.pose), tuple(freeze(bound) for bound in bounds), plans, twists, 0, rows)
         blocked = np.where(now["touching"], np.int8(Reason.START_IN_CONTACT), np.int8(Reason.BLOCKED))
         on_way = np.where(now["touching"], np.int8(Reason.ESCAPING), np.int8(Reason.NONE))
         reason = np.where(now["count"] > 0, on_way, np.where(some, blocked, np.int8(Reason.NO_PATH)))
@@ -163,7 +163,7 @@ class ArtPlanner:
         reach = np.maximum(f(0.5 * c.resolution * (c.cost.shape[1] - 4)) - body[1][:, 4], f(c.resolution))
         corner = np.concatenate((c.origin[due], np.zeros((count, 1), f)), axis=1)
         target = np.empty((count, 3), f)
-        _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), frozen(o.goal), due, reach, target, 0, count)
+        _aim(freeze(o.path), freeze(o.path_count), freeze(o.pose), freeze(o.goal), due, reach, target, 0, count)
         if o.heading_tolerance is None:
             target[:, 2] = np.nan
         else:

@@ -20,7 +20,7 @@ import numpy as np
 
 from agora.core.jit import device, inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32, sincos
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.costmap.walls import key_count, nearest_walls, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
@@ -165,13 +165,13 @@ def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, siz
 
 def _concatenate_tracks(observation: Observation, name: str) -> Array:
     """Return one field of the pedestrians' and the robots' tracks, concatenated."""
-    return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
+    return freeze(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
 
 
 def _top_speeds(observation: Observation, speed: float | None) -> Floats:
     """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
     most = observation.limits.max_vx
-    return frozen(most if speed is None else np.full(len(most), speed, np.float32))
+    return freeze(most if speed is None else np.full(len(most), speed, np.float32))
 
 
 def _robot_arrays(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
@@ -179,7 +179,7 @@ def _robot_arrays(observation: Observation, follow_path: bool = True) -> tuple[A
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
-    return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, count))
+    return tuple(freeze(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, count))
 
 
 _TUNABLE: dict[str, Span] = {

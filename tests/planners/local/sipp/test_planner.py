@@ -11,7 +11,7 @@ import pytest
 from tests.planners.local.observations import beside, observe, tracks
 
 from agora.core.recording import Reason
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.costmap.walls import window_of
 from agora.errors import InputError
 from agora.planners._expected import discs
@@ -165,9 +165,9 @@ def test_the_cells_of_the_plan_are_those_that_walls_and_people_leave(rng):
     given = (F(v) for v in (cell, step, margin, padding, 0.4, 1.0))
     seen, _ = discs(ConstantVelocity(), o, STEPS - 1, step, {})
     s, wanted, reasons = scratch(columns), np.zeros((1, 2), F), np.zeros(1, np.int8)
-    p = Parameters(np.int64(columns), *given, frozen(np.ones(1, F)))
-    about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
-    robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
+    p = Parameters(np.int64(columns), *given, freeze(np.ones(1, F)))
+    about = tuple(freeze(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
+    robot, route = (freeze(o.pose), freeze(o.radius)), (freeze(o.path), freeze(o.path_count))
     plan(p, s, robot, route, about, window_of(o.costmap, 1), F(0.1), wanted, reasons, 0, 1)
     ticks = (np.arange(columns) - columns // 2) * cell
     towards = (o.path[0, 0] - o.pose[0, :2]).astype(float)

@@ -54,7 +54,7 @@ from agora.core.jit import hidden, kernel
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -211,10 +211,10 @@ class Brne:
         stop = 0.5 * tolerance if self.stop is None else np.full(rows, self.stop)
         robot = (o.pose, o.radius, stop.astype(f), m.min_vx, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
         outline = self.window.corners(o.footprint, o.radius).astype(f)
-        walls = (*window_of(o.costmap, rows), frozen(outline), frozen(outline + _SPARE * np.sign(outline)))
-        ways = (frozen(path.astype(f)), frozen(count))
+        walls = (*window_of(o.costmap, rows), freeze(outline), freeze(outline + _SPARE * np.sign(outline)))
+        ways = (freeze(path.astype(f)), freeze(count))
         state = (kept["calls"], kept["goal"], kept["begin"])
-        given = (self._parameters(f(o.dt)), tuple(map(frozen, robot)), ways, walls, others, frozen(self._factor), self._shape)
+        given = (self._parameters(f(o.dt)), tuple(map(freeze, robot)), ways, walls, others, freeze(self._factor), self._shape)
         _act(*given, state, twists, reasons, 0, rows)
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
@@ -255,7 +255,7 @@ class Brne:
         at = np.arange(rows)[:, None]
         speed = np.hypot(velocity[..., 0], velocity[..., 1])
         found = (place[at, order], radius[at, order], speed[at, order], way[at, order])
-        return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
+        return (freeze(count), *(freeze(array.astype(np.float32)) for array in found)), foretold
 
 
 @hidden

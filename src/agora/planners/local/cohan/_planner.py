@@ -44,7 +44,7 @@ from functools import cached_property
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._bands.costs import STEP, WIDTH, Bounds, Near
@@ -201,7 +201,7 @@ class Cohan:
         about, foretold = discs(self.band.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            names, others = frozen(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
+            names, others = freeze(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
             known = parameters_of(self.band, o.dt), self._humans(o.dt), scene_of(self.band, o, about), names, others
             plan_among(*known, recall, mood, scratch_of(self.band, o), self._scratch(o), twists, reasons, 0, rows)
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})

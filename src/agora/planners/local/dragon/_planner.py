@@ -42,7 +42,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
@@ -150,12 +150,12 @@ class Dragon:
         turn = (f(self.turn_gain or 0.0), f(self.turn_rate or 0.0))
         brake, dt = np.bool_(self.brake), f(o.dt)
         parameters = _Parameters(f(self.range_cap), f(self.look_distance), *turn, own(self.speed), brake, dt)
-        scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
+        scan = (freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
         sizes, body, stop = self.sizes(o)
         robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)
         twists, reasons = np.zeros((rows, 3), f), np.zeros(rows, np.int8)
         place = (kept["gaps"], kept["state"], kept["current"], kept["goal"], kept["scan"], kept["pose"])
-        _act(parameters, scan, tuple(frozen(array) for array in robot), place, twists, reasons, 0, rows)
+        _act(parameters, scan, tuple(freeze(array) for array in robot), place, twists, reasons, 0, rows)
         return Answer(twists, kept, {"reason": reasons})
 
     def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:

@@ -44,7 +44,7 @@ from typing import Annotated
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window, inscribed_radius
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
@@ -171,8 +171,8 @@ class Mppi:
         recall, step = self._copy_memory(memory, rows), self.horizon / self.time_steps
         seen, foreseen = discs(self.prediction.part, o, self.time_steps, step, memory.get("prediction", {}))
         if o.path.shape[1] > 0:
-            known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
-            about = (scene_of(o, self.window), frozen(o.radius), np.float32(step), *self._outlines(o), known)
+            known = (freeze(seen.position), freeze(seen.radius), freeze(seen.present), freeze(seen.expected))
+            about = (scene_of(o, self.window), freeze(o.radius), np.float32(step), *self._outlines(o), known)
             near = np.empty(max(seen.present.shape[1], 1), np.int64)
             kept = math.exp(-step / self.noise_time) if self.noise_time > 0 else 0.0
             noise = _noise(self.samples - self.samples % 2, self.time_steps, kept)
@@ -245,4 +245,4 @@ def _noise(samples: int, steps: int, kept: float) -> Floats:
         drawn[t] = kept * drawn[t - 1] + math.sqrt(1.0 - kept * kept) * drawn[t]
     drawn[:, 0, 3::2] = drawn[:, 0, 2::2]
     drawn[:, 1:, 3::2] = -drawn[:, 1:, 2::2]
-    return frozen(drawn)
+    return freeze(drawn)

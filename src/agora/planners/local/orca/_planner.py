@@ -36,7 +36,7 @@ from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
-from agora.core.state import PADDING, Bools, Floats, frozen
+from agora.core.state import PADDING, Bools, Floats, freeze
 from agora.costmap.edges import most_edges, nearest_edges
 from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
@@ -171,13 +171,13 @@ class OrcaPlanner:
             padding=np.float32(self.padding),
             responsibility=np.float32(self.responsibility),
             lookahead=np.float32(self.lookahead),
-            preferred_speed=frozen(speed),
+            preferred_speed=freeze(speed),
             dt=np.float32(o.dt),
             wall_horizon=np.float32(self.wall_horizon),
             radius_factor=np.float32(self.radius_factor),
             settle=np.float32(self.settle),
             edges=np.bool_(self.walls == "edges"),
-            tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
+            tracking_error=freeze(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
             turning_time=np.float32(max(self.turning_time, o.dt)),
         )
         path, path_count = o.path, o.path_count
@@ -185,19 +185,19 @@ class OrcaPlanner:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted, disc = np.zeros((rows, 2), np.float32), with_outline_discs(o)
         robot = (
-            frozen(disc.pose),
-            frozen(disc.twist),
-            frozen(o.goal),
-            frozen(disc.radius),
-            frozen(o.limits.max_vx),
-            frozen(o.limits.max_omega),
+            freeze(disc.pose),
+            freeze(disc.twist),
+            freeze(o.goal),
+            freeze(disc.radius),
+            freeze(o.limits.max_vx),
+            freeze(o.limits.max_omega),
         )
         pedestrians = o.pedestrians
         kept: Memory = {}
         if self.differenced and pedestrians is not None:
             pedestrians, kept = _difference_tracks(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
-        route = (frozen(path), frozen(path_count), frozen(o.pose))
+        route = (freeze(path), freeze(path_count), freeze(o.pose))
         _act(parameters, robot, route, *others, window_of(o.costmap, rows), wanted, 0, rows)
         twists = velocity_to_twist(wanted, disc, self.turn_gain)
         if self.tracking_error > 0.0:
@@ -213,8 +213,8 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
     """Return the arrays of the tracks; without slots if there are none."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
-        return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
-    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
+        return freeze(nowhere), freeze(nowhere), freeze(np.zeros((rows, 0), np.float32)), freeze(np.zeros((rows, 0), np.bool_))
+    return freeze(tracks.position), freeze(tracks.velocity), freeze(tracks.radius), freeze(tracks.present)
 
 
 def _difference_tracks(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:

@@ -44,7 +44,7 @@ import numpy as np
 
 from agora.core.angles import wrap_below_pi
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Doubles, Floats, frozen
+from agora.core.state import Array, Bools, Doubles, Floats, freeze
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
 from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
@@ -183,7 +183,7 @@ class Sampling:
         twists = np.zeros((count, 3), np.float32)
         top, turn = self.limits(o)
         spline = (now["x"], now["y"], now["p"], now["time"], now["gone"])
-        drive(*spline, np.float32(o.dt), frozen(top), frozen(turn), twists, 0, count)
+        drive(*spline, np.float32(o.dt), freeze(top), freeze(turn), twists, 0, count)
         standing = np.where(some, np.int8(Reason.BLOCKED), np.int8(Reason.NO_PATH))
         shut = np.flatnonzero(some & (now["time"] <= 0.0))
         if len(shut):
@@ -210,8 +210,8 @@ class Sampling:
             of = self.splines(*map(float, kind))
             bins = _speeds_with_splines(of, bin_of(speed[mine], float(kind[0]), self.start_speeds))
             chosen, least = np.empty(len(mine), np.int64), np.empty(len(mine), np.float32)
-            window = (frozen(o.costmap.cost), frozen(o.costmap.origin), np.float32(o.costmap.resolution), frozen(gaps[mine]))
-            way = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
+            window = (freeze(o.costmap.cost), freeze(o.costmap.origin), np.float32(o.costmap.resolution), freeze(gaps[mine]))
+            way = (freeze(o.path), freeze(o.path_count), freeze(o.pose))
             choose(parameters, of, bins, rows[mine], *window, *way, clear[mine], touching[mine], chosen, least, 0, len(mine))
             mine, chosen = mine[chosen >= 0], chosen[chosen >= 0]
             best.x[mine], best.y[mine], best.p[mine] = of.x[chosen], of.y[chosen], of.p[chosen]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Floats, Ints, frozen
+from agora.core.state import Array, Bools, Floats, Ints, freeze
 from agora.costmap.window import inscribed_radius
 from agora.interfaces import Memory, Observation
 from agora.planners._bands.costs import STEP, WIDTH, Near, SolverMemory, TebWeights
@@ -318,37 +318,37 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     if teb.footprint_model == "point" and teb.min_body_dist is not None:
         reach = np.maximum(inscribed + np.float32(teb.min_body_dist - teb.min_obstacle_dist), np.float32(0.0))
     return Observed(
-        pose=frozen(o.pose),
-        twist=frozen(o.twist),
-        goal=frozen(o.goal),
-        radius=frozen(o.radius),
-        inscribed=frozen(inscribed),
-        shape_x=frozen(np.ascontiguousarray(points[..., 0])),
-        shape_y=frozen(np.ascontiguousarray(points[..., 1])),
-        shape_radius=frozen(reach),
-        lane=frozen(_lanes(teb, inscribed, reach)),
-        weights=frozen(weights_of(teb, o, hurry)),
-        footprint_x=frozen(corners[0]),
-        footprint_y=frozen(corners[1]),
-        min_x=frozen(m.min_vx),
-        max_x=frozen(m.max_vx),
-        max_y=frozen(_sideways_speeds(teb, o)),
-        max_theta=frozen(m.max_omega),
-        acc_x=frozen(m.max_ax),
-        acc_y=frozen(m.max_ay),
-        acc_theta=frozen(m.max_alpha),
-        turning_radius=frozen(m.turning_radius),
-        dt_ref=frozen(times),
-        dt_hysteresis=frozen(hysteresis),
-        checked=frozen(checked),
-        path=frozen(o.path),
-        path_count=frozen(o.path_count),
-        cost=frozen(o.costmap.cost),
-        origin=frozen(o.costmap.origin),
+        pose=freeze(o.pose),
+        twist=freeze(o.twist),
+        goal=freeze(o.goal),
+        radius=freeze(o.radius),
+        inscribed=freeze(inscribed),
+        shape_x=freeze(np.ascontiguousarray(points[..., 0])),
+        shape_y=freeze(np.ascontiguousarray(points[..., 1])),
+        shape_radius=freeze(reach),
+        lane=freeze(_lanes(teb, inscribed, reach)),
+        weights=freeze(weights_of(teb, o, hurry)),
+        footprint_x=freeze(corners[0]),
+        footprint_y=freeze(corners[1]),
+        min_x=freeze(m.min_vx),
+        max_x=freeze(m.max_vx),
+        max_y=freeze(_sideways_speeds(teb, o)),
+        max_theta=freeze(m.max_omega),
+        acc_x=freeze(m.max_ax),
+        acc_y=freeze(m.max_ay),
+        acc_theta=freeze(m.max_alpha),
+        turning_radius=freeze(m.turning_radius),
+        dt_ref=freeze(times),
+        dt_hysteresis=freeze(hysteresis),
+        checked=freeze(checked),
+        path=freeze(o.path),
+        path_count=freeze(o.path_count),
+        cost=freeze(o.costmap.cost),
+        origin=freeze(o.costmap.origin),
         resolution=np.float32(o.costmap.resolution),
         discs=Discs(
-            *(frozen(about.position), frozen(about.velocity), frozen(about.radius)),
-            *(frozen(about.present), frozen(about.expected - on)),
+            *(freeze(about.position), freeze(about.velocity), freeze(about.radius)),
+            *(freeze(about.present), freeze(about.expected - on)),
         ),
     )
 
