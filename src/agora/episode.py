@@ -280,9 +280,9 @@ class Episodes:
             self._planning[w].append(share)
         self._memory = answer.memory
         record_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
-        self._standing.note(answer, active)
+        self._standing.record_reasons(answer, active)
         self.batch.command(answer.twists, active, failures)
-        self._recorder.note(answer.notes, active)
+        self._recorder.record_notes(answer.notes, active)
         self._asked_again += answer.notes.get(ASKED_AGAIN, np.zeros(len(active), np.bool_)).reshape(-1, robots)
         if observers.record:
             self._recorder.read(observers, active)

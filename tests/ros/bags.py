@@ -80,7 +80,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         memory = answer.memory
         if status.clock.step[0] == 0:
             record_contact(answer, touching_robots(batch.world, 0))
-        standing.note(answer, active)
+        standing.record_reasons(answer, active)
         notes = msg.Notes()
         add_notes(notes, names, answer.notes)
         write("navigation/notes", notes)

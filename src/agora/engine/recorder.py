@@ -114,7 +114,7 @@ class Recorder:
         for w, r, contact in take_events(world):
             self._events[w].append((r, contact))
 
-    def note(self, notes: Mapping[str, Array], active: Bools) -> None:
+    def record_notes(self, notes: Mapping[str, Array], active: Bools) -> None:
         """Record the planner's notes (N,) at the last sample, and the robots' commands, in active rows (N,)."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)

@@ -340,7 +340,7 @@ class Navigator:
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
         record_contact(answer, touching_robots(self._world, 0) & (step == 0))
-        self._watch.note(answer, going)
+        self._watch.record_reasons(answer, going)
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}

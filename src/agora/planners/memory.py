@@ -43,12 +43,12 @@ def join(memories: Sequence[Memory]) -> Memory:
 def reset(memory: Memory, rows: Bools) -> Memory:
     """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which means None for a plain planner."""
 
-    def zeroed(array: Array) -> Array:
+    def zero_rows(array: Array) -> Array:
         after = array.copy()
         after[rows] = 0
         return after
 
-    return map_arrays(zeroed, memory)
+    return map_arrays(zero_rows, memory)
 
 
 def without_seen(memory: Memory, rows: Bools) -> Memory:

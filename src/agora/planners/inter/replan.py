@@ -126,7 +126,7 @@ class Replan:
         start, ends = ((place - corner) / shown.resolution for place in (here, ahead))
         cost, shift = _crop_costmap(shown.cost[row], np.vstack((start, ends)))
         clearance = np.where(cost >= LETHAL, _OBSTACLE, np.where(cost >= INSCRIBED, _NEAR, _OPEN)).astype(np.float32)
-        place, points = self._way(clearance, cost, start + shift, ends + shift, last)
+        place, points = self._find_path(clearance, cost, start + shift, ends + shift, last)
         if points is None:
             return path[:0]
         way = resample((points - shift) * shown.resolution + corner, self.spacing)
@@ -135,7 +135,7 @@ class Replan:
         rest = path[_lengths(path) > walked[near + place] + _SAME] if place >= last else path[:0]
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
 
-    def _way(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
+    def _find_path(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
         """Return the path, in cells, to the first open and reachable one of the ``ends`` (K, 2), from number ``last`` on."""
         column, row = np.floor(ends + 0.5).astype(np.int64).T
         good = clearance[row, column] == _OPEN

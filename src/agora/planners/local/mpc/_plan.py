@@ -58,7 +58,7 @@ class Plan(NamedTuple):
         moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
-    def like(self, other: Plan) -> bool:
+    def is_like(self, other: Plan) -> bool:
         """Return whether another plan has the same number of steps and agrees to 1 cm, 0.01 rad and 1 %."""
         if len(self.commands) != len(other.commands):
             return False

@@ -392,7 +392,7 @@ class Mpc:
             before = guess
             guess = guess.adapt_steps(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
             guess, cost = self._optimum(dt, robot, route, goal, things, guess)
-            if cost == math.inf or (self.free_time and guess.like(before)):
+            if cost == math.inf or (self.free_time and guess.is_like(before)):
                 break
         return guess, cost
 
