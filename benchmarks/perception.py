@@ -74,7 +74,7 @@ def timed(people: int, rows: int, beams: int = 360, repeats: int = 60) -> tuple[
     from agora.maps.store import build_store
 
     rng, lidar = np.random.default_rng(1), Lidar(beams=beams, range_max=10.0, noise=0.01)
-    slots = state.padded(people)
+    slots = state.padded_slots(people)
     crowd, traits = state.pedestrians(rows, slots), state.traits(rows, slots)
     robots, robot_traits = state.robots(rows, 1), state.robot_traits(rows, 1)
     maps = build_store([Map.open((-9.0, -9.0), (9.0, 9.0))], np.zeros(rows, np.int32))

@@ -24,7 +24,7 @@ from agora.benchmark.request_form import RequestForm
 from agora.benchmark.results.audit import audit_run
 from agora.core.recording import Outcome
 from agora.errors import AgoraError
-from agora.planners.presets import runnable
+from agora.planners.presets import runnable_planners
 from agora.reporting.statistics import bootstrap, wilson
 from agora.tasks.suite import load_suite
 
@@ -81,7 +81,7 @@ def main() -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run every planner on its grounds under both simulators."""
-    names = arguments.planner or sorted(runnable()[0], key=lambda name: (name in SLOW, name))
+    names = arguments.planner or sorted(runnable_planners()[0], key=lambda name: (name in SLOW, name))
     cells = [(name, suite) for name in names for suite in grounds(name) if suite in (arguments.suite or [suite])]
     for done, (name, suite) in enumerate(cells):
         for simulator in (arguments.of, arguments.simulator):

@@ -19,10 +19,10 @@ from agora.engine.conditions import Conditions as Conditions
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
-from agora.engine.rules import touching
+from agora.engine.rules import touching_robots
 from agora.engine.standing import Standing
 from agora.errors import InputError
-from agora.planners.adapters import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
+from agora.planners.adapters import ASKED_AGAIN, Unmade, declaration_of, notes_of, record_contact
 from agora.planners.memory import reset
 from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING
@@ -115,7 +115,7 @@ class Batch:
             self.world.next_goal(w, r, goal)
             self.engine.adopt(int(w))
             self._paths.plan(w, r, self._paths.pose(w, r), goal)
-        due = self._paths.due(status.clock.step) & (self.running >= 0) & ~status.clock.done
+        due = self._paths.due_worlds(status.clock.step) & (self.running >= 0) & ~status.clock.done
         for w, r in np.argwhere(due[:, None] & (status.ends.outcome == RUNNING)) if due.any() else ():
             self._paths.replan(w, r)
 
@@ -137,7 +137,7 @@ class Batch:
 
     def given_path(self, w: int, r: int) -> Doubles | None:
         """The paths that a robot was given since its episode began; None if nobody reads paths."""
-        return self._paths.given(w, r)
+        return self._paths.stored_paths(w, r)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:
         """Command the twists of the running rows (`World.command`)."""
@@ -252,7 +252,7 @@ class Episodes:
         start = self.starts[index]
         self.batch.begin(w, index)
         self._recorder.start(w)
-        self._touching[w] = touching(self.world, w)
+        self._touching[w] = touching_robots(self.world, w)
         self._planning[w], self._failure[w], self._asked_again[w] = [], {}, 0
         rows = np.zeros(self.world.layout.worlds * len(start.robots), np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
@@ -279,10 +279,10 @@ class Episodes:
         for w in np.flatnonzero(active.reshape(-1, robots).any(1)):
             self._planning[w].append(share)
         self._memory = answer.memory
-        note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
-        self._standing.note(answer, active)
+        record_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
+        self._standing.record_reasons(answer, active)
         self.batch.command(answer.twists, active, failures)
-        self._recorder.note(answer.notes, active)
+        self._recorder.record_notes(answer.notes, active)
         self._asked_again += answer.notes.get(ASKED_AGAIN, np.zeros(len(active), np.bool_)).reshape(-1, robots)
         if observers.record:
             self._recorder.read(observers, active)
@@ -324,7 +324,7 @@ def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, las
     world = batch.world
     status, model = world.status, start.robots[r].model
     kept, times = recorder.samples_until(w, last)
-    noted: dict[str, Any] = recorder.noted(w, r, kept)
+    noted: dict[str, Any] = recorder.recorded_notes(w, r, kept)
     samples = recorder.robots[w, kept, r].astype(np.float64)
     people = recorder.pedestrians[w, kept, :, : start.crowd_size].astype(np.float64)
     slots = slice(0, start.crowd_size)

@@ -78,7 +78,7 @@ def clone(tmp_path, monkeypatch):
     git(root, "commit", "-qm", "The planners are frozen")
     monkeypatch.setattr(share, "checkout", lambda: root)
     monkeypatch.setattr(editions, "checkout", lambda: root)
-    monkeypatch.setattr(editions, "runnable", lambda: (["go_to_goal", "pure_pursuit"], {"mpc": "needs casadi"}))
+    monkeypatch.setattr(editions, "runnable_planners", lambda: (["go_to_goal", "pure_pursuit"], {"mpc": "needs casadi"}))
     monkeypatch.setattr(editions, "preset_names", list)
     return root
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from agora.core.answers import blamed, numbers
+from agora.core.answers import blame, numbers
 from agora.core.untrusted_calls import Signalled
 from agora.errors import ComponentError, InputError
 
@@ -22,29 +22,29 @@ class Odd(BaseException):
     "raised", [ZeroDivisionError, SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration, RecursionError, MemoryError, Odd]
 )
 def test_whatever_code_raises_the_error_names_the_component_the_file_and_the_line(raised):
-    with pytest.raises(ComponentError) as caught, blamed("metric crooked"):
+    with pytest.raises(ComponentError) as caught, blame("metric crooked"):
         raise raised("on purpose")
     assert str(caught.value).startswith(f"metric crooked: {raised.__name__}: on purpose (test_answers.py, line ")
 
 
 @pytest.mark.parametrize("passes", [InputError("of Agora"), Signalled(2)])
 def test_errors_of_agora_and_signals_are_not_the_component_s(passes):
-    with pytest.raises(type(passes)) as caught, blamed("metric crooked"):
+    with pytest.raises(type(passes)) as caught, blame("metric crooked"):
         raise passes
     assert caught.value is passes
 
 
 def test_code_that_would_end_the_process_or_change_its_arithmetic_fails():
-    with pytest.raises(ComponentError, match=r"behaviour crooked: ProcessExit: os._exit\(3\)"), blamed("behaviour crooked"):
+    with pytest.raises(ComponentError, match=r"behaviour crooked: ProcessExit: os._exit\(3\)"), blame("behaviour crooked"):
         os._exit(3)
-    with pytest.raises(ComponentError, match="behaviour crooked left another floating-point mode"), blamed("behaviour crooked"):
+    with pytest.raises(ComponentError, match="behaviour crooked left another floating-point mode"), blame("behaviour crooked"):
         ctypes.CDLL(None).fesetround(0x800)
-    with pytest.raises(ComponentError, match="behaviour crooked: SystemExit: 0"), blamed("behaviour crooked"):
+    with pytest.raises(ComponentError, match="behaviour crooked: SystemExit: 0"), blame("behaviour crooked"):
         sys.exit(0)
 
 
 def test_an_error_within_numpy_is_placed_in_the_line_that_called_numpy():
-    with pytest.raises(ComponentError, match=r"test_answers.py, line \d+, in .*: np.ones"), blamed("metric crooked"):
+    with pytest.raises(ComponentError, match=r"test_answers.py, line \d+, in .*: np.ones"), blame("metric crooked"):
         np.ones((10**6, 10**6, 10**6))
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
+from agora.core.halfplanes import disc_line, nearest_velocity, preferred_velocity, segment_lines
 from agora.core.jit import kernel
 
 F = np.float32
@@ -35,7 +35,7 @@ def _segment(lines, made, walls, velocity, radius, inverse):
 
 @kernel
 def _towards(dx, dy, speed, settle):
-    return towards(dx, dy, speed, settle)
+    return preferred_velocity(dx, dy, speed, settle)
 
 
 def _wrong(lines, velocity):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agora.core.sealed import sealed, unsealed
+from agora.core.sealed import seal, unseal
 
 KERNEL = """\
 import os
@@ -44,14 +44,14 @@ for line in sys.stdin:  # each line is a process that loads the kernel, so that 
 
 def test_data_come_back_and_a_damaged_file_is_said_once_and_removed(tmp_path, caplog):
     path = tmp_path / "x.nbc"
-    assert unsealed(path) is None and not caplog.records
-    path.write_bytes(sealed(b"machine code"))
-    assert unsealed(path) == b"machine code"
+    assert unseal(path) is None and not caplog.records
+    path.write_bytes(seal(b"machine code"))
+    assert unseal(path) == b"machine code"
     whole = path.read_bytes()
     for damaged in (b"", whole[:-1], whole[:5], bytes([whole[0] ^ 1]) + whole[1:], whole[:-1] + bytes([whole[-1] ^ 128])):
         caplog.clear()
         path.write_bytes(damaged)
-        assert [unsealed(path), unsealed(path)] == [None, None] and not path.exists()
+        assert [unseal(path), unseal(path)] == [None, None] and not path.exists()
         assert [record.message for record in caplog.records] == [f"{path} is damaged: it is made again"]
         assert caplog.records[0].levelno == logging.WARNING
 

@@ -8,8 +8,8 @@ import pytest
 
 from agora.core.jit import bind
 from agora.costmap.inflation import LETHAL, NO_INFORMATION, cost_of
-from agora.costmap.obstacles import Seen, TrustedBeams, put
-from agora.costmap.window import Window, fill
+from agora.costmap.obstacles import Seen, TrustedBeams, put_obstacles
+from agora.costmap.window import Window, fill_windows
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
@@ -42,10 +42,10 @@ class Layer:
         store, index = build_store([place], np.zeros(1, np.int64)), np.zeros(rows, np.int32)
         inscribed = np.full(rows, self.inscribed, f)
         nobody = (np.zeros((rows, 0, 2), f), np.zeros((rows, 0), f), np.zeros((rows, 0), np.bool_))
-        self._fill = bind(fill, store, index, window.filling, self.pose, inscribed, *nobody, self.cost, self.origin)
+        self._fill = bind(fill_windows, store, index, window.filling, self.pose, inscribed, *nobody, self.cost, self.origin)
         outline = (corners[..., 0].copy(), corners[..., 1].copy())
         self._put = bind(
-            put, window.filling, store, index, self.pose, inscribed, *outline, beams, self.seen, self.cost, self.origin
+            put_obstacles, window.filling, store, index, self.pose, inscribed, *outline, beams, self.seen, self.cost, self.origin
         )
 
     def update(self, pose, ranges=None, taken=None):

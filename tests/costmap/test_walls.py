@@ -6,23 +6,27 @@ import numpy as np
 import pytest
 
 from agora.core.jit import device
-from agora.costmap.walls import nearest_walls, room, walls_about
+from agora.costmap.walls import key_count, nearest_walls, walls_around
 
 CELL = 0.07
 
 
 @device
 def found(cost, origin, x, y, reach, most):
-    keys, nearest, points = np.empty(room(max(cost.shape)), np.int64), np.empty(most, np.int64), np.empty((most, 2), np.float32)
+    keys, nearest, points = (
+        np.empty(key_count(max(cost.shape)), np.int64),
+        np.empty(most, np.int64),
+        np.empty((most, 2), np.float32),
+    )
     count = nearest_walls(cost, origin[0], origin[1], np.float32(CELL), x, y, reach, keys, nearest, points)
     return points[:count]
 
 
 @device
 def all_found(cost, origin, x, y, reach):
-    keys = np.empty(room(max(cost.shape)), np.int64)
+    keys = np.empty(key_count(max(cost.shape)), np.int64)
     points = np.empty((keys.size, 2), np.float32)
-    count = walls_about(cost, origin[0], origin[1], np.float32(CELL), x, y, reach, keys, points)
+    count = walls_around(cost, origin[0], origin[1], np.float32(CELL), x, y, reach, keys, points)
     return keys[:count], points[:count]
 
 

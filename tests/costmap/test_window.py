@@ -5,7 +5,7 @@ import pytest
 
 from agora.core.jit import bind
 from agora.costmap.inflation import LETHAL, NO_INFORMATION, cost_of, inflate
-from agora.costmap.window import Window, fill
+from agora.costmap.window import Window, fill_windows
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
@@ -19,7 +19,7 @@ def windows(window, maps, index, pose, inscribed, position=None, radius=None, pr
     cost, origin = np.full((n, side, side), 77, np.uint8), np.full((n, 2), np.nan, np.float32)
     store = build_store(maps, np.zeros(1, np.int64))
     rows = (np.asarray(index, np.int32), window.filling, np.asarray(pose, np.float32), np.asarray(inscribed, np.float32))
-    bind(fill, store, *rows, position, radius, present, cost, origin)(0, n)
+    bind(fill_windows, store, *rows, position, radius, present, cost, origin)(0, n)
     return cost, origin
 
 

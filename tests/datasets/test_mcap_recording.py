@@ -29,7 +29,7 @@ from agora.benchmark.request import Options, Request
 from agora.benchmark.results import store
 from agora.benchmark.results.copies import PLACE, START
 from agora.cli.app import app
-from agora.core.declared import declared
+from agora.core.declared import declared_arrays
 from agora.core.recording import Closing, Contact, ContactKind, Recording
 from agora.core.state import robot_traits
 from agora.datasets.bagfile import Bag
@@ -91,7 +91,7 @@ def masked(recording: Recording) -> Recording:
     """The recording with zeros where pedestrians are absent."""
     there = recording.pedestrian_present
     changes = {}
-    for name, one in declared(Recording).items():
+    for name, one in declared_arrays(Recording).items():
         value = getattr(recording, name)
         if one.masked and value is not None:
             changes[name] = np.where(there.reshape(there.shape + (1,) * (value.ndim - 2)), value, 0).astype(value.dtype)

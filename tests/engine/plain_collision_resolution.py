@@ -1,4 +1,4 @@
-"""The last step of those who yield in plain float64 Python: the twin of `agora.engine.collision_resolution.hold_apart`."""
+"""The last step of those who yield in plain float64 Python: the twin of `agora.engine.collision_resolution.keep_apart`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `agora.engine.published_collision_resolution.hold_back` in plain float64 Python, one world at a time."""
+"""The twin of `agora.engine.published_collision_resolution.keep_apart_as_published` in plain float64 Python."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.draft.periods import Periods
 from agora.engine.backends import backend_of
 from agora.engine.engine import Engine
-from agora.engine.undisturbed import undisturbed
+from agora.engine.undisturbed import walk_undisturbed
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration
@@ -176,9 +176,9 @@ def test_an_engine_whose_state_is_elsewhere_gives_the_same_episodes_to_the_bit(p
 
 def test_where_people_would_have_walked_without_robots_is_asked_of_the_same_engine():
     ends = [2.35, 1.0]
-    near, far = (undisturbed(BUSY[:2], Conditions(PERIODS, Helbing(), simulator=one), ends) for one in (Native(), Distant()))
+    near, far = (walk_undisturbed(BUSY[:2], Conditions(PERIODS, Helbing(), simulator=one), ends) for one in (Native(), Distant()))
     assert all(np.array_equal(one, other) for one, other in zip(near, far, strict=True))
-    straight = undisturbed(BUSY[:1], Conditions(PERIODS, Helbing(), simulator=Plain()), [2.0])[0]
+    straight = walk_undisturbed(BUSY[:1], Conditions(PERIODS, Helbing(), simulator=Plain()), [2.0])[0]
     way = np.array([-7.0, -0.2])
     assert straight[-1, 0] == pytest.approx([4.0, 0.6] + 2.0 * way / np.hypot(*way), abs=1e-3)
 

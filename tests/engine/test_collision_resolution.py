@@ -11,7 +11,7 @@ from tests.starts import people, start
 
 from agora.core.jit import bind
 from agora.engine.collision_parts import ALL
-from agora.engine.collision_resolution import hold_apart
+from agora.engine.collision_resolution import keep_apart
 from agora.engine.gait import Gait
 from agora.maps.grid import Map
 from agora.pedestrians.models.anticipation import Anticipation
@@ -153,7 +153,7 @@ def test_no_bodies_overlap_after_a_step_that_did_not_before(spread):
         x, y = v[..., 0].copy(), v[..., 1].copy()
         given = (np.full_like(number, ALL), people_, traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
         head = (np.float32(h), np.int64(1), np.int64(3))
-        bind(hold_apart, *head, *given, crowd.robot_traits, crowd.maps, clock, gait, x, y)(0, worlds)
+        bind(keep_apart, *head, *given, crowd.robot_traits, crowd.maps, clock, gait, x, y)(0, worlds)
         for w in range(worlds):
             who = np.flatnonzero(people_.active[w])
             before = np.stack([people_.x[w, who], people_.y[w, who]], -1).astype(float)

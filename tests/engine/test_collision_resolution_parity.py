@@ -9,7 +9,7 @@ from tests.engine.plain_published_collision_resolution import ALL, NOTHING, ROBO
 from tests.engine.test_published_collision_resolution_parity import crowded
 
 from agora.core.jit import bind
-from agora.engine.collision_resolution import hold_apart
+from agora.engine.collision_resolution import keep_apart
 from agora.engine.gait import Gait
 from agora.world import records
 
@@ -33,7 +33,7 @@ def compiled(crowd, v, minds, h, sees, gait):
     clock.done[:] = False
     given = (minds, crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
     step = np.float32(2 * h), np.int64(2), np.int64(sees)
-    bind(hold_apart, *step, *given, crowd.robot_traits, crowd.maps, clock, gait, x, y)(0, worlds)
+    bind(keep_apart, *step, *given, crowd.robot_traits, crowd.maps, clock, gait, x, y)(0, worlds)
     return np.stack([x, y], -1)
 
 

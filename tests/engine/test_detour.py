@@ -13,7 +13,7 @@ from tests.starts import people, start
 
 from agora.core.jit import kernel
 from agora.engine import detour
-from agora.engine.routes import _nobody
+from agora.engine.routes import _empty_routes
 from agora.maps.grid import Map
 from agora.testing.scenes import Move
 
@@ -24,7 +24,7 @@ ROWS, COLUMNS = range(-8, 25), range(-20, 21)
 
 @kernel
 def _way(maps, people_, traits, routes, robots, robot_traits, to_x, to_y, cost):
-    return detour.way_round(maps, maps.index[0], people_, traits, routes, robots, robot_traits, 3, 0, 0, to_x, to_y, cost)
+    return detour.next_point(maps, maps.index[0], people_, traits, routes, robots, robot_traits, 3, 0, 0, to_x, to_y, cost)
 
 
 def hall() -> Map:
@@ -39,7 +39,7 @@ def compiled(places, to, move=HERE):
     places = move.points(np.array([(0.0, 0.0), *places]))
     world = engine([start(pose=(9.0, 4.0, 0.0), crowd=people(places, places), place=moved(hall(), move))], routes=True).world
     end = move.points(np.array(to))
-    routes, cost = _nobody((1, world.slots)), np.zeros(detour.CELLS, np.float32)
+    routes, cost = _empty_routes((1, world.slots)), np.zeros(detour.CELLS, np.float32)
     routes.route_x[0, : len(places)], routes.route_y[0, : len(places)] = places.T
     there = (world.maps, world.pedestrians, world.traits, routes, world.robots, world.robot_traits)
     x, y, left, found = _way(*there, *np.float32(end), cost)

@@ -11,7 +11,7 @@ from agora.core import state
 from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES
 from agora.engine.making_way import make_way
-from agora.engine.progress import Progress, note_progress
+from agora.engine.progress import Progress, record_progress
 from agora.world import records
 
 SITTING, WALKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("walking")
@@ -21,7 +21,7 @@ SITTING, WALKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("walking"
 def _note(h, people, traits, progress, left):
     for w in range(left.shape[0]):
         for i in range(left.shape[1]):
-            note_progress(h, people, traits, progress, w, i, left[w, i])
+            record_progress(h, people, traits, progress, w, i, left[w, i])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ from tests.starts import DISC, people, start
 
 from agora.benchmark.results import recording_shards
 from agora.core.recording import Recording
-from agora.engine.observers import recordable
+from agora.engine.observers import recordable_channels
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Answer, Bound, Declaration, Field, Source
@@ -184,9 +184,9 @@ def test_a_robots_own_sensor_counts_where_the_planner_only_names_it(monkeypatch)
 
 
 def test_every_channel_can_be_recorded_and_no_other():
-    assert recordable(("scan", "costmap", "scan")) == ("scan", "costmap")
+    assert recordable_channels(("scan", "costmap", "scan")) == ("scan", "costmap")
     with pytest.raises(UnknownNameError, match="no channel called 'scam'.*scan"):
-        recordable(("scam",))
+        recordable_channels(("scam",))
 
 
 def test_the_contract_of_channels():

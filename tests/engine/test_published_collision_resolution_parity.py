@@ -9,7 +9,7 @@ from tests.pedestrians.crowds import random_crowd
 from tests.pedestrians.twins import clearance
 
 from agora.core.jit import bind
-from agora.engine.published_collision_resolution import hold_back
+from agora.engine.published_collision_resolution import keep_apart_as_published
 from agora.world import records
 
 
@@ -41,7 +41,7 @@ def compiled(crowd, v, number, h, sees):
     minds = np.array([ALL, ROBOTS, NOTHING], np.int32)
     given = (minds[number], crowd.pedestrians, crowd.traits, crowd.waypoints, records.replay(worlds, slots), crowd.robots)
     step = np.float32(2 * h), np.int64(2), np.int64(sees)
-    bind(hold_back, *step, *given, crowd.robot_traits, crowd.maps, clock, x, y)(0, worlds)
+    bind(keep_apart_as_published, *step, *given, crowd.robot_traits, crowd.maps, clock, x, y)(0, worlds)
     return np.stack([x, y], -1)
 
 

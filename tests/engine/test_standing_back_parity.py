@@ -17,7 +17,7 @@ from agora.core.state import SOCIAL_STATES
 from agora.engine import standing_back
 from agora.engine.detour import CELLS
 from agora.engine.progress import Progress
-from agora.engine.routes import _nobody
+from agora.engine.routes import _empty_routes
 from agora.engine.standing_back import Backs, stand_back
 from agora.maps.grid import Map
 from agora.maps.roads import RoadStore, roads_of
@@ -68,7 +68,7 @@ assert all(one.shape[0] != one.shape[1] for one in MAPS)
 
 @kernel
 def _way(roads, x, y, to_x, to_y, barred_x, barred_y):
-    return standing_back._other_way(roads, 0, x, y, to_x, to_y, barred_x, barred_y)
+    return standing_back._alternative_place(roads, 0, x, y, to_x, to_y, barred_x, barred_y)
 
 
 def _inside(rng, m, around, spread, width):
@@ -99,7 +99,7 @@ def drawn(seed, pairs=False):
     shape = worlds, SLOTS
     crowd = empty(worlds, SLOTS, ROBOTS, build_store(MAPS, OF_WORLDS))
     people, traits, waypoints, robots = crowd.pedestrians, crowd.traits, crowd.waypoints, crowd.robots
-    minds, routes, progress, backs = state.minds(*shape), _nobody(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
+    minds, routes, progress, backs = state.minds(*shape), _empty_routes(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
     for w, m in enumerate(OF_WORLDS):
         _, move, doors, width = PLANS[m]
         door, count, crowded = (

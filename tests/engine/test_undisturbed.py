@@ -12,7 +12,7 @@ from tests.suites import planners, suite, write_world
 from agora.benchmark.bench import run_all
 from agora.benchmark.request import Options, Request
 from agora.draft.periods import Periods
-from agora.engine.undisturbed import undisturbed
+from agora.engine.undisturbed import walk_undisturbed
 from agora.episode import Conditions, Episodes
 from agora.pedestrians.models.helbing import Helbing
 from agora.planners.local.go_to_goal import GoToGoal
@@ -26,7 +26,7 @@ def played(starts, **conditions):
     made = Conditions(PERIODS, crowd=Helbing(), ends=0, **conditions)
     found = {index: recordings[0] for index, recordings in Episodes(starts, GoToGoal(), made)}
     some = [found[k] for k in range(len(starts))]
-    return some, undisturbed(starts, made, [one.time[-1] for one in some]), made
+    return some, walk_undisturbed(starts, made, [one.time[-1] for one in some]), made
 
 
 @pytest.mark.parametrize(("where", "sees"), [(20.0, True), (0.0, False)])
@@ -43,7 +43,7 @@ def test_a_robot_in_the_way_moves_people_and_the_batch_changes_nothing():
     assert np.abs(recordings[0].pedestrian_position - together[0]).max() > 0.05
     assert np.array_equal(recordings[0].pedestrian_position[0], together[0][0])
     for k in (3, 1):
-        (single,) = undisturbed([starts[k]], made, [recordings[k].time[-1]], slots=32)
+        (single,) = walk_undisturbed([starts[k]], made, [recordings[k].time[-1]], slots=32)
         assert np.array_equal(single, together[k])
 
 

@@ -14,7 +14,7 @@ from agora.episode import Conditions, Episodes
 from agora.interfaces import Declaration
 from agora.maps.grid import Map
 from agora.metrics import blame
-from agora.metrics.blame import avoidable
+from agora.metrics.blame import is_avoidable
 from agora.metrics.outcome import collisions_pedestrian
 from agora.world.start import RobotStart
 from agora.world.trajectories import Trajectories
@@ -95,7 +95,7 @@ METRICS = (blame.collisions_by_robot, blame.collisions_by_person, blame.collisio
 def test_a_robot_that_stands_is_walked_into():
     recording, contact = met((0.0, 0.0, 0.0), walks(3.0, 0.1, -1.3, 0.0))
     assert contact.closing.standing and contact.closing.closer == Closer.PERSON and contact.closing.share == 0.0
-    assert avoidable(recording, contact) is False
+    assert is_avoidable(recording, contact) is False
     assert [m(recording) for m in METRICS] == [0.0, 1.0, 0.0, 0.0]
 
 
@@ -107,7 +107,7 @@ def test_a_robot_that_turns_on_the_spot_under_a_round_outline_stands():
 def test_a_robot_drives_into_a_person_who_stands():
     recording, contact = met((0.8, 0.0, 0.0), stands(2.5, 0.05))
     assert contact.closing.share == 1.0 and contact.closing.closer == Closer.ROBOT
-    assert avoidable(recording, contact) is True
+    assert is_avoidable(recording, contact) is True
     assert [m(recording) for m in METRICS] == [1.0, 0.0, 0.0, 1.0]
 
 
@@ -140,12 +140,12 @@ STEPS_OUT = (0.0, 2.9, 0.75), (1.9, 2.9, 0.75), (3.9, 2.9, -0.85)
 
 def test_nobody_could_have_kept_a_heavy_robot_from_a_person_who_steps_out_in_front_of_it():
     recording, contact = met((1.5, 0.0, 0.0), STEPS_OUT, model=HEAVY)
-    assert contact.closing.closer == Closer.ROBOT and avoidable(recording, contact) is False
+    assert contact.closing.closer == Closer.ROBOT and is_avoidable(recording, contact) is False
 
 
 def test_a_robot_that_brakes_better_could_have_stopped_for_a_person_who_steps_out():
     recording, contact = met((1.5, 0.0, 0.0), STEPS_OUT, model=replace(HEAVY, deceleration=5.0))
-    assert contact.closing.closer == Closer.ROBOT and avoidable(recording, contact) is True
+    assert contact.closing.closer == Closer.ROBOT and is_avoidable(recording, contact) is True
 
 
 CORRIDOR = (-2.0, 0.4, 6.0, 0.4), (-2.0, -0.45, 6.0, -0.45)
@@ -155,29 +155,29 @@ def test_walls_that_leave_no_way_round_make_a_contact_unavoidable():
     forward = replace(DISC, vx=(0.0, 1.0))
     meeting = (0.6, 0.0, 0.0), walks(3.0, 0.0, -1.2, 0.0)
     recording, contact = met(*meeting, model=forward)
-    assert avoidable(recording, contact) is True
+    assert is_avoidable(recording, contact) is True
     recording, contact = met(*meeting, model=forward, walls=CORRIDOR)
-    assert avoidable(recording, contact) is False
+    assert is_avoidable(recording, contact) is False
     recording, contact = met(*meeting, model=replace(forward, vx=(-1.5, 1.0)), walls=CORRIDOR)
-    assert avoidable(recording, contact) is True
+    assert is_avoidable(recording, contact) is True
 
 
 def test_people_beside_leave_no_way_round_either():
     forward = replace(DISC, vx=(0.0, 1.0))
     beside = [stands(x, y) for x in (0.6, 1.1, 1.6, 2.1) for y in (-0.75, 0.75)]
     recording, contact = met((0.6, 0.0, 0.0), walks(3.0, 0.0, -1.2, 0.0), *beside, model=forward)
-    assert avoidable(recording, contact) is False
+    assert is_avoidable(recording, contact) is False
 
 
 @pytest.mark.parametrize(("delay", "could"), [(0.3, True), (1.2, False)])
 def test_a_command_that_comes_too_late_avoids_nothing(delay, could):
     recording, contact = met((0.8, 0.0, 0.0), stands(2.5, 0.05), model=replace(DISC, command_delay=delay))
-    assert avoidable(recording, contact) is could
+    assert is_avoidable(recording, contact) is could
 
 
 def test_a_robot_that_turns_towards_a_person_knew_its_own_way():
     recording, contact = met((0.8, 0.0, 0.7), stands(0.9, 0.9))
-    assert contact.closing.closer == Closer.ROBOT and avoidable(recording, contact) is True
+    assert contact.closing.closer == Closer.ROBOT and is_avoidable(recording, contact) is True
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -189,7 +189,7 @@ def test_a_box_that_turns_into_a_person_closes_the_gap_with_the_point_that_touch
     assert 0.1 < arm < 0.5
     assert contact.closing.robot == pytest.approx(0.6 * arm, rel=0.03) and contact.closing.party == 0.0
     assert contact.closing.closer == Closer.ROBOT and not contact.closing.standing
-    assert avoidable(recording, contact) is True
+    assert is_avoidable(recording, contact) is True
 
 
 def test_a_person_who_appears_at_a_moving_robot_was_not_run_into():
@@ -203,7 +203,7 @@ def test_where_the_scene_lies_changes_nothing(frame, model):
     crossing = (0.7, 0.0, 0.2), walks(1.9, -2.1, -0.1, 1.1)
     (_, here), (recording, there) = met(*crossing, model=model), met(*crossing, model=model, frame=frame)
     assert there.closing == pytest.approx(here.closing, abs=2e-3)
-    assert avoidable(recording, there) is True
+    assert is_avoidable(recording, there) is True
 
 
 def test_of_two_robots_each_has_its_own_share():
@@ -212,7 +212,7 @@ def test_of_two_robots_each_has_its_own_share():
     contacts = [robot.contacts[0] for robot in robots]
     assert all(contact.kind == ContactKind.ROBOT for contact in contacts)
     assert [contact.closing.share for contact in contacts] == pytest.approx([2 / 3, 1 / 3], abs=1e-3)
-    assert [avoidable(*pair) for pair in zip(robots, contacts, strict=True)] == [None, None]
+    assert [is_avoidable(*pair) for pair in zip(robots, contacts, strict=True)] == [None, None]
 
 
 def test_what_was_closed_by_somebody_adds_up_to_all_contacts_with_pedestrians():

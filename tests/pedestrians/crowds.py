@@ -103,7 +103,7 @@ def placed(position, velocity=None, goal=None, speed=1.3, radius=0.25, group=Non
     """One world of the given pedestrians, in slots 0, 1, ...; by default they stand still and are where they want to be."""
     position = np.asarray(position, np.float64)
     n = len(position)
-    crowd = empty(1, state.padded(n), 0, maps or open_plain())
+    crowd = empty(1, state.padded_slots(n), 0, maps or open_plain())
     goal = position if goal is None else np.asarray(goal, np.float64)
     velocity = np.zeros((n, 2)) if velocity is None else np.asarray(velocity, np.float64)
     people, waypoints = crowd.pedestrians, crowd.waypoints

@@ -17,7 +17,7 @@ def scans(places, pose, lidar=LIDAR, velocities=None, place=HALL, keys=None, ste
     """Ranges (N, B) of robots at poses (N, 3), each in a world of its own with people at places (N, P, 2)."""
     places, pose = np.asarray(places, np.float32), np.asarray(pose, np.float32)
     rows, people = places.shape[:2]
-    slots = state.padded(people)
+    slots = state.padded_slots(people)
     crowd, traits = state.pedestrians(rows, slots), state.traits(rows, slots)
     robots, robot_traits = state.robots(rows, 1), state.robot_traits(rows, 1)
     crowd.x[:, :people], crowd.y[:, :people] = places[..., 0], places[..., 1]

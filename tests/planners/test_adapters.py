@@ -18,7 +18,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration
 from agora.optics.lidar import Lidar
-from agora.planners.adapters import call, one, rows
+from agora.planners.adapters import as_batch_planner, call, observation_of_row
 from agora.planners.memory import reset, without_seen
 from agora.testing import observation
 
@@ -56,7 +56,7 @@ def right_and_left(seen):
 
 def test_one_robot_sees_its_row_without_the_leading_axis_and_cannot_write_to_it():
     whole = observation(4, 5, corners=4)
-    seen = one(whole, 2)
+    seen = observation_of_row(whole, 2)
     assert np.array_equal(seen.pose, whole.pose[2])
     assert seen.path.shape == whole.path.shape[1:]
     assert seen.path_count == whole.path_count[2]
@@ -150,7 +150,7 @@ def test_a_plain_planner_s_bad_row_fails_alone_with_a_reason(answer, reason):
         raise AssertionError(failures[2])
     assert answer.twists[:, 0] == pytest.approx([0.01, 0.01, 0.0, 0.01])
     with pytest.raises(PlannerError, match="row 2"):
-        rows(Bad()).act(whole, {})
+        as_batch_planner(Bad()).act(whole, {})
 
 
 def test_a_batch_that_raises_is_repeated_row_by_row_and_only_the_bad_rows_end():
@@ -266,9 +266,9 @@ def test_failures_of_rows_that_are_not_active_do_not_count():
 
 def test_a_batch_planner_is_already_what_rows_returns():
     planner = Batch()
-    assert rows(planner) is planner
-    assert rows(Counter()).declares is Counter.declares
-    assert dataclasses.is_dataclass(rows(Counter()))
+    assert as_batch_planner(planner) is planner
+    assert as_batch_planner(Counter()).declares is Counter.declares
+    assert dataclasses.is_dataclass(as_batch_planner(Counter()))
 
 
 def test_a_concurrent_planner_is_asked_for_ranges_of_rows_and_answers_as_for_all():

@@ -11,7 +11,7 @@ from tests.planners.local.observations import observe
 from tests.starts import people, start
 
 from agora.core.recording import Reason
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.pedestrians.models.anticipation import Anticipation
@@ -69,7 +69,7 @@ def test_a_band_is_as_fine_as_its_robot_is_fast():
 
 def test_a_corner_that_is_given_twice_makes_no_outline_thin():
     corners = np.array([[[0.4, 0.15], [-0.1, 0.15], [-0.1, -0.15], [0.4, -0.15], [0.4, -0.15]]], np.float32)
-    assert disc_inside(corners) == pytest.approx(0.1)
+    assert inscribed_radius(corners) == pytest.approx(0.1)
 
 
 def test_orca_goes_round_the_end_of_a_wall_without_touching_it():

@@ -34,7 +34,7 @@ from agora.optics.lidar import Lidar
 from agora.pedestrians.models.waypoint import Waypoint
 from agora.planners.adapters import ASKED_AGAIN, call
 from agora.planners.guided import GuidedPlanner
-from agora.planners.presets import runnable
+from agora.planners.presets import runnable_planners
 from agora.planners.remote import Remote
 from agora.registry import Named
 from agora.testing import check_planner, observation
@@ -459,5 +459,5 @@ def test_an_address_that_is_none_is_refused(address, words):
 
 
 def test_a_benchmark_without_planners_leaves_out_what_needs_an_address_and_says_how_to_name_it():
-    here, reasons = runnable()
+    here, reasons = runnable_planners()
     assert "remote" not in here and reasons["remote"] == "it has no default for address; name it with --planner remote:address=..."

@@ -17,7 +17,7 @@ from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.planners.local.go_to_goal import GoToGoal
-from agora.planners.presets import named_planner, runnable
+from agora.planners.presets import named_planner, runnable_planners
 from agora.registry import available, ready
 
 PACKAGES = {"learning": ["torch-of-nowhere>=2.6", "numpy>=1.24"], "onnx": ["numpy>=1.24"]}
@@ -62,7 +62,7 @@ def test_a_planner_whose_extra_is_not_here_is_refused_with_the_package_and_the_c
 
 
 def test_those_that_can_run_here_are_told_from_those_that_cannot_and_why(registered):
-    here, reasons = runnable()
+    here, reasons = runnable_planners()
     assert here == ["light"] and list(reasons) == ["deep", "rash"]
     assert "torch-of-nowhere" in reasons["deep"] and "no_such_module" in reasons["rash"]
 
@@ -89,4 +89,4 @@ def test_an_extra_that_there_is_not_is_told_the_nearest():
 
 
 def test_every_planner_of_the_library_runs_with_the_extras_of_the_tests():
-    assert runnable()[0] == ready("planners")
+    assert runnable_planners()[0] == ready("planners")

@@ -13,7 +13,7 @@ from agora.benchmark.bench import run_all
 from agora.benchmark.request_form import RequestForm
 from agora.config import dump, plain
 from agora.errors import InputError
-from agora.planners.presets import named_planner, swept
+from agora.planners.presets import expand_sweep, named_planner
 from agora.registry import load
 from agora.reporting import tables
 from agora.reporting._sweeps import sweeps
@@ -35,13 +35,13 @@ from agora.reporting.statistics import bootstrap, wilson
     ],
 )
 def test_several_values_of_one_parameter_are_as_many_planners(text, texts):
-    assert swept(text) == texts
+    assert expand_sweep(text) == texts
 
 
 @pytest.mark.parametrize("text", ["dwa:sim_time=1,2,vx_samples=3,4", "orca:horizon=1,2+polite:distance=1,2"])
 def test_several_values_of_two_parameters_are_refused(text):
     with pytest.raises(InputError, match="several values of one parameter at most"):
-        swept(text)
+        expand_sweep(text)
 
 
 @pytest.mark.parametrize(

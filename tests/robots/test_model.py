@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agora.core.state import ACKERMANN, LEGGED, robot_traits
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 from agora.errors import InputError, UnknownNameError
 from agora.robots.body import body
 from agora.robots.model import RobotModel, load_robot, radius_inside, robot_names
@@ -172,7 +172,7 @@ def test_legs_step_and_wheels_do_not():
 def test_the_disc_inside_an_outline_is_about_the_base_and_there_is_none_if_the_base_is_outside(shift, radius, turn):
     corners = (np.array(SQUARE) + shift)[::turn]
     assert radius_inside(tuple(map(tuple, corners))) == pytest.approx(radius, abs=1e-12)
-    np.testing.assert_allclose(disc_inside(np.stack([corners, corners])), radius, atol=1e-12)
+    np.testing.assert_allclose(inscribed_radius(np.stack([corners, corners])), radius, atol=1e-12)
 
 
 @pytest.mark.parametrize("kinematics", ["differential", "holonomic", "legged", "ackermann"])

@@ -18,10 +18,10 @@ from std_msgs.msg import String
 from tests.played import small_suite
 
 from agora.engine.recorder import Recorder
-from agora.engine.rules import touching
+from agora.engine.rules import touching_robots
 from agora.engine.standing import Standing
 from agora.episode import Batch, Conditions
-from agora.planners.adapters import note_contact
+from agora.planners.adapters import record_contact
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite
 from agora.world.records import RUNNING
@@ -79,8 +79,8 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         answer, failed = batch.observers.ask(part, batch.observers.observe(), memory, active)
         memory = answer.memory
         if status.clock.step[0] == 0:
-            note_contact(answer, touching(batch.world, 0))
-        standing.note(answer, active)
+            record_contact(answer, touching_robots(batch.world, 0))
+        standing.record_reasons(answer, active)
         notes = msg.Notes()
         add_notes(notes, names, answer.notes)
         write("navigation/notes", notes)

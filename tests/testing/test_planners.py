@@ -13,7 +13,7 @@ from tests.learned import learned
 
 from agora.costmap.window import Window
 from agora.interfaces import Declaration
-from agora.planners.adapters import rows
+from agora.planners.adapters import as_batch_planner
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
@@ -81,7 +81,7 @@ def test_a_registered_planner_with_a_speed_of_its_own_declares_it(name):
     planner = make("planners", name) if own is None else make("planners", name, **{own: 0.7})
     if own is not None or name not in learned():  # some of those keep to the speed of their training
         assert planner.declares.top_speed == pytest.approx(math.inf if own is None else 0.7)
-    assert hidden_speed(rows(planner)) == ""
+    assert hidden_speed(as_batch_planner(planner)) == ""
 
 
 def test_a_planner_that_hides_its_speed_is_found_out():

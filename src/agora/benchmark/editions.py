@@ -19,7 +19,7 @@ from agora.draft.edition import MARK, Edition
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.interfaces import DrawnPlaces
-from agora.planners.presets import named_planner, preset_names, runnable
+from agora.planners.presets import named_planner, preset_names, runnable_planners
 from agora.share import checkout, folder
 from agora.tasks.suite import Suite, load_suite, with_seed
 
@@ -97,7 +97,7 @@ def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, epi
 
 def _planners() -> tuple[dict[str, str], dict[str, str]]:
     """Return the digests of the planners and presets that can run here, by name, and the reasons why others cannot."""
-    names, left_out = runnable()
+    names, left_out = runnable_planners()
     digests = {name: digest_of(named_planner(name)[1]) for name in names}
     for name in preset_names():
         try:

@@ -23,7 +23,7 @@ from agora.core.recording import Recording
 from agora.core.untrusted_calls import Signalled
 from agora.core.untrusted_calls import guard_items as within
 from agora.datasets.played import PlayedRobot
-from agora.engine.undisturbed import undisturbed
+from agora.engine.undisturbed import walk_undisturbed
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, InputError, StoppedError, in_words, place
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
@@ -282,7 +282,7 @@ def with_undisturbed_pedestrians(
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]
     ends = [max(one.time[-1] for one in recordings) for _, recordings in ended]
-    alone = undisturbed(starts, conditions, ends, before=lambda: watch.before(WORLD), after=watch.after)
+    alone = walk_undisturbed(starts, conditions, ends, before=lambda: watch.before(WORLD), after=watch.after)
     float_mode.check(WORLD)
     for (index, recordings), places in zip(ended, alone, strict=True):
         yield index, [replace(one, undisturbed=places[: len(one.time)]) for one in recordings]

@@ -12,11 +12,11 @@ from agora.benchmark.control import entrant, with_ceiling, with_control
 from agora.benchmark.request import Options, Request, check_levels
 from agora.benchmark.results.store import Keep
 from agora.config import parse_component
-from agora.engine.observers import recordable
+from agora.engine.observers import recordable_channels
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import in_order, names_interplanner, runnable, swept
+from agora.planners.presets import expand_sweep, names_interplanner, runnable_planners, sort_parameters
 from agora.registry import Named
 from agora.tasks.suite import Suite, with_seed
 
@@ -118,7 +118,7 @@ class RequestForm:
 
     def left_out(self) -> dict[str, str]:
         """Return the planners that are left out because they cannot run here, and the reasons; empty if planners are named."""
-        return {} if self.planners or self.chosen()[1] else runnable()[1]
+        return {} if self.planners or self.chosen()[1] else runnable_planners()[1]
 
     def request(self) -> Request:
         """Return the request.
@@ -128,12 +128,12 @@ class RequestForm:
         """
         whole, contestants = read_benchmark(self.suite)
         suite = self._part(whole)
-        texts = self.planners or (() if contestants else tuple(runnable()[0]))
+        texts = self.planners or (() if contestants else tuple(runnable_planners()[0]))
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
         if self.interplanner and all(map(names_interplanner, texts)):
             raise InputError("interplanner: has no effect with planners that all name one; leave it out")
-        texts = tuple(one for text in texts for one in swept(text))
+        texts = tuple(one for text in texts for one in expand_sweep(text))
         _check_that_all_differ(texts)
         planners = dict(entrant(text, self.interplanner) for text in texts)
         controls: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class RequestForm:
             asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
             planners = with_ceiling(suite, planners, self.folder(suite), self.resume)
             controls = tuple(name for name in planners if name not in asked)
-        recordable(self.record)
+        recordable_channels(self.record)
         planners = planners or contestants
         planned, counts = ({stage.name: stage.count for stage in one.stages} for one in (whole, suite))
         request = Request(
@@ -165,6 +165,6 @@ def _check_that_all_differ(texts: Sequence[str]) -> None:
     """
     seen: dict[str, str] = {}
     for text in texts:
-        if (key := in_order(text)) in seen:
+        if (key := sort_parameters(text)) in seen:
             raise InputError(f"planner {text!r}: is named twice, first as {seen[key]!r}; leave one out")
         seen[key] = text

@@ -13,8 +13,8 @@ from agora.channels.rows import flat, tracks_of
 from agora.core.jit import bind
 from agora.core.state import Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
-from agora.costmap.obstacles import Seen, TrustedBeams, put
-from agora.costmap.window import Window, corners_again, fill
+from agora.costmap.obstacles import Seen, TrustedBeams, put_obstacles
+from agora.costmap.window import Window, fill_windows, repeat_corners
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Costmap, CostmapLayer, Field, Setting, Source
 from agora.optics.lidar import Lidar
@@ -116,7 +116,9 @@ class Costmaps:
         slots, others = self._people.radius.shape[1], self._others.radius.shape[1]
         self._moving = empty_tracks(rows, slots + others) if others else self._people
         moving = (self._moving.position, self._moving.radius, self._moving.present)
-        self._calls = [bind(fill, world.maps, self._map_index, window.filling, pose, self._inscribed, *moving, cost, origin)]
+        self._calls = [
+            bind(fill_windows, world.maps, self._map_index, window.filling, pose, self._inscribed, *moving, cost, origin)
+        ]
         self.seen: Seen | None = None
         if channel.lidar is not None:
             self._when: Doubles = np.full(rows, np.nan)
@@ -124,7 +126,7 @@ class Costmaps:
             self._corners = window.corners(np.zeros((rows, corners, 2), np.float32), np.zeros(rows, np.float32)).copy()
             outlines = (self._corners[..., 0], self._corners[..., 1])
             robots = (world.maps, self._map_index, pose, self._inscribed, *outlines)
-            self._calls.append(bind(put, window.filling, *robots, _beams(channel.lidar, window), self.seen, cost, origin))
+            self._calls.append(bind(put_obstacles, window.filling, *robots, _beams(channel.lidar, window), self.seen, cost, origin))
         if channel.attributes is not None:
             t, (heading, evidence) = tracks_of(told["pedestrians"]), rows_of(told[Attributes.channel])
             about = (t.position, t.velocity, heading, evidence, t.present)
@@ -137,9 +139,9 @@ class Costmaps:
         if self.seen is not None:
             outline = np.zeros((1, self._world.layout.corners, 2), np.float32)
             if model.footprint:
-                outline[0] = corners_again(np.array(model.footprint), outline.shape[1])
+                outline[0] = repeat_corners(np.array(model.footprint), outline.shape[1])
             own = self._window.corners(outline, np.full(1, model.radius, np.float32))[0]
-            self._corners[n] = corners_again(own, self._corners.shape[1])
+            self._corners[n] = repeat_corners(own, self._corners.shape[1])
             self._when[n] = np.nan
             self.clear(world, robot)
 

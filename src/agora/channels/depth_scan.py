@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from agora.channels.camera import Camera
+from agora.core.angles import wrap_below_pi
 from agora.core.state import Doubles
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
@@ -78,7 +79,7 @@ class DepthScan:
         place = np.array([pinhole.x, pinhole.y, pinhole.z])
         rays = (pinhole.on_robot(u, v, 1.0) - place).reshape(-1, 3)
         away = np.hypot(rays[:, 0], rays[:, 1])
-        bearing = np.mod(np.arctan2(rays[:, 1], rays[:, 0]) - camera.yaw + math.pi, 2.0 * math.pi) - math.pi
+        bearing = wrap_below_pi(np.arctan2(rays[:, 1], rays[:, 0]) - camera.yaw)
         beam = np.floor((bearing + self._half) / (2.0 * self._half) * self.beams).astype(int)
         inside = (beam >= 0) & (beam < self.beams)
 

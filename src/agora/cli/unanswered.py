@@ -20,7 +20,7 @@ import typer
 from agora import episode
 from agora.cli.stopping import STOPS, once
 from agora.core import untrusted_calls
-from agora.core.compiling import compiling_now
+from agora.core.compiling import is_compiling
 from agora.episode import PLANNER
 from agora.errors import StoppedError, place
 from agora.planners import adapters
@@ -73,7 +73,7 @@ class Unanswered:
         told = self._after
         while not self._over.wait(_LOOK * self._after):
             began, now = self._began, time.monotonic()
-            if compiling_now() and began:
+            if is_compiling() and began:
                 self._began = now
             elif not began or now - began < self._after:
                 told = self._after

@@ -25,7 +25,7 @@ LARGEST = 1e8
 
 
 @contextmanager
-def blamed(component: str) -> Iterator[None]:
+def blame(component: str) -> Iterator[None]:
     """Name a component in the errors of its code.
 
     Signals and errors of Agora pass unchanged. A process that the code forked ends here.

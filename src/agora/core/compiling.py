@@ -51,13 +51,13 @@ _COMPILED = _Compiling()
 event.register(_KIND, _COMPILED)
 
 
-def compiling(what: str = "") -> AbstractContextManager[None]:
+def record_compiling(what: str = "") -> AbstractContextManager[None]:
     """Return a context in which something is compiled, given its name; without a name, it is loaded from a cache."""
     context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
     return context
 
 
-def compiling_now() -> bool:
+def is_compiling() -> bool:
     """True while this process compiles."""
     return _COMPILED.inside > 0
 

@@ -108,7 +108,7 @@ def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
 
 
 @hidden
-def inside(maps, m, x, y):
+def is_inside(maps, m, x, y):
     """Return whether a point lies on map m."""
     u = (x - maps.origin_x[m]) / maps.resolution[m]
     v = (y - maps.origin_y[m]) / maps.resolution[m]
@@ -126,7 +126,7 @@ def _cell_range(low, high, origin, resolution, count):
 @hidden
 def _far_from_cells(maps, m, x, y, reach):
     """Return whether, according to the distance field, no occupied cell is within ``reach`` of a point on the map."""
-    if not inside(maps, m, x, y):
+    if not is_inside(maps, m, x, y):
         return False
     resolution = maps.resolution[m]
     column = np.int64((x - maps.origin_x[m]) / resolution)
@@ -248,7 +248,7 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
     return (dx * nx + dy * ny) / scale, -(ex * nx + ey * ny) / scale, math.sqrt(dx * dx + dy * dy) / dt
 
 
-def closing(
+def closing_of(
     traits: RobotTraits, w: int, r: int, kind: ContactKind, here: Floats, there: Floats, fraction: float, dt: float
 ) -> Closing | None:
     """Return who closed the gap, from the motion of robot ``r`` of world ``w`` and the party in the step of their contact; None for

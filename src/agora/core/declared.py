@@ -1,7 +1,7 @@
 """Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
 
-``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` is such a declaration. `declared` reads it, `empty` allocates
-arrays, `agora.benchmark.results.store` derives Parquet columns, and `agora.wire` checks received arrays.
+``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` is such a declaration. `declared_arrays` reads it, `empty_arrays`
+allocates arrays, `agora.benchmark.results.store` derives Parquet columns, and `agora.wire` checks received arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from agora.core.state import Array
 
-__all__ = ["declared"]
+__all__ = ["declared_arrays"]
 
 _KEY = "axes"
 
@@ -61,22 +61,22 @@ def axes(names: str, kind: Any = np.float64, *, stored: Any = None, masked: bool
 
 
 @functools.cache
-def declared(record: type) -> dict[str, Axes]:
+def declared_arrays(record: type) -> dict[str, Axes]:
     """Return the arrays that a dataclass declares, by name and in their order."""
     fields = [field for field in dataclasses.fields(record) if _KEY in field.metadata]
     return {field.name: dataclasses.replace(field.metadata[_KEY], optional=field.default is None) for field in fields}
 
 
-def empty(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array]:
+def empty_arrays(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array]:
     """Return zeros for some arrays of a record, whose named axes have these lengths."""
-    arrays = declared(record)
+    arrays = declared_arrays(record)
     return {name: np.zeros(arrays[name].shape(lengths), arrays[name].kind) for name in names}
 
 
-def misfit(record: type, arrays: Mapping[str, Any]) -> str:
+def find_misfit(record: type, arrays: Mapping[str, Any]) -> str:
     """Name the array that does not have the declared axes, or has inconsistent lengths; empty if all fit."""
     lengths: dict[str, int] = {}
-    for name, one in declared(record).items():
+    for name, one in declared_arrays(record).items():
         array = arrays.get(name)
         if array is None:
             continue

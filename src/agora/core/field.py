@@ -14,7 +14,7 @@ _EDGE = np.float32(1.001)
 
 
 @hidden
-def _between_cells(maps, start, columns, u, v):
+def _interpolate(maps, start, columns, u, v):
     """The distance at (u, v), in cells from the centre of the first one, of a map whose cells begin at ``start``; bilinear."""
     column, row = np.int32(u), np.int32(v)
     a, b = u - np.float32(column), v - np.float32(row)
@@ -31,11 +31,11 @@ def distance_at(maps, m, x, y):
     inverse = ONE / maps.resolution[m]
     u = min(max((x - maps.origin_x[m]) * inverse - HALF, ZERO), np.float32(columns) - _EDGE)
     v = min(max((y - maps.origin_y[m]) * inverse - HALF, ZERO), np.float32(rows) - _EDGE)
-    return _between_cells(maps, maps.clearance_start[m], columns, u, v)
+    return _interpolate(maps, maps.clearance_start[m], columns, u, v)
 
 
 @hidden
-def _along(maps, m, x0, y0, x1, y1):
+def _line_through_cells(maps, m, x0, y0, x1, y1):
     """Return the numbers for reading the distance field along a line: its length, m, and its start, direction and the field's end,
     in cells.
     """
@@ -55,12 +55,12 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 
     The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
     """
-    length, u0, v0, du, dv, right, top = _along(maps, m, x0, y0, x1, y1)
+    length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
     columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
     t = ZERO
     while True:
         u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
-        d = _between_cells(maps, start, columns, u, v)
+        d = _interpolate(maps, start, columns, u, v)
         if d < least:
             return False
         if t >= length:
@@ -71,12 +71,12 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 @hidden
 def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
     """`is_clear` for a line at whose ends the distance is at least that, and d at the first."""
-    length, u0, v0, du, dv, right, top = _along(maps, m, x0, y0, x1, y1)
+    length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
     columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
     t = max(d - least, shortest)
     while t < length:
         u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
-        d = _between_cells(maps, start, columns, u, v)
+        d = _interpolate(maps, start, columns, u, v)
         if d < least:
             return False
         t += max(d - least, shortest)

@@ -19,7 +19,7 @@ _TINY, _INFINITE = np.float32(1e-20), np.float32(3e38)
 
 
 @part
-def towards(dx, dy, speed, settle):
+def preferred_velocity(dx, dy, speed, settle):
     """Preferred velocity for a target at (dx, dy): at ``speed``, and not faster than arrives in ``settle`` s (CrowdNav: 1 s)."""
     distance = math.sqrt(dx * dx + dy * dy)
     scale = speed / distance if distance > speed * settle else ONE / max(settle, _TINY)
@@ -113,7 +113,7 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
     s = -(ax * dx + ay * dy) / length2
     ox, oy = ax + s * dx, ay + s * dy
     if ox * ox + oy * oy > r2:
-        return _beside_wall(lines, made, ax, ay, bx, by, ux, uy, ONE, -ONE, vx, vy, radius, inverse)
+        return _append_wall(lines, made, ax, ay, bx, by, ux, uy, ONE, -ONE, vx, vy, radius, inverse)
     if ZERO <= s <= ONE:
         lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = ZERO, ZERO, -ux, -uy
         return made + 1
@@ -123,11 +123,11 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
         scale = ONE / math.sqrt(d2)
         lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = ZERO, ZERO, -y * scale, x * scale
         return made + 1
-    return _beside_wall(lines, made, x, y, x, y, ux, uy, side, side, vx, vy, radius, inverse)
+    return _append_wall(lines, made, x, y, x, y, ux, uy, side, side, vx, vy, radius, inverse)
 
 
 @part
-def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx, vy, radius, inverse):
+def _append_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx, vy, radius, inverse):
     """Append the half-plane of a wall that the disc does not touch: the nearest of its front, its ends and its cone's two legs.
 
     (ux, uy) is the wall's direction from a, its left end; both ends are equal if only one is visible. A leg that would point into
@@ -151,9 +151,9 @@ def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx,
     t_left = (vx - ax) * lx + (vy - ay) * ly
     t_right = (vx - bx) * rx + (vy - by) * ry
     if t_left < ZERO and (t < ZERO or (one_end and t_right < ZERO)):
-        return _round_end(lines, made, ax, ay, vx, vy, disc)
+        return _append_end(lines, made, ax, ay, vx, vy, disc)
     if t > ONE and t_right < ZERO:
-        return _round_end(lines, made, bx, by, vx, vy, disc)
+        return _append_end(lines, made, bx, by, vx, vy, disc)
     front = (vx - ax - t * cx) ** 2 + (vy - ay - t * cy) ** 2 if ZERO <= t <= ONE and not one_end else _INFINITE
     left = (vx - ax - t_left * lx) ** 2 + (vy - ay - t_left * ly) ** 2 if t_left >= ZERO else _INFINITE
     right = (vx - bx - t_right * rx) ** 2 + (vy - by - t_right * ry) ** 2 if t_right >= ZERO else _INFINITE
@@ -170,7 +170,7 @@ def _beside_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx,
 
 
 @part
-def _round_end(lines, made, x, y, vx, vy, disc):
+def _append_end(lines, made, x, y, vx, vy, disc):
     """Append the half-plane that touches the disc about (x, y) where (vx, vy) projects on it."""
     wx, wy = vx - x, vy - y
     scale = ONE / math.sqrt(max(wx * wx + wy * wy, _TINY))
@@ -180,7 +180,7 @@ def _round_end(lines, made, x, y, vx, vy, disc):
 
 
 @part
-def _plane(lines, count, limit, tx, ty, farthest):
+def _project(lines, count, limit, tx, ty, farthest):
     """(failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by the incremental programme.
 
     Where line i excludes the best velocity so far, the next one lies on it: at p + t e, with t bounded by the lines before.
@@ -236,7 +236,7 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
     Returns:
         x and y.
     """
-    failed, x, y = _plane(lines, count, limit, tx, ty, False)
+    failed, x, y = _project(lines, count, limit, tx, ty, False)
     worst = ZERO
     for i in range(failed, count):
         if violation(lines, i, x, y) <= worst:
@@ -260,7 +260,7 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
             scale = ONE / math.sqrt(gx * gx + gy * gy)
             spare[used, 2], spare[used, 3] = gx * scale, gy * scale
             used += 1
-        stuck, nx, ny = _plane(spare, used, limit, -ey, ex, True)
+        stuck, nx, ny = _project(spare, used, limit, -ey, ex, True)
         if stuck == used:
             x, y = nx, ny
         worst = violation(lines, i, x, y)

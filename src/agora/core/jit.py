@@ -58,8 +58,8 @@ from numba.extending import NativeValue, intrinsic, register_model, unbox  # noq
 from numba.np import linalg  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
-from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
-from agora.core.kernel_files import verified  # noqa: E402
+from agora.core.compiling import record_compiling  # noqa: E402 - from now on the log tells what is compiled
+from agora.core.kernel_files import verify_files  # noqa: E402
 
 numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
 
@@ -151,7 +151,7 @@ if not _can_keep():
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
+def _lock_compilation(name: str) -> Iterator[None]:
     """Lock out other processes that compile the function of this name: they wait, and find the code in the cache.
 
     In measurements, waiting counts as compiling. Without writable files, there is no cache either.
@@ -164,7 +164,7 @@ def _alone(name: str) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                with compiling():
+                with record_compiling():
                     fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -182,14 +182,14 @@ def _know_arrays() -> None:
         linalg.ensure_blas = ensure
 
 
-def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
+def _compile_once(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
     """Return a function that is compiled at its first call, once for all processes that share the cache."""
-    dispatcher = verified(numba.njit(**options, **more)(function))
+    dispatcher = verify_files(numba.njit(**options, **more)(function))
     if not numba.config.DISABLE_JIT:
         once, name = dispatcher.compile, f"{function.__module__}.{function.__qualname__}"
 
         def compile(signature: Any) -> Any:
-            with _alone(name):
+            with _lock_compilation(name):
                 _know_arrays()
                 return once(signature)
 
@@ -199,12 +199,12 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any
 
 def device(function: Callable[..., Any]) -> Any:
     """Compile a function that kernels call, with scalars or the arrays of one world as arguments."""
-    return _compiled(function, OPTIONS)
+    return _compile_once(function, OPTIONS)
 
 
 def lean(function: Callable[..., Any]) -> Any:
     """`device` for functions that allocate nothing and return no array."""
-    return _compiled(function, LEAN)
+    return _compile_once(function, LEAN)
 
 
 part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
@@ -240,12 +240,12 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
     inner = numba.njit(**options | _PART, forceinline=True)(function)
-    names = {"inner": inner, "unpacked": _unpacked, "__name__": function.__module__, "__file__": file}
+    names = {"inner": inner, "unpacked": _unpack, "__name__": function.__module__, "__file__": file}
     shell = types.FunctionType(code, names, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
     # Inlined at the entry from Python: called instead, it would be optimised once less, and fuse other multiply-adds.
-    compiled = _compiled(function, options, forceinline=True)
-    compiled.shell, compiled.entries = _compiled(shell, options), {}
+    compiled = _compile_once(function, options, forceinline=True)
+    compiled.shell, compiled.entries = _compile_once(shell, options), {}
     return compiled
 
 
@@ -303,7 +303,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
 
 
 @intrinsic
-def _unpacked(context: Any, box: Any) -> Any:
+def _unpack(context: Any, box: Any) -> Any:
     """Return the tuple of arguments in a box; its user keeps them alive."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

@@ -11,16 +11,16 @@ from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 
-from agora.core.sealed import sealed, unsealed
+from agora.core.sealed import seal, unseal
 
-__all__ = ["verified"]
+__all__ = ["verify_files"]
 
 
 class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """Index and machine code in Numba's format; damaged files are not loaded, and the function is compiled again."""
 
     def _load_index(self) -> dict[Any, str]:
-        data = unsealed(Path(self._index_path))
+        data = unseal(Path(self._index_path))
         if data is None:
             return {}
         version, stamp, names = pickle.loads(data)
@@ -28,20 +28,20 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
         with self._open_for_write(self._index_path) as file:
-            file.write(sealed(self._dump((self._version, self._source_stamp, overloads))))
+            file.write(seal(self._dump((self._version, self._source_stamp, overloads))))
 
     def _load_data(self, name: str) -> Any:
-        data = unsealed(Path(self._data_path(name)))
+        data = unseal(Path(self._data_path(name)))
         if data is None:
             raise FileNotFoundError(name)  # this makes Numba compile
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:
         with self._open_for_write(self._data_path(name)) as file:
-            file.write(sealed(self._dump(data)))
+            file.write(seal(self._dump(data)))
 
 
-def verified(dispatcher: Any) -> Any:
+def verify_files(dispatcher: Any) -> Any:
     """Make Numba's dispatcher of a function use verified files; with ``NUMBA_DISABLE_JIT=1``, a plain function is unchanged."""
     cache: Any = getattr(dispatcher, "_cache", None)
     if hasattr(cache, "_cache_file"):

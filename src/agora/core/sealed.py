@@ -7,18 +7,18 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["sealed", "unsealed"]
+__all__ = ["seal", "unseal"]
 
 _LOG = logging.getLogger(__name__)
 _SIZE = 16
 
 
-def sealed(data: bytes) -> bytes:
+def seal(data: bytes) -> bytes:
     """Return the contents of a file that holds some data."""
     return data + _digest(data)
 
 
-def unsealed(path: Path) -> bytes | None:
+def unseal(path: Path) -> bytes | None:
     """Return the data that a file holds; None if it is missing, cannot be read, or is damaged, which is logged.
 
     A damaged file is removed, so that it is logged once.

@@ -28,7 +28,7 @@ class Slots(Generic[T]):
         self._idle = dict.fromkeys(range(count))
         self._held: dict[int, list[int]] = {}
 
-    def hold(self, user: int, things: Iterable[T]) -> list[int]:
+    def assign(self, user: int, things: Iterable[T]) -> list[int]:
         """Assign exactly these objects to a user, and return their slots.
 
         Objects are distinguished by identity.

@@ -367,12 +367,12 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def frozen(array: Array) -> Array:
+def freeze(array: Array) -> Array:
     """Return a read-only, contiguous view, so that the compiler sees one type from every caller."""
     return read_only(np.ascontiguousarray(array))
 
 
-def told(record: Any) -> Any:
+def protected_copy(record: Any) -> Any:
     """Return a copy of a record of arrays for a component of another package; the copy's memory cannot be written.
 
     A read-only view would expose the engine's memory by its ``base``, and could be made writable again.
@@ -382,13 +382,13 @@ def told(record: Any) -> Any:
         return np.frombuffer(memory, record.dtype)[: record.size].reshape(record.shape)
     if dataclasses.is_dataclass(record):
         kind: Any = type(record)
-        return kind(**{each.name: told(getattr(record, each.name)) for each in dataclasses.fields(record)})
+        return kind(**{each.name: protected_copy(getattr(record, each.name)) for each in dataclasses.fields(record)})
     if isinstance(record, dict):
-        return {name: told(value) for name, value in record.items()}
+        return {name: protected_copy(value) for name, value in record.items()}
     return record
 
 
-def padded(count: int) -> int:
+def padded_slots(count: int) -> int:
     """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least one of them."""
     return max(PADDING, -(-count // PADDING) * PADDING)
 

@@ -25,7 +25,7 @@ def most_edges(cells):
 
 
 @hidden
-def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges, found):
+def _append_edges(cost, across, corner, side, resolution, near, far, reach, keys, edges, found):
     """Append the edges on the lines ``near <= i < far`` between rows i - 1 and i of cells; return the new number of edges.
 
     Args:
@@ -82,7 +82,7 @@ def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
     left, bottom = origin_x - x, origin_y - y
     found = np.int64(0)  # a Numba literal 0 has its own type and would compile the kernel again
     low, high = np.int64(np.floor((-reach - bottom) / resolution)), np.int64(np.ceil((reach - bottom) / resolution)) + 1
-    found = _along(cost, 0, left, bottom, resolution, max(low, 1), min(high, rows), reach, keys, edges, found)
+    found = _append_edges(cost, 0, left, bottom, resolution, max(low, 1), min(high, rows), reach, keys, edges, found)
     low, high = np.int64(np.floor((-reach - left) / resolution)), np.int64(np.ceil((reach - left) / resolution)) + 1
-    found = _along(cost.T, 1, bottom, left, resolution, max(low, 1), min(high, columns), reach, keys, edges, found)
+    found = _append_edges(cost.T, 1, bottom, left, resolution, max(low, 1), min(high, columns), reach, keys, edges, found)
     return select_nearest(keys, found, nearest)

@@ -8,15 +8,15 @@ from agora.core.jit import hidden
 
 
 @hidden
-def aimed(column, row, to_column, to_row):
-    """Return a line from one cell to another, for `stepped`: steps, sideways steps, the two signs, and whether it is steep."""
+def aim_line(column, row, to_column, to_row):
+    """Return a line from one cell to another, for `step_line`: steps, sideways steps, the two signs, and whether it is steep."""
     across, up = abs(to_column - column), abs(to_row - row)
     right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
     return max(across, up), min(across, up), right, above, up > across
 
 
 @hidden
-def stepped(column, row, error, line):
+def step_line(column, row, error, line):
     """Return the next cell of a line, and the next error term; the initial error is half the number of steps."""
     length, short, right, above, steep = line
     error += short
@@ -28,7 +28,7 @@ def stepped(column, row, error, line):
 
 
 @hidden
-def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
+def write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
     """Write the cells under a convex polygon, including its outline; parts outside the grid are moved to its edge.
 
     Args:
@@ -59,11 +59,11 @@ def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west
             low, high = min(low, k), max(high, k)
             west[k], east[k] = columns, -1
         if i >= 0:
-            line = aimed(from_column, from_row, column, row)
+            line = aim_line(from_column, from_row, column, row)
             c, r, error = from_column, from_row, line[0] // 2
             for step in range(line[0] + 1):
                 west[r], east[r] = min(west[r], c), max(east[r], c)
                 if step < line[0]:
-                    c, r, error = stepped(c, r, error, line)
+                    c, r, error = step_line(c, r, error, line)
         from_column, from_row = column, row
     return low, high

@@ -19,7 +19,7 @@ from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
-from agora.costmap.line import aimed, spans, stepped
+from agora.costmap.line import aim_line, step_line, write_spans
 
 _SEEN, _NOTHING = np.uint8(1), np.uint8(FREE)
 _UNKNOWN = np.uint8(NO_INFORMATION)
@@ -81,20 +81,20 @@ class Seen(NamedTuple):
 
 
 @spliced
-def _clear(grid, column, row, to_column, to_row, longest):
+def _clear_line(grid, column, row, to_column, to_row, longest):
     """Free the cells of a line, at most ``longest`` cells from its first."""
     column, row = np.int64(column), np.int64(row)
-    line = aimed(column, row, to_column, to_row)
+    line = aim_line(column, row, to_column, to_row)
     away = np.sqrt(np.float32((to_column - column) * (to_column - column) + (to_row - row) * (to_row - row)))
     error = line[0] // 2
     grid[row, column] = _NOTHING
     for _ in range(line[0] if away <= longest else np.int32(np.float32(line[0]) * (longest / away))):
-        column, row, error = stepped(column, row, error, line)
+        column, row, error = step_line(column, row, error, line)
         grid[row, column] = _NOTHING
 
 
 @spliced
-def _rolled(grid, right, up):
+def _roll_window(grid, right, up):
     """Move the window over the lattice by whole cells: cells that remain keep their place on the map, new cells are free."""
     side = grid.shape[0]
     for i in range(side):
@@ -106,7 +106,7 @@ def _rolled(grid, right, up):
 
 
 @hidden
-def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
+def _add_scan(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
     """Add one scan to a grid; return whether any beam was valid."""
     side = np.float32(grid.shape[0])
     sine, cosine = sincos(heading)
@@ -133,7 +133,7 @@ def _look(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
         share = min(share, -v / dv) if v + dv < ZERO else share
         end_column = min(max(np.int32(np.floor(u + share * du)), 0), grid.shape[0] - 1)
         end_row = min(max(np.int32(np.floor(v + share * dv)), 0), grid.shape[0] - 1)
-        _clear(grid, column, row, end_column, end_row, far)
+        _clear_line(grid, column, row, end_column, end_row, far)
     for b in range(ranges.size):
         length = ranges[b]
         if length > beams.range_min and length < beams.range_max and length < beams.obstacle_range:
@@ -161,7 +161,7 @@ def _raise(grid, cost, stamp):
 
 
 @kernel
-def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
+def put_obstacles(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
     """Update the seen obstacles of rows ``first <= n < last``, and add them to the windows.
 
     Args:
@@ -193,11 +193,11 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
             seen.begun[n] = True
         # The grid moves by whole cells of the map's lattice, so that marked cells keep their place on the map.
         elif column != seen.corner[n, 0] or row != seen.corner[n, 1]:
-            _rolled(grid, column - seen.corner[n, 0], row - seen.corner[n, 1])
+            _roll_window(grid, column - seen.corner[n, 0], row - seen.corner[n, 1])
         seen.corner[n, 0], seen.corner[n, 1] = column, row
         if seen.fresh[n]:
             x, y, heading = seen.pose[n, 0], seen.pose[n, 1], seen.pose[n, 2]
-            seen.blind[n] = not _look(grid, origin[n, 0], origin[n, 1], inverse, beams, seen.ranges[n], x, y, heading)
+            seen.blind[n] = not _add_scan(grid, origin[n, 0], origin[n, 1], inverse, beams, seen.ranges[n], x, y, heading)
             seen.fresh[n] = False
         # Without a valid beam the whole window is unknown; obstacles seen before remain in the grid.
         if seen.blind[n]:
@@ -206,7 +206,7 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
         # Clear the footprint at the present pose, which may be newer than the scan's.
         x, y = pose[n, 0] - origin[n, 0], pose[n, 1] - origin[n, 1]
         sine, cosine = sincos(pose[n, 2])
-        low, high = spans(corners_x[n], corners_y[n], x, y, sine, cosine, inverse, side, side, west, east)
+        low, high = write_spans(corners_x[n], corners_y[n], x, y, sine, cosine, inverse, side, side, west, east)
         for i in range(low, high + 1):
             grid[i, west[i] : east[i] + 1] = _NOTHING
         # All marked cells have the same costs around them: compute these once per robot.

@@ -16,7 +16,7 @@ from agora.core.jit import lean_kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ZERO, exp, sincos
 from agora.costmap.inflation import INSCRIBED
-from agora.costmap.stamp import cells_about
+from agora.costmap.stamp import cells_around
 
 __all__ = ["PersonalSpace"]
 
@@ -42,7 +42,7 @@ def _personal_space(p, position, velocity, heading, evidence, present, cost, ori
             ahead = max(p.seconds * speed, p.least_deviation)
             across, behind = _SIDE * ahead, _BEHIND * ahead
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, ahead * p.reach, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_around(x, y, ahead * p.reach, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):

@@ -23,7 +23,7 @@ from agora.core.jit import lean_kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
 from agora.costmap.inflation import INSCRIBED
-from agora.costmap.stamp import cells_about
+from agora.costmap.stamp import cells_around
 from agora.errors import InputError
 from agora.ranges import Duration, Length, NotNegative, Within, check_fields
 
@@ -46,9 +46,9 @@ def _predicted_occupancy(p, position, velocity, heading, evidence, present, cost
             per_square = ONE / (vx * vx + vy * vy) if walks else ZERO
             x, y = position[n, q, 0], position[n, q, 1]
             ahead = p.horizon if walks else ZERO
-            low, high, west, east, u, v = cells_about(x, y, reach * deviation, west_edge, south_edge, cell, rows, columns)
+            low, high, west, east, u, v = cells_around(x, y, reach * deviation, west_edge, south_edge, cell, rows, columns)
             there = reach * (deviation + p.growth * ahead)
-            low_then, high_then, west_then, east_then, _, _ = cells_about(
+            low_then, high_then, west_then, east_then, _, _ = cells_around(
                 x + vx * ahead, y + vy * ahead, there, west_edge, south_edge, cell, rows, columns
             )
             for i in range(min(low, low_then), max(high, high_then)):

@@ -16,7 +16,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
 from agora.costmap.inflation import INSCRIBED
-from agora.costmap.stamp import cells_about
+from agora.costmap.stamp import cells_around
 from agora.errors import nearest
 
 
@@ -30,7 +30,7 @@ def _semantic(p, position, velocity, heading, evidence, present, cost, origin, c
                 continue
             mark = np.uint8(np.int32(p.cost * min(max(evidence[n, q] / p.full, ZERO), ONE)))
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, p.radius, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_around(x, y, p.radius, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):

@@ -9,7 +9,7 @@ from agora.core.scalar import HALF
 
 
 @hidden
-def cells_about(x, y, reach, origin_x, origin_y, cell, rows, columns):
+def cells_around(x, y, reach, origin_x, origin_y, cell, rows, columns):
     """Return the cells whose centres may be within ``reach`` of a point, m, and the point in cells from the centre of cell [0, 0].
 
     Returns:

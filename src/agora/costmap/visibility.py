@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ZERO, exp, in_float32, sincos
 from agora.costmap.inflation import INSCRIBED
-from agora.costmap.stamp import cells_about
+from agora.costmap.stamp import cells_around
 
 __all__ = ["Visibility"]
 
@@ -41,7 +41,7 @@ def _visibility(parameters, position, velocity, heading, evidence, present, cost
                 continue
             s, c = sincos(heading[n, q])
             x, y = position[n, q, 0], position[n, q, 1]
-            low, high, west, east, u, v = cells_about(x, y, reach, origin[n, 0], origin[n, 1], cell, rows, columns)
+            low, high, west, east, u, v = cells_around(x, y, reach, origin[n, 0], origin[n, 1], cell, rows, columns)
             for i in range(low, high):
                 dy = (np.float32(i) - v) * cell
                 for j in range(west, east):

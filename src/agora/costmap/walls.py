@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.jit import hidden, spliced
 from agora.core.scalar import HALF
-from agora.core.state import PADDING, Array, Floats, frozen
+from agora.core.state import PADDING, Array, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.interfaces import Costmap
 
@@ -23,12 +23,12 @@ _FAR = np.float32(3e38)
 def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.float32]:
     """Return costs, corners and resolution in the form that kernels read; without a costmap, windows without cells."""
     if costmap is None:
-        return frozen(np.zeros((rows, 0, 0), np.uint8)), frozen(np.zeros((rows, 2), np.float32)), np.float32(1.0)
-    return frozen(costmap.cost), frozen(costmap.origin), np.float32(costmap.resolution)
+        return freeze(np.zeros((rows, 0, 0), np.uint8)), freeze(np.zeros((rows, 2), np.float32)), np.float32(1.0)
+    return freeze(costmap.cost), freeze(costmap.origin), np.float32(costmap.resolution)
 
 
 @spliced
-def room(cells):
+def key_count(cells):
     """Return the number of keys needed for the walls in a window of ``cells`` cells per side."""
     return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
 
@@ -68,7 +68,7 @@ def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
 
 
 @hidden
-def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
+def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
     """Write the centres of the lethal cells, relative to (x, y), in arbitrary order, and return their number.
 
     Args:
@@ -89,7 +89,7 @@ def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points)
 
 @hidden
 def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the centres of the K nearest of the cells that `walls_about` finds, and return their number.
+    """Write the centres of the K nearest of the cells that `walls_around` finds, and return their number.
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.

@@ -26,7 +26,7 @@ _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
 
 
-def disc_inside(corners: Array) -> Floats:
+def inscribed_radius(corners: Array) -> Floats:
     """Return the radius (N,) of the disc inside convex outlines (N, V, 2) around their origin, m; 0 if the origin is outside."""
     edge = np.roll(corners, -1, axis=1) - corners
     area = corners[..., 0] * edge[..., 1] - corners[..., 1] * edge[..., 0]
@@ -36,7 +36,7 @@ def disc_inside(corners: Array) -> Floats:
     return radius
 
 
-def corners_again(outline: Array, count: int) -> Array:
+def repeat_corners(outline: Array, count: int) -> Array:
     """Return an outline (..., V, 2) with ``count`` corners; copies of the last corner fill missing ones."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
 
@@ -97,7 +97,7 @@ def _interpolate(pair, b, first, ratio, beyond, occupied, out):
 
 
 @kernel
-def fill(maps, map_index, filling, pose, inscribed, position, radius, present, cost, origin, first, last):
+def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, present, cost, origin, first, last):
     """Write the windows of rows ``first <= n < last``.
 
     Args:
@@ -254,10 +254,10 @@ class Window:
         if self.footprint:
             own = np.broadcast_to(np.array(self.footprint, np.float32), (len(radius), len(self.footprint), 2))
         elif disc.all():
-            own = corners_again(radius[:, None, None] * _CIRCLE, most)
+            own = repeat_corners(radius[:, None, None] * _CIRCLE, most)
         elif disc.any():
-            own = corners_again(footprint, most)
-            own[disc] = corners_again(radius[disc, None, None] * _CIRCLE, most)
+            own = repeat_corners(footprint, most)
+            own[disc] = repeat_corners(radius[disc, None, None] * _CIRCLE, most)
         else:
             own = footprint
         return own + np.float32(self.footprint_padding) * np.sign(own)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from agora.config import dump, parse
-from agora.core.declared import Axes, declared
+from agora.core.declared import Axes, declared_arrays
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording, number_type
 from agora.core.state import Array, RobotTraits
 from agora.datasets.mcapfile import McapChannel, McapFile, McapMessage
@@ -29,7 +29,7 @@ __all__ = ["read_recording"]
 
 EPISODE, MAP = "/agora/episode", "map.npz"
 _TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
-_ARRAYS = declared(Recording)
+_ARRAYS = declared_arrays(Recording)
 _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
 _MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.contact import closing
-from agora.core.declared import declared, empty
+from agora.core.contact import closing_of
+from agora.core.declared import declared_arrays, empty_arrays
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.episode_messages import (
@@ -255,7 +255,7 @@ def _closing(
     if appeared and fraction == 0.0:  # a pedestrian that appears at the robot was not hit by it
         own[1] = own[0]
     here, there = (np.array([*pose, *place], np.float32) for pose, place in zip(own, places, strict=True))
-    return closing(traits, 0, 0, kind, here, there, fraction, dt * length)
+    return closing_of(traits, 0, 0, kind, here, there, fraction, dt * length)
 
 
 def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
@@ -355,5 +355,5 @@ def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving:
 
 def nobody(samples: int) -> dict[str, Any]:
     """Return the pedestrian fields of a recording without pedestrians."""
-    about = [name for name, one in declared(Recording).items() if "P" in one.names and not one.optional]
-    return {**empty(Recording, about, T=samples, P=0)}
+    about = [name for name, one in declared_arrays(Recording).items() if "P" in one.names and not one.optional]
+    return {**empty_arrays(Recording, about, T=samples, P=0)}

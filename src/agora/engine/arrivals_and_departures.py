@@ -61,7 +61,7 @@ def _is_full(after, traits, stuck, w):
 
 
 @hidden
-def _enter(after, traits, waypoints, w, i):
+def _admit(after, traits, waypoints, w, i):
     """Let pedestrian i enter, at its pace."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
     pace = traits.speed[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
@@ -81,7 +81,9 @@ def _has_left(after, waypoints, kept_off, stalled, w, i):
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, waiting, first, last):
+def enter_and_leave(
+    dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, waiting, first, last
+):
     """Let pedestrians of worlds ``first <= w < last`` enter and leave at the end of a physics step.
 
     Args:
@@ -112,4 +114,4 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
                 after.vx[w, i], after.vy[w, i], after.heading[w, i] = ZERO, ZERO, now.heading[w, i]
                 waits = full or time < waypoints.enters[w, i]
                 if not waits and _has_room(after, traits, robots, robot_traits, progress.stalled, w, i):
-                    _enter(after, traits, waypoints, w, i)
+                    _admit(after, traits, waypoints, w, i)

@@ -31,7 +31,7 @@ _TINY = np.float32(1e-6)
 
 
 @hidden
-def _stays(waypoints, w, i):
+def _is_staying(waypoints, w, i):
     """Return whether pedestrian i is at or on the way to a place where it stays, and nothing leads it elsewhere."""
     k = waypoints.index[w, i]
     led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
@@ -49,20 +49,20 @@ def _is_within(people, waypoints, w, i, reach):
 def _has_settled(people, traits, waypoints, w, i):
     """Return whether pedestrian i is at the place where it stays, or next to it."""
     beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
-    return _stays(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
+    return _is_staying(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
 
 
 @hidden
-def _goes_to_the_same(waypoints, w, i, j, reach):
+def _shares_place(waypoints, w, i, j, reach):
     """Return whether pedestrian j stays at the same place as pedestrian i, or within ``reach``, m, of it."""
     dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
-    return _stays(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
+    return _is_staying(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
 
 
 @hidden
 def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
     """Return whether pedestrian i is at the place where it stays, or as near as the people there allow."""
-    if not _stays(waypoints, w, i):
+    if not _is_staying(waypoints, w, i):
         return False
     tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
     if _is_within(people, waypoints, w, i, tolerance):
@@ -72,7 +72,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
         px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j] + ROOM
         reach = bodies - ROOM + _STEP
         if j != i and people.active[w, j] and px * px + py * py < reach * reach:
-            if restless[w, j] == _FOR_GOOD and _goes_to_the_same(waypoints, w, i, j, bodies):
+            if restless[w, j] == _FOR_GOOD and _shares_place(waypoints, w, i, j, bodies):
                 return True
             stands = people.vx[w, j] * people.vx[w, j] + people.vy[w, j] * people.vy[w, j] < STANDS * STANDS
             if (stands or _has_settled(people, traits, waypoints, w, j)) and _is_within(
@@ -90,7 +90,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 
 @hidden
-def _comes(px, py, vx, vy, bodies):
+def _is_approaching(px, py, vx, vy, bodies):
     """Return whether a moving body, at (px, py) m from a standing one and with velocity (vx, vy) m/s, comes near soon."""
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
@@ -108,20 +108,20 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
         if j == i or not people.active[w, j]:
             continue
         px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j]
-        if _has_settled(people, traits, waypoints, w, j) or _goes_to_the_same(waypoints, w, i, j, bodies + ROOM):
+        if _has_settled(people, traits, waypoints, w, j) or _shares_place(waypoints, w, i, j, bodies + ROOM):
             continue
-        if _comes(px, py, people.vx[w, j], people.vy[w, j], bodies):
+        if _is_approaching(px, py, people.vx[w, j], people.vy[w, j], bodies):
             return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r]:
             px, py, bodies = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r]
-            if _comes(px, py, robots.world_vx[w, r], robots.world_vy[w, r], bodies):
+            if _is_approaching(px, py, robots.world_vx[w, r], robots.world_vy[w, r], bodies):
                 return True
     return False
 
 
 @lean_kernel
-def stand(
+def stop_arrived(
     dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
 ):  # fmt: skip
     """Bring arrived pedestrians that move around their places to rest: change the chosen velocities (W, P).

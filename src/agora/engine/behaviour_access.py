@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.answers import blamed
+from agora.core.answers import blame
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import LEAVE, REACTIONS, SOCIAL_STATES, TYPES, Pedestrians, Robots, Waypoints, read_only
 from agora.errors import ComponentError
@@ -72,8 +72,8 @@ class BehaviourAccess:
 
     def __init__(self, behaviour: Behaviour, world: World, every: int, sees: int) -> None:
         self._name, self._world = f"behaviour {type(behaviour).__name__}", world
-        self._blamed = nullcontext if type(behaviour).__module__.partition(".")[0] == "agora" else blamed
-        with self._blamed(self._name):
+        self._blame = nullcontext if type(behaviour).__module__.partition(".")[0] == "agora" else blame
+        with self._blame(self._name):
             self.attached: AttachedBehaviour = behaviour.attach(_View(world), every, sees)
         if not all(callable(getattr(self.attached, name, None)) for name in ("reset", "think")):
             found = type(self.attached).__name__
@@ -82,7 +82,7 @@ class BehaviourAccess:
 
     def reset(self, world: int, start: Start) -> None:
         """Start an episode in one world."""
-        with self._blamed(self._name):
+        with self._blame(self._name):
             self.attached.reset(world, start)
 
     def think(self, generation: int) -> Work:
@@ -91,15 +91,15 @@ class BehaviourAccess:
         It raises `ComponentError` if the behaviour's code raises, or gives a pedestrian an invalid speed, waypoint, waypoint list,
         mind or heading.
         """
-        w, wrong, name, blame = self._world, self._wrong, self._name, self._blamed
-        with blame(name):
+        w, wrong, name, within = self._world, self._wrong, self._name, self._blame
+        with within(name):
             decide = self.attached.think(generation)
         if not callable(decide):
             raise ComponentError(f"{name}: think returned {type(decide).__name__}; expected a function of first and last")
         look = bind(_find_impossible, w.generation(generation)[0], w.traits, w.waypoints, w.minds, w.status.clock, wrong)
 
         def work(first: int, last: int) -> None:
-            with blame(name):
+            with within(name):
                 decide(first, last)
             look(first, last)
             if wrong[first:last, 1].any():
@@ -134,15 +134,15 @@ class _View(World):
     def __init__(self, world: World) -> None:
         self._of = world
         self.layout, self.dt, self.slots = world.layout, world.dt, world.slots
-        self.traits = _guarded(world.traits, "speed", "group")
-        self.waypoints = _guarded(
+        self.traits = _guard_record(world.traits, "speed", "group")
+        self.waypoints = _guard_record(
             world.waypoints, *(name for name in Waypoints._fields if not name.startswith("list_") and name != "enters")
         )
         self.minds = world.minds
-        self.maps, self.replay, self.robot_traits = map(_guarded, (world.maps, world.replay, world.robot_traits))
-        self.status, self.commands = type(world.status)(*map(_guarded, world.status)), read_only(world.commands)
-        self._pedestrians: list[Pedestrians] = [_guarded(world.generation(k)[0], "heading") for k in range(2)]
-        self._robots: list[Robots] = [_guarded(world.generation(k)[1]) for k in range(2)]
+        self.maps, self.replay, self.robot_traits = map(_guard_record, (world.maps, world.replay, world.robot_traits))
+        self.status, self.commands = type(world.status)(*map(_guard_record, world.status)), read_only(world.commands)
+        self._pedestrians: list[Pedestrians] = [_guard_record(world.generation(k)[0], "heading") for k in range(2)]
+        self._robots: list[Robots] = [_guard_record(world.generation(k)[1]) for k in range(2)]
 
     @property
     def now(self) -> int:  # type: ignore[override]
@@ -155,7 +155,7 @@ class _View(World):
         return self._of.tick
 
 
-def _guarded(record: Any, *writable: str) -> Any:
+def _guard_record(record: Any, *writable: str) -> Any:
     """Return a record whose arrays are read-only, except some."""
     return type(record)(*(
         array if name in writable else read_only(array) for name, array in zip(record._fields, record, strict=True)

@@ -88,7 +88,7 @@ def keep_worst(worst, i, take, nx, ny):
 
 
 @hidden
-def _reach(radius, active, count, vx, vy, h):
+def _contact_distance(radius, active, count, vx, vy, h):
     """Return the distance below which two pedestrians could touch within a time ``h``, m."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
@@ -133,7 +133,7 @@ def wish_of(people, traits, goals, w, i):
 
 
 @hidden
-def stop(pairs, normals, found, minds, vx, vy, inverse_h):
+def limit_closing_speeds(pairs, normals, found, minds, vx, vy, inverse_h):
     """Reduce the speed of pedestrians that would still step into somebody by the closing speed, finally to 0."""
     turn, stopped = 0, True
     while stopped:
@@ -164,7 +164,7 @@ def add_walls(radius, count, s, inverse_h):
 @lean_inlined
 def reach_of(people, traits, w, horizon, s):
     """Return the distance below which two pedestrians could touch within a time, s."""
-    return _reach(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
+    return _contact_distance(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
 
 
 @lean_inlined

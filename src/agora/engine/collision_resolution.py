@@ -32,11 +32,11 @@ from agora.engine.collision_parts import (
     add_walls,
     find_pairs,
     keep_worst,
+    limit_closing_speeds,
     make_scratch,
     prepare,
     reach_of,
     reduce_velocities,
-    stop,
     wish_of,
     write_velocities,
 )
@@ -62,13 +62,13 @@ _TINY = np.float32(1e-12)
 
 
 @hidden
-def _allowed(gap, inverse_h):
+def _allowed_closing_speed(gap, inverse_h):
     """Return the largest allowed closing speed, m/s; negative if a gap must open."""
     return gap * min(inverse_h, ONE / _SOFT) if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @lean_inlined
-def _likeness(gait, w, i, j):
+def _alignment(gait, w, i, j):
     """Return the cosine of the angle between two paths; 0 if one of the two has no direction."""
     return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
 
@@ -90,16 +90,16 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
         for j in range(count):
             dx, dy = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
             squared = dx * dx + dy * dy
-            if j != i and people.active[w, j] and squared < _CROWD * _CROWD and _likeness(gait, w, i, j) > _ALIKE:
+            if j != i and people.active[w, j] and squared < _CROWD * _CROWD and _alignment(gait, w, i, j) > _ALIKE:
                 crowd += min((_CROWD - math.sqrt(squared)) * np.float32(2.5), ONE)
         share = min(max((crowd - few) / (_MANY - _FEW), ZERO), ONE) * min(gait.held[w, i] * np.float32(2.0), ONE)
         body[0, i] += share * (_SHOULDERS - traits.radius[w, i])
 
 
 @lean_inlined
-def _ahead(people, traits, gait, w, i, j):
+def _order_on_path(people, traits, gait, w, i, j):
     """Return 1 if pedestrian j is ahead of i in the same direction, -1 if it is behind, 0 if their directions differ."""
-    if _likeness(gait, w, i, j) <= _SAME:
+    if _alignment(gait, w, i, j) <= _SAME:
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
     along = ux * (people.x[w, j] - people.x[w, i]) + uy * (people.y[w, j] - people.y[w, i])
@@ -109,7 +109,7 @@ def _ahead(people, traits, gait, w, i, j):
 
 
 @lean_inlined
-def _yields(gait, w, i, much, closing):
+def _yielded_share(gait, w, i, much, closing):
     """Return the share of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``,
     m/s.
     """
@@ -118,7 +118,7 @@ def _yields(gait, w, i, much, closing):
 
 
 @lean_inlined
-def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
+def _yield_to_people(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
     """Record the velocities that pedestrians give up for each other; with ``shared`` both pedestrians of a pair give up their
     shares.
     """
@@ -128,11 +128,11 @@ def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, wors
         if not (mine or theirs):
             continue
         a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
-        much = a + b - _allowed(normals[2, k], inverse_h)
+        much = a + b - _allowed_closing_speed(normals[2, k], inverse_h)
         if much <= ZERO:
             continue
         if mine and theirs and order[k] != 0 and not shared:
-            first = _yields(gait, w, i, much, a) if order[k] > 0 else much - _yields(gait, w, j, much, b)
+            first = _yielded_share(gait, w, i, much, a) if order[k] > 0 else much - _yielded_share(gait, w, j, much, b)
             keep_worst(worst, i, first, nx, ny)
             keep_worst(worst, j, much - first, -nx, -ny)
             continue
@@ -149,7 +149,7 @@ def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, wors
 
 
 @hidden
-def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
+def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
     """Make pedestrian i step aside if j in direction (nx, ny) blocks it. Return whether it steps aside."""
     wx, wy = wish_of(people, traits, goals, w, i)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
@@ -167,30 +167,30 @@ def _pass(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 
 @lean_inlined
-def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
+def _all_step_aside(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
     """Make all blocked pedestrians step aside; return whether any does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         if normals[2, k] >= NEAR:
             continue
-        opposed = _likeness(gait, w, i, j) <= _SAME
+        opposed = _alignment(gait, w, i, j) <= _SAME
         if mind[i] == ALL and (opposed or (gait.way_x[w, j] == ZERO and gait.way_y[w, j] == ZERO)):
-            changed = _pass(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
+            changed = _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
         if mind[j] == ALL and (opposed or (gait.way_x[w, i] == ZERO and gait.way_y[w, i] == ZERO)):
-            changed = _pass(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
+            changed = _step_aside(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
     return changed
 
 
 @hidden
-def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
+def _yield_to_robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
     """Record the velocity that pedestrian i gives up for robot r, which keeps its velocity."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
     gap = distance - traits.radius[w, i] - robot_traits.radius[w, r] - MARGIN
     coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
-    keep_worst(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed(gap, inverse_h) - coming, -PARTING), nx, ny)
+    keep_worst(worst, i, vx[i] * nx + vy[i] * ny - max(_allowed_closing_speed(gap, inverse_h) - coming, -PARTING), nx, ny)
 
 
 @lean_inlined
@@ -200,13 +200,13 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
     while changed and turn < _ROUNDS:
         turn += 1
         # In the second half of the rounds both pedestrians of a pair yield, in case a wall blocks the one behind.
-        _among(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
+        _yield_to_people(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
         if pressed:
             add_walls(traits.radius[w], count, s, inverse_h)
             for i in range(count):
                 for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
                     if robots.active[w, r]:
-                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+                        _yield_to_robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
     # Walls come last, so that they hold even if the rounds did not converge.
     if pressed:
@@ -215,7 +215,7 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
 
 
 @kernel
-def hold_apart(
+def keep_apart(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
@@ -243,15 +243,15 @@ def hold_apart(
         if found == 0 and not pressed:
             continue
         # Stepping aside changes velocities and thus the reach, so the pairs are searched again if it grows.
-        passes = _all_pass(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
+        passes = _all_step_aside(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
         if passes and reach_of(people, traits, w, horizon, s) != reach:
             found = find_pairs(people, traits, w, reach_of(people, traits, w, horizon, s), s)
         # Turned shoulders shrink bodies towards people only: correct the gaps of the pairs.
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]
-            order[k] = _ahead(people, traits, gait, w, i, j)
+            order[k] = _order_on_path(people, traits, gait, w, i, j)
             normals[2, k] += traits.radius[w, i] - body[0, i] + traits.radius[w, j] - body[0, j]
         _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s)
-        stop(pairs, normals, found, s.mind, s.vx, s.vy, ONE / h)
+        limit_closing_speeds(pairs, normals, found, s.mind, s.vx, s.vy, ONE / h)
         write_velocities(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

@@ -12,17 +12,24 @@ from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import LEAVE
 from agora.draft.steps import Steps
-from agora.engine.arrivals_and_departures import come_and_go
-from agora.engine.arrived import stand
+from agora.engine.arrivals_and_departures import enter_and_leave
+from agora.engine.arrived import stop_arrived
 from agora.engine.behaviour_access import BehaviourAccess
 from agora.engine.collision_parts import IGNORES_ROBOTS, MINDS
-from agora.engine.collision_resolution import hold_apart
+from agora.engine.collision_resolution import keep_apart
 from agora.engine.gait import Ahead, Gait, Turning, walk
 from agora.engine.making_way import make_way
 from agora.engine.occupied_waypoints import pass_occupied
-from agora.engine.pedestrian_kernels import LARGEST, advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
+from agora.engine.pedestrian_kernels import (
+    LARGEST,
+    advance_pedestrians,
+    choose_velocities,
+    find_unwalkable,
+    reset_wishes,
+    take_forces,
+)
 from agora.engine.progress import Progress
-from agora.engine.published_collision_resolution import hold_back
+from agora.engine.published_collision_resolution import keep_apart_as_published
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
@@ -182,7 +189,7 @@ class EngineCrowd:
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
         rounds = self._careful and self._yields
         if parts or self._unsteady is not None or (self.routing is not None and rounds):
-            parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
+            parts.insert(0, bind(reset_wishes, w.traits, w.waypoints, w.minds, w.status.clock))
         if self.routing is not None and rounds:
             places = (w.maps, w.generation(now)[0], w.traits, w.waypoints, w.minds, w.status.clock)
             parts.append(self.routing.standing_back(now, int(self._bits)))
@@ -255,7 +262,7 @@ class EngineCrowd:
         chosen = self.number, people, world.traits, self._answers, *self._chosen
         yield bind(choose_velocities, *step, accelerations, factors, *chosen)
         if models:
-            yield self._checked(people)
+            yield self._make_check(people)
         if self.fed:
             yield bind(take_forces, step[0], step[2], factors, self.number, people, world.traits, self.fed, *self._chosen)
         if self._careful:
@@ -272,12 +279,14 @@ class EngineCrowd:
             if self._yields:
                 gait = (world.status.clock, self._forced, self._ahead, self._gait)
                 yield bind(walk, step[0], step[2], self._turning, *minded, *gait, *self._chosen)
-                yield bind(hold_apart, step[0], step[2], *others, self._gait, *self._chosen)
+                yield bind(keep_apart, step[0], step[2], *others, self._gait, *self._chosen)
             else:
-                yield bind(hold_back, step[0], step[2], *others, *self._chosen)
+                yield bind(keep_apart_as_published, step[0], step[2], *others, *self._chosen)
         about = (self._bits, people, world.traits, world.waypoints, world.replay)
         machines = (world.generation(robots)[1], world.robot_traits)
-        yield bind(stand, step[0], step[2], *about, *machines, world.status.clock, self._forced, self._restless, *self._chosen)
+        yield bind(
+            stop_arrived, step[0], step[2], *about, *machines, world.status.clock, self._forced, self._restless, *self._chosen
+        )
         records = (people, self._generations[there], world.traits, world.waypoints, world.replay, world.status.clock)
         yield bind(advance_pedestrians, *step, *records, *self._chosen)
         if self._sidestep is not None:
@@ -292,9 +301,9 @@ class EngineCrowd:
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
             visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(come_and_go, step[0], self._visits, *visitors, self._progress, self._waiting)
+            yield bind(enter_and_leave, step[0], self._visits, *visitors, self._progress, self._waiting)
 
-    def _checked(self, people: Pedestrians) -> Work:
+    def _make_check(self, people: Pedestrians) -> Work:
         """Return a function that raises `InputError` if an output of a crowd model is not finite or larger than `LARGEST`."""
         find = bind(find_unwalkable, people, self.number, self._answers)
 

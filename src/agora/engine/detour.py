@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.field import distance_at
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
-from agora.engine.progress import AT_PLACE, note_direction
+from agora.engine.progress import AT_PLACE, record_direction
 
 STANDS = np.float32(0.15)
 """Speed below which a body stands, m/s."""
@@ -40,7 +40,7 @@ _WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 
 @hidden
-def _queues(people, traits, routes, w, i, j, ux, uy):
+def _is_in_queue(people, traits, routes, w, i, j, ux, uy):
     """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to go on in the same direction or through
     the same door. A pedestrian ahead in a queue will go on.
     """
@@ -56,22 +56,22 @@ def _queues(people, traits, routes, w, i, j, ux, uy):
 
 
 @hidden
-def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost):
+def _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost):
     """Block the cells in which pedestrian i would touch a standing body that is not in a queue with it."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + gap
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and not _queues(people, traits, routes, w, i, j, ux, uy):
-            _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cell, cost)
+        if stands and not _is_in_queue(people, traits, routes, w, i, j, ux, uy):
+            _block_disc(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cell, cost)
     for r in range(robots.x.shape[1] if sees & 2 else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
         if robots.active[w, r] and vx * vx + vy * vy < STANDS * STANDS:
-            _put(robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r], ux, uy, cell, cost)
+            _block_disc(robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r], ux, uy, cell, cost)
 
 
 @hidden
-def _put(dx, dy, reach, ux, uy, cell, cost):
+def _block_disc(dx, dy, reach, ux, uy, cell, cost):
     """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or within its distance if smaller."""
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
@@ -86,7 +86,7 @@ def _put(dx, dy, reach, ux, uy, cell, cost):
 
 
 @hidden
-def _lower(cost, a, b):
+def _relaxed_cost(cost, a, b):
     """Return the cost of a cell by way of its cheapest neighbour."""
     best = cost[a * _WIDE + b]
     for da in range(-1, 2):
@@ -109,7 +109,7 @@ def _spread(cost):
             n = k if sweep % 2 == 0 else rows * _WIDE - 1 - k
             if cost[n] < ZERO:
                 continue
-            lower = _lower(cost, n // _WIDE, n % _WIDE)
+            lower = _relaxed_cost(cost, n // _WIDE, n % _WIDE)
             if lower < cost[n]:
                 cost[n], changed = lower, True
         if not changed:
@@ -117,7 +117,7 @@ def _spread(cost):
 
 
 @hidden
-def _goal(cost, distance, cell):
+def _choose_goal(cost, distance, cell):
     """Return the cell of the line at ``distance``, m, with the cheapest whole path, and its cost, m; -1 if there is none.
 
     Among equally good cells the nearest to the middle is taken; if two are equally near, the right-hand one.
@@ -136,7 +136,7 @@ def _goal(cost, distance, cell):
 
 
 @hidden
-def _back(cost, k):
+def _previous_cell(cost, k):
     """Return the neighbour from which the cheapest path reaches cell k; among several the cheapest, then the one nearest to
     the straight line ahead, then the right-hand one.
     """
@@ -170,7 +170,7 @@ def _sees(cost, k):
 
 @hidden
 def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
-    """Search like `way_round` on a grid with cells of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return whether a
+    """Search like `next_point` on a grid with cells of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return whether a
     path exists.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
@@ -182,15 +182,15 @@ def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, t
         along, across = np.float32(k // _WIDE - _BEHIND) * cell, np.float32(k % _WIDE - _BESIDE) * cell
         free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= least
         cost[k] = _INFINITE if free else -ONE
-    _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost)
+    _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost)
     cost[_BEHIND * _WIDE + _BESIDE] = ZERO
     row = min(np.int32(distance / cell + HALF), _AHEAD)
     if cost[(row + _BEHIND) * _WIDE + _BESIDE] >= ZERO and _sees(cost, (row + _BEHIND) * _WIDE + _BESIDE):
         return to_x, to_y, ZERO, False, True
     _spread(cost)
-    k, total = _goal(cost, distance, cell)
+    k, total = _choose_goal(cost, distance, cell)
     while k >= 0 and not _sees(cost, k):
-        k = _back(cost, k)
+        k = _previous_cell(cost, k)
     if k < 0:
         return to_x, to_y, ZERO, False, False
     along, across = np.float32(k // _WIDE - _BEHIND) * cell, np.float32(k % _WIDE - _BESIDE) * cell
@@ -209,7 +209,7 @@ def _is_near_robot(robots, w, x, y):
 
 
 @hidden
-def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
+def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
     """Return the next point (2,) on the path of pedestrian i round standing bodies to a point, the length of the rest of the path,
     m, and whether such a path exists and does not lead straight ahead.
 
@@ -229,19 +229,19 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
 
 @hidden
 def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return whether pedestrian i has a path round standing bodies to a point. The arguments are those of `way_round`."""
+    """Return whether pedestrian i has a path round standing bodies to a point. The arguments are those of `next_point`."""
     there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
     return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden
-def go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
+def walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
     """If pedestrian i considers standing bodies, have it walk round those on the path to the point that it walks to now."""
     if progress.aware[w, i] == ZERO or routes.waits[w, i]:
         return
     to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]
-    note_direction(progress, w, i, to_x - people.x[w, i], to_y - people.y[w, i])
-    px, py, left, found = way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
+    record_direction(progress, w, i, to_x - people.x[w, i], to_y - people.y[w, i])
+    px, py, left, found = next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
     if found:
         routes.x[w, i], routes.y[w, i], routes.rest[w, i] = px, py, rest + left
         routes.beyond_x[w, i], routes.beyond_y[w, i] = ZERO, ZERO

@@ -110,7 +110,7 @@ class Ahead(NamedTuple):
 
 
 @hidden
-def _see_ways(people, traits, goals, ahead, gait, w):
+def _write_path_directions(people, traits, goals, ahead, gait, w):
     """Write the path direction of every pedestrian."""
     x, y, speed, radius = people.x[w], people.y[w], traits.speed[w], traits.radius[w]
     goal_x, goal_y, way_x, way_y, door = goals.x[w], goals.y[w], gait.way_x[w], gait.way_y[w], gait.door[w]
@@ -126,7 +126,7 @@ def _see_ways(people, traits, goals, ahead, gait, w):
 
 
 @lean_inlined
-def _look(people, traits, gait, w, i, ex, ey, lane, close):
+def _count_people(people, traits, gait, w, i, ex, ey, lane, close):
     """Return how many people meet pedestrian i, how many are ahead of it towards (ex, ey), and how many of these may be within
     ``close``, m.
 
@@ -158,7 +158,7 @@ def _faces_robot(people, robots, gait, w, i):
 
 
 @lean_inlined
-def _room(people, traits, w, i, ex, ey, lane):
+def _free_distance(people, traits, w, i, ex, ey, lane):
     """Return the distance that pedestrian i can walk towards (ex, ey) until it touches a person ahead, m."""
     room = _LOOK
     for j in range(traits.count[w]):
@@ -186,14 +186,14 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
     held, free, alone, room = gait.held[w, i], False, True, _LOOK
     if comes:
         lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
-        met, ahead, tight = _look(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
+        met, ahead, tight = _count_people(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
         # Oncoming people and robots need patience: closing up to them would block both sides.
         free = not (sees & SEES_PEDESTRIANS and met > 0)
         free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
         free = free or aware
         alone = free and ahead == 0
         if free and tight > 0:
-            room = _room(people, traits, w, i, ex, ey, lane)
+            room = _free_distance(people, traits, w, i, ex, ey, lane)
     calming = h / (_PATIENCE if alone else _CALMING)
     held = min(held + h / _PATIENCE, ONE) if free and slow else max(held - calming, ZERO)
     gait.held[w, i] = held
@@ -254,7 +254,7 @@ def walk(
     for w in range(first, last):
         if clock.done[w]:
             continue
-        _see_ways(people, traits, goals, ahead, gait, w)
+        _write_path_directions(people, traits, goals, ahead, gait, w)
         wx, wy, vx, vy, speed, held = out_x[w], out_y[w], people.vx[w], people.vy[w], traits.speed[w], gait.held[w]
         way_x, way_y, facing_x, facing_y = gait.way_x[w], gait.way_y[w], gait.facing_x[w], gait.facing_y[w]
         steps, count = gait.steps[w], lanes(traits.count[w])

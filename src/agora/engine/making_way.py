@@ -31,7 +31,7 @@ _TINY = np.float32(1e-6)
 
 
 @hidden
-def _stands(people, traits, waypoints, minds, w, i):
+def _wants_to_stand(people, traits, waypoints, minds, w, i):
     """Return whether pedestrian i wants to stand, on its feet."""
     if minds.state[w, i] == _SITTING or minds.state[w, i] == _WORKING:
         return False
@@ -102,7 +102,7 @@ def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, asks
             continue
         m = maps.index[w]
         for i in range(traits.count[w]):
-            if not people.active[w, i] or not _stands(people, traits, waypoints, minds, w, i):
+            if not people.active[w, i] or not _wants_to_stand(people, traits, waypoints, minds, w, i):
                 continue
             j = _stopped_by(people, traits, progress, asks, w, i)
             if j < 0:

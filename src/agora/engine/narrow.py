@@ -58,7 +58,7 @@ def _is_narrow(maps, m, x, y, ux, uy, radius):
 
 
 @hidden
-def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
+def _find_narrow_place(maps, m, routes, w, i, x, y, radius):
     """Record the first place on the path where two people cannot pass each other."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
@@ -89,7 +89,7 @@ def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
 
 
 @hidden
-def _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
+def _find_standing_robot(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
     """Record the nearest standing robot on the path that leaves no room for two people to pass, unless a narrow place is nearer."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
@@ -115,7 +115,7 @@ def _is_robot(robots, w, x, y):
 
 
 @hidden
-def _meets(people, traits, routes, maps, m, w, i, ux, uy):
+def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
     """Return the pedestrian that pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for, or -1.
 
     Smaller ids go first.
@@ -180,9 +180,9 @@ def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, 
     """Record whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
-    _narrow_ahead(maps, m, routes, w, i, x, y, radius)
+    _find_narrow_place(maps, m, routes, w, i, x, y, radius)
     if rounds and sees_robots:
-        _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius)
+        _find_standing_robot(maps, m, robots, robot_traits, routes, w, i, x, y, radius)
     if not routes.narrow[w, i]:
         return
     away = gap(x, y, routes.x[w, i], routes.y[w, i])
@@ -190,7 +190,7 @@ def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, 
     if away <= REACHED:
         return
     if _is_narrow(maps, m, x, y, ux, uy, radius):
-        j = _meets(people, traits, routes, maps, m, w, i, ux, uy)
+        j = _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy)
         if j >= 0:
             routes.waits[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]

@@ -11,7 +11,7 @@ from agora.channels.rows import flat
 from agora.channels.scan import HeldScans
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Array, Doubles, Floats, read_only
-from agora.costmap.window import corners_again
+from agora.costmap.window import repeat_corners
 from agora.interfaces import Bound, Limits, Observation, Provider, Reading, Source
 
 if TYPE_CHECKING:
@@ -73,15 +73,15 @@ class Observer:
             readings = {name: self.bound[need].reading for name, need in needs}
             parts = {name: self.bound[need].part for name, need in needs}
             self.bound[provider] = provider.bind(Source(world, readings, pose, self._time, self._measured, offers or {}, parts))
-        self._measures = self._measuring()
+        self._measures = self._measuring_work()
         self._reads = [bound.read for bound in self.bound.values() if bound.read is not None]
         self._heavy = any(bound.heavy for bound in self.bound.values())
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
-    def _measuring(self) -> list[Work]:
+    def _measuring_work(self) -> list[Work]:
         """Return the work of the sensor period: measuring channels, after the non-measuring channels that they need."""
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
-        wanted = {one for provider in measuring for one in self.wiring.below(provider)}
+        wanted = {one for provider in measuring for one in self.wiring.with_needs(provider)}
         works = [bound.measure or bound.read for provider, bound in self.bound.items() if provider in wanted]
         return [work for work in works if work is not None]
 
@@ -98,7 +98,7 @@ class Observer:
         """Return the costs (rows, columns) uint8 that layers add to the whole map, from a robot's knowledge of pedestrians."""
         layered = self.wiring.layered
         assert layered is not None
-        for provider in self.wiring.below(layered):
+        for provider in self.wiring.with_needs(layered):
             if (read := self.bound[provider].read) is not None:
                 read(0, self._world.layout.worlds)
         costs: Array = self.bound[layered].part(world * self._world.layout.robots + robot, self.wiring.layers, place)
@@ -117,7 +117,7 @@ class Observer:
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius
-            self._footprint[n] = corners_again(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
+            self._footprint[n] = repeat_corners(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
             for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
                 mine[n] = its[0]
         self._measured[world, robot] = np.nan
@@ -129,7 +129,7 @@ class Observer:
         """Measure the channels that are due at the sensor period, in all or some worlds; readings stay until the next one."""
         if not self._measures:
             return
-        self._gather_now()
+        self._gather_present_poses()
         if worlds is None:
             self._measured[...] = self._time()
             self._world.threads.everywhere(*self._measures)
@@ -147,23 +147,23 @@ class Observer:
         """Give a row the ranges (B,) of an external scan taken at ``time``, s; it stays until the next scan."""
         assert self.scans is not None
         self.scans.reading["ranges"][world, robot] = ranges
-        self._gather_now()
+        self._gather_present_poses()
         self._measured[world, robot] = time
         for work in self._measures:
             work(world, world + 1)
 
-    def recorded(self, world: int, robot: int) -> dict[str, Reading]:
+    def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
         """Return copies of the last readings of a robot's recorded channels, by name."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
-    def _gather_now(self) -> None:
+    def _gather_present_poses(self) -> None:
         """Read the present poses of the robots."""
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
         """Return the present knowledge of every row."""
-        self._gather_now()
+        self._gather_present_poses()
         if self._heavy:
             self._world.threads.everywhere(*self._reads)
         else:

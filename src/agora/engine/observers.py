@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 
-def recordable(names: Collection[str]) -> tuple[str, ...]:
+def recordable_channels(names: Collection[str]) -> tuple[str, ...]:
     """Return names of channels, each once.
 
     Raises:
@@ -76,7 +76,7 @@ class Observers:
         needs: the channels that the planner reads.
         conditions: conditions of the episodes.
         models: models of the robots.
-        record: names of channels that are recorded (`recordable`).
+        record: names of channels that are recorded (`recordable_channels`).
         offers: channels that the simulator measures, by their names.
 
     Attributes:
@@ -97,7 +97,7 @@ class Observers:
         offers: Mapping[str, Offer] | None = None,
     ) -> None:
         self._world, self._conditions, self._needed = world, conditions, needs
-        self.record = recordable(record)
+        self.record = recordable_channels(record)
         self._known: dict[tuple[Lidar | None, tuple[Named, ...]], Wiring] = {}
         kinds = [self._kind(model.lidar, model.sensors) for model in models] or [self._kind(None, ())]
         self.kinds = list(dict.fromkeys(kinds))
@@ -169,7 +169,7 @@ class Observers:
         for observer in self._each:
             observer.measure(worlds)
 
-    def see_nothing(self) -> None:
+    def clear_scans(self) -> None:
         """Set scans in which no beam hits anything."""
         for scans in (observer.scans for observer in self._each):
             if scans is not None and scans.lidar is not None:
@@ -180,9 +180,9 @@ class Observers:
         for observer in self._each:
             observer.now = time
 
-    def recorded(self, world: int, robot: int) -> dict[str, Reading]:
+    def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
         """Return copies of the last readings of a robot's recorded channels, by name: arrays of its fields."""
-        return self.of(robot).recorded(world, robot)
+        return self.of(robot).recorded_readings(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
         """Return the present knowledge of every row, for each kind of robot."""

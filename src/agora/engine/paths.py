@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.answers import blamed, numbers
+from agora.core.answers import blame, numbers
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import GlobalPlanner, PathRequest
 
@@ -29,7 +29,7 @@ class Paths:
         world: the worlds.
         observers: observers, which take the paths, and know the layers on the map.
         conditions: the global planner, its replanning period, and the layers.
-        keep: whether the paths of an episode are kept for `given`.
+        keep: whether the paths of an episode are kept for `stored_paths`.
     """
 
     def __init__(self, world: World, observers: Observers, conditions: Conditions, *, keep: bool = False) -> None:
@@ -52,7 +52,7 @@ class Paths:
         """Restart the step count of a world."""
         self._looked[w] = 0
 
-    def due(self, step: Array) -> Bools:
+    def due_worlds(self, step: Array) -> Bools:
         """Return the worlds (W,) whose paths are due for replanning.
 
         Args:
@@ -84,7 +84,7 @@ class Paths:
                 points = path if len(path) else np.asarray(here, float)[None, :2]
                 self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
 
-    def given(self, w: int, r: int) -> Doubles | None:
+    def stored_paths(self, w: int, r: int) -> Doubles | None:
         """Return the stored paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None
         without.
         """
@@ -120,20 +120,20 @@ def path_for(
         ComponentError: the planner's code fails.
     """
     request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
-    path = _asked(planner, request)
+    path = _ask_planner(planner, request)
     if path is None and model.footprint and not getattr(planner, "fits_outline", False):
-        path = _asked(planner, replace(request, radius=model.inscribed_radius))
+        path = _ask_planner(planner, replace(request, radius=model.inscribed_radius))
     return path
 
 
-def _asked(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
+def _ask_planner(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
     """Return the path of a global planner, after checks.
 
     Raises:
         ComponentError: the planner raised, or returned something other than points (K, 2), poses (K, 3) or None.
     """
     who = f"global planner {type(planner).__name__}"
-    with blamed(who):
+    with blame(who):
         path = planner.path(request)
     if path is None:
         return None

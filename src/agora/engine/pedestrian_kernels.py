@@ -114,7 +114,7 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
 
 
 @hidden
-def _keep(now, after, w):
+def _copy_world(now, after, w):
     """Copy the state of a finished world unchanged."""
     for i in range(now.x.shape[1]):
         after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
@@ -123,7 +123,7 @@ def _keep(now, after, w):
 
 
 @hidden
-def _turn(now, after, w):
+def _turn_headings(now, after, w):
     """Set the headings of moving pedestrians."""
     heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
     for i in range(heading.size):
@@ -159,7 +159,7 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 
 @lean_kernel
-def settle(traits, waypoints, minds, clock, first, last):
+def reset_wishes(traits, waypoints, minds, clock, first, last):
     """Reset the goals and speeds of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
     for w in range(first, last):
         if clock.done[w]:
@@ -186,10 +186,10 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):
         if clock.done[w]:
-            _keep(now, after, w)
+            _copy_world(now, after, w)
             continue
         _integrate(now, after, traits, w, vx, vy, h)
         if replay.time.size > 1:
             place_replayed(replay, after, traits, w, (clock.step[w] + share) * np.float64(dt), share * np.float64(dt))
-        _turn(now, after, w)
+        _turn_headings(now, after, w)
         _pass_reached(after, traits, waypoints, clock, w, substep)

@@ -63,7 +63,7 @@ class Progress(NamedTuple):
 
 
 @hidden
-def note_progress(h, people, traits, progress, w, i, left):
+def record_progress(h, people, traits, progress, w, i, left):
     """Record the progress of pedestrian i in the last ``h`` seconds.
 
     Args:
@@ -87,7 +87,7 @@ def note_progress(h, people, traits, progress, w, i, left):
 
 
 @hidden
-def note_path(h, progress, w, i, left, excused):
+def record_path(h, progress, w, i, left, excused):
     """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for
     long.
 
@@ -105,7 +105,7 @@ def note_path(h, progress, w, i, left, excused):
 
 
 @hidden
-def note_direction(progress, w, i, dx, dy):
+def record_direction(progress, w, i, dx, dy):
     """Record that pedestrian i wants to walk on along (dx, dy)."""
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     progress.ahead_x[w, i], progress.ahead_y[w, i] = dx / length, dy / length

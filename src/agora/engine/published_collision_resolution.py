@@ -33,11 +33,11 @@ from agora.engine.collision_parts import (
     add_walls,
     find_pairs,
     keep_worst,
+    limit_closing_speeds,
     make_scratch,
     prepare,
     reach_of,
     reduce_velocities,
-    stop,
     wish_of,
     write_velocities,
 )
@@ -50,13 +50,13 @@ _TINY = np.float32(1e-12)
 
 
 @hidden
-def _allowed(gap, inverse_h):
+def _allowed_closing_speed(gap, inverse_h):
     """Return the largest closing speed that keeps a gap open, m/s; negative if the gap must open."""
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @hidden
-def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
+def _yield_to_people(pairs, normals, found, minds, vx, vy, inverse_h, worst):
     """Record the velocities that pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
@@ -64,7 +64,7 @@ def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
         if not (mine or theirs):
             continue
         a, b = vx[i] * nx + vy[i] * ny, -(vx[j] * nx + vy[j] * ny)
-        allowed = _allowed(normals[2, k], inverse_h)
+        allowed = _allowed_closing_speed(normals[2, k], inverse_h)
         much = a + b - allowed
         if much <= ZERO:
             continue
@@ -81,7 +81,7 @@ def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
 
 
 @hidden
-def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
+def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
     """Make pedestrian i step aside if j in direction (nx, ny) blocks it and does not walk in the same direction.
 
     Returns whether it steps aside.
@@ -99,28 +99,28 @@ def _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 
 @hidden
-def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
+def _all_step_aside(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
     """Make all blocked pedestrians step aside; return whether any does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         if normals[2, k] < NEAR:
             if mind[i] == ALL:
-                changed = _give_way(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
+                changed = _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy) or changed
             if mind[j] == ALL:
-                changed = _give_way(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
+                changed = _step_aside(people, traits, goals, w, j, i, -nx, -ny, vx, vy) or changed
     return changed
 
 
 @hidden
-def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
+def _yield_to_robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
     """Record the velocity that pedestrian i gives up for robot r, which keeps its velocity."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     reach = traits.radius[w, i] + robot_traits.radius[w, r] + MARGIN
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
     coming = max(-(robots.world_vx[w, r] * nx + robots.world_vy[w, r] * ny), ZERO)
-    allowed = max(_allowed(distance - reach, inverse_h) - coming, -PARTING)
+    allowed = max(_allowed_closing_speed(distance - reach, inverse_h) - coming, -PARTING)
     keep_worst(worst, i, vx[i] * nx + vy[i] * ny - allowed, nx, ny)
 
 
@@ -130,13 +130,13 @@ def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
-        _among(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
+        _yield_to_people(s.pairs, s.normals, found, s.mind, s.vx, s.vy, inverse_h, s.worst)
         if pressed:
             add_walls(traits.radius[w], count, s, inverse_h)
             for i in range(count):
                 for r in range(robots.x.shape[1] if s.near[i] & 2 else 0):
                     if robots.active[w, r]:
-                        _robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
+                        _yield_to_robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
     if pressed:
         add_walls(traits.radius[w], count, s, inverse_h)
@@ -144,7 +144,7 @@ def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
 
 
 @kernel
-def hold_back(
+def keep_apart_as_published(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
     """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
@@ -168,9 +168,9 @@ def hold_back(
         found = find_pairs(people, traits, w, reach, s)
         if found == 0 and not pressed:
             continue
-        gives = _all_give_way(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy)
+        gives = _all_step_aside(people, traits, goals, w, s.pairs, s.normals, found, s.mind, s.vx, s.vy)
         if gives and reach_of(people, traits, w, h, s) != reach:
             found = find_pairs(people, traits, w, reach_of(people, traits, w, h, s), s)
         _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s)
-        stop(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
+        limit_closing_speeds(s.pairs, s.normals, found, s.mind, s.vx, s.vy, ONE / h)
         write_velocities(s.mind, s.vx, s.vy, traits.count[w], out_x[w], out_y[w])

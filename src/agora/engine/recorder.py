@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.contact import closing
+from agora.core.contact import closing_of
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Contact, ContactKind
 from agora.core.state import Array, Bools
@@ -55,13 +55,13 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
                 party=int(status.events.party[w, k]),
                 x=float(status.events.x[w, k]),
                 y=float(status.events.y[w, k]),
-                closing=closing(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
+                closing=closing_of(world.robot_traits, int(w), r, kind, *moved, fraction, world.dt),
             )
             yield int(w), r, contact
     status.events.count[...] = 0
 
 
-def _stacked(arrays: Sequence[Array]) -> Array:
+def _stack(arrays: Sequence[Array]) -> Array:
     """Return arrays stacked; arrays that are shorter along an axis, such as paths, repeat their last entry."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
@@ -114,7 +114,7 @@ class Recorder:
         for w, r, contact in take_events(world):
             self._events[w].append((r, contact))
 
-    def note(self, notes: Mapping[str, Array], active: Bools) -> None:
+    def record_notes(self, notes: Mapping[str, Array], active: Bools) -> None:
         """Record the planner's notes (N,) at the last sample, and the robots' commands, in active rows (N,)."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
@@ -122,7 +122,7 @@ class Recorder:
             self._notes[name][worlds, self.cursor[worlds] - 1, robots] = notes[name][rows]
         self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
-    def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
+    def recorded_notes(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
         """Return the notes on one robot between these samples, by name, and its commands."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
@@ -130,13 +130,13 @@ class Recorder:
     def read(self, observers: Observers, active: Bools) -> None:
         """Record the last readings of recorded channels of robots in active rows (N,)."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
-            self._readings[w][r].append(observers.recorded(int(w), int(r)))
+            self._readings[w][r].append(observers.recorded_readings(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
         """Return the readings of one robot's recorded channels before its first ``calls`` calls of the planner, (calls, ...)."""
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
-        return {name: {key: _stacked([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
+        return {name: {key: _stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
         """Contact events of one robot, in time order."""

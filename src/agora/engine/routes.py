@@ -23,9 +23,9 @@ from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
-from agora.engine.detour import CELLS, go_round
+from agora.engine.detour import CELLS, walk_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
-from agora.engine.progress import Progress, note_path, note_progress
+from agora.engine.progress import Progress, record_path, record_progress
 from agora.engine.standing_back import Backs, stand_back
 from agora.maps.road_kernels import cell_near, road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
@@ -105,7 +105,7 @@ def _is_free(maps, m, x, y, to_x, to_y, width):
 
 
 @hidden
-def _foot(roads, q, maps, m, x, y, radius):
+def _standing_point(roads, q, maps, m, x, y, radius):
     """Return the point where the disc fits: the given point, or the nearest one of the roads."""
     if distance_at(maps, m, x, y) >= radius:
         return x, y
@@ -130,7 +130,7 @@ def _go_on(routes, w, i, dx, dy):
 
 
 @hidden
-def _straight(routes, w, i, foot_x, foot_y, x, y):
+def _walk_straight(routes, w, i, foot_x, foot_y, x, y):
     """Walk to the wanted point, which is visible; by way of its nearest free point if it is inside an obstacle."""
     tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
     routes.hop[w, i] = _STRAIGHT
@@ -142,7 +142,7 @@ def _straight(routes, w, i, foot_x, foot_y, x, y):
 
 
 @hidden
-def _rest(roads, q, a, b, foot_x, foot_y):
+def _remaining_length(roads, q, a, b, foot_x, foot_y):
     """Return the length of the path from place a by place b to the free point nearest to the wanted point."""
     base, n = roads.place_start[q], roads.places[q]
     way = roads.cost[roads.pair_start[q] + np.int64(a) * n + b]
@@ -188,11 +188,11 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
                         right, hop, last = side, a, b
                     best = min(best, way)
     if hop < 0:
-        _straight(routes, w, i, foot_x, foot_y, x, y)
+        _walk_straight(routes, w, i, foot_x, foot_y, x, y)
         return
     routes.hop[w, i], routes.last[w, i] = hop, last
     px, py = roads.place_x[base + hop], roads.place_y[base + hop]
-    rest = _rest(roads, q, hop, last, foot_x, foot_y)
+    rest = _remaining_length(roads, q, hop, last, foot_x, foot_y)
     if _is_free(maps, m, x, y, px, py, _LEAST * radius):
         _walk_to(routes, w, i, px, py, rest)
     else:
@@ -201,16 +201,16 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
 
 
 @hidden
-def _follow(roads, maps, m, routes, w, i, x, y, radius):
+def _follow_route(roads, maps, m, routes, w, i, x, y, radius):
     """Walk to the farthest visible point of the route; to another route if no point of it is visible."""
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
-    foot_x, foot_y = _foot(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
-    sx, sy = _foot(roads, q, maps, m, x, y, radius)
+    foot_x, foot_y = _standing_point(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
+    sx, sy = _standing_point(roads, q, maps, m, x, y, radius)
     ample, least = radius + _AMPLE, _LEAST * radius
     far = not routes.fresh[w, i] and routes.hop[w, i] >= 0 and not _is_near_end(roads, routes, w, i)
     if not far and _is_free(maps, m, sx, sy, foot_x, foot_y, ample):
-        _straight(routes, w, i, foot_x, foot_y, x, y)
+        _walk_straight(routes, w, i, foot_x, foot_y, x, y)
         return
     if routes.hop[w, i] < 0 or routes.fresh[w, i]:
         _find(roads, maps, m, routes, w, i, sx, sy, foot_x, foot_y, radius)
@@ -229,9 +229,9 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
     if hop != last:
         after = roads.after[pairs + np.int64(hop) * n + last]
         nx, ny = roads.place_x[base + after], roads.place_y[base + after]
-        rest = _rest(roads, q, after, last, foot_x, foot_y)
+        rest = _remaining_length(roads, q, after, last, foot_x, foot_y)
     elif (far or there) and _is_free(maps, m, sx, sy, foot_x, foot_y, least if there else ample):
-        _straight(routes, w, i, foot_x, foot_y, x, y)
+        _walk_straight(routes, w, i, foot_x, foot_y, x, y)
         return
     edge = gap(px, py, nx, ny)
     share, step = ZERO, HALF
@@ -255,7 +255,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
 
 
 @lean_kernel
-def follow(
+def follow_routes(
     look, every, dt, sees, roads, maps, people, traits, waypoints, robots, robot_traits, clock, routes, progress, goal_x, goal_y,
     cost, first, last
 ):  # fmt: skip
@@ -279,7 +279,7 @@ def follow(
             # Until a route says otherwise, crowd models read the wanted point itself.
             goal_x[w, i], goal_y[w, i] = tx, ty
             if dt > ZERO:
-                note_progress(dt, people, traits, progress, w, i, gap(tx, ty, people.x[w, i], people.y[w, i]))
+                record_progress(dt, people, traits, progress, w, i, gap(tx, ty, people.x[w, i], people.y[w, i]))
             leads = routes.roads[w, i] >= 0
             if not people.active[w, i] or not (leads or progress.aware[w, i] > ZERO):
                 continue
@@ -289,7 +289,7 @@ def follow(
                 routes.fresh[w, i] = True
             if dt > ZERO:
                 left = gap(people.x[w, i], people.y[w, i], routes.x[w, i], routes.y[w, i]) + routes.rest[w, i]
-                note_path(dt, progress, w, i, left, routes.fresh[w, i] or routes.waits[w, i])
+                record_path(dt, progress, w, i, left, routes.fresh[w, i] or routes.waits[w, i])
             if routes.fresh[w, i] or routes.hop[w, i] < 0:
                 if routes.rest[w, i] == ZERO:
                     routes.x[w, i], routes.y[w, i] = tx, ty
@@ -301,7 +301,7 @@ def follow(
                 # Checks are spread over the calls by id, so that their cost is even.
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
-                    _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
+                    _follow_route(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
                     look_ahead(maps, people, traits, robots, robot_traits, sees & 2, dt > ZERO, progress, routes, m, w, i)
                     routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
                 else:
@@ -309,7 +309,7 @@ def follow(
                 routes.fresh[w, i] = False
                 routes.route_x[w, i], routes.route_y[w, i] = routes.x[w, i], routes.y[w, i]
                 routes.through_x[w, i], routes.through_y[w, i] = routes.beyond_x[w, i], routes.beyond_y[w, i]
-                go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
+                walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
                 # Far from the next point and without a narrow place, half the checks are enough.
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
@@ -325,7 +325,7 @@ def follow(
                 goal_x[w, i], goal_y[w, i] = routes.x[w, i], routes.y[w, i]
 
 
-def _nobody(shape: tuple[int, int]) -> Routes:
+def _empty_routes(shape: tuple[int, int]) -> Routes:
     """Return empty routes."""
 
     def whole() -> Ints:
@@ -349,7 +349,7 @@ def _roads(start: Start) -> dict[float, Roads | None]:
     return {radius: roads_of(start.map, radius_class(radius)) for radius in sorted(set(start.pedestrians.radius.tolist()))}
 
 
-def _different(roads: Iterable[Roads | None]) -> list[Roads]:
+def _distinct_roads(roads: Iterable[Roads | None]) -> list[Roads]:
     return list({id(one): one for one in roads if one is not None}.values())
 
 
@@ -372,8 +372,8 @@ class Routing:
 
     def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False, rounds: bool = False) -> None:
         shape = world.layout.worlds, world.slots
-        each = [_different(_roads(start).values()) for start in starts]
-        found = _different(itertools.chain(*each))
+        each = [_distinct_roads(_roads(start).values()) for start in starts]
+        found = _distinct_roads(itertools.chain(*each))
         most = shape[0] * max((len(some) for some in each), default=0)
         self._store = RoadStore(
             most if drawn else min(most, len(found)),
@@ -382,7 +382,7 @@ class Routing:
         )
         self._world, self._every = world, every
         self._look = max(1, round(_LOOK / (world.dt * every)))
-        self.routes, self.progress, self.backs = _nobody(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
+        self.routes, self.progress, self.backs = _empty_routes(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
         self._period = np.float32(world.dt * every if rounds else 0.0)
         self._cost = np.zeros((shape[0], CELLS if rounds else 1), np.float32)
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
@@ -390,7 +390,7 @@ class Routing:
     def reset(self, world: int, start: Start) -> None:
         """Start an episode in one world."""
         routes, roads = self.routes, _roads(start)
-        different = _different(roads.values())
+        different = _distinct_roads(roads.values())
         number = dict(zip(map(id, different), self._store.use(world, different), strict=True))
         for field in (*routes, *self.progress, *self.backs):
             field[world] = 0
@@ -401,7 +401,7 @@ class Routing:
 
     def holds(self, start: Start) -> bool:
         """Return whether there is room for the roads of an episode."""
-        found, store = _different(_roads(start).values()), self._store
+        found, store = _distinct_roads(_roads(start).values()), self._store
         room = len(store.arrays.places) // self._world.layout.worlds
         return len(found) <= room and all(len(one.place) <= store.places and one.nearest.size <= store.cells for one in found)
 
@@ -412,7 +412,7 @@ class Routing:
         numbers = (np.int64(self._look), np.int64(self._every), self._period, np.int64(sees))
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.robot_traits)
         return bind(
-            follow, *numbers, *there, world.status.clock, self.routes, self.progress, self.goals.x, self.goals.y, self._cost
+            follow_routes, *numbers, *there, world.status.clock, self.routes, self.progress, self.goals.x, self.goals.y, self._cost
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:

@@ -10,7 +10,7 @@ from agora.core.contact import (
     NEVER,
     PART,
     disc_in_walls,
-    inside,
+    is_inside,
     point_to_polygon,
     polygon_in_walls,
     polygons_meet,
@@ -35,7 +35,7 @@ _HALVINGS = 8  # accuracy, as a fraction of the part in which outlines start to 
 
 
 @hidden
-def _event(status, w, r, kind, party, fraction, x, y):
+def _write_event(status, w, r, kind, party, fraction, x, y):
     """Write a contact event and return its index; when the list is full the last event is overwritten and the count continues."""
     k = min(status.events.count[w], status.events.step.shape[1] - 1)
     status.events.count[w] += 1
@@ -50,7 +50,7 @@ def _event(status, w, r, kind, party, fraction, x, y):
 
 
 @hidden
-def _motion(motion, w, k, robots, r, x, y, heading):
+def _write_motion(motion, w, k, robots, r, x, y, heading):
     """Write the positions of robot r and the other party of event k at one end of the step."""
     motion[w, k, 0], motion[w, k, 1], motion[w, k, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
     motion[w, k, 3], motion[w, k, 4], motion[w, k, 5] = x, y, heading
@@ -178,28 +178,28 @@ def _touch_robot(now, after, traits, w, a, b):
 
 
 @hidden
-def _place(now, after, w, r, t):
+def _position_at(now, after, w, r, t):
     """Return the position of robot r at time t of the step."""
     return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
 
 
 @hidden
-def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
+def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
     """Write the event that robot r starts to touch pedestrian i at time t of the step."""
-    x, y = _place(now, after, w, r, t)
-    k = _event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
+    x, y = _position_at(now, after, w, r, t)
+    k = _write_event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
     px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
     new = not pedestrians.active[w, i]
     came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
-    _motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
+    _write_motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
     if new and t <= ZERO:  # a pedestrian that appears at the robot is not a collision by the robot
-        _motion(status.events.there, w, k, now, r, px, py, ZERO)
+        _write_motion(status.events.there, w, k, now, r, px, py, ZERO)
     else:
-        _motion(status.events.there, w, k, after, r, px, py, ZERO)
+        _write_motion(status.events.there, w, k, after, r, px, py, ZERO)
 
 
 @hidden
-def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
+def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
     """Write the events of robot r in this step; return the END bits of the earliest contact, pedestrians first at equal times."""
     bits, earliest = 0, NEVER
     end = 0
@@ -210,13 +210,13 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
         t, disc, overlap = _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end)
         # A lasting contact is one event, written when it begins.
         if t <= ONE and not status.touching.pedestrian[w, r, i]:
-            _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, disc, t)
+            _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, disc, t)
             if t < earliest:
                 bits, earliest = END_PEDESTRIAN, t
         for k in range(i, end):
             status.touching.pedestrian[w, r, k] = overlap
     if wall <= ONE and not status.touching.wall[w, r]:
-        _event(status, w, r, _WALL, -1, wall, after.x[w, r], after.y[w, r])
+        _write_event(status, w, r, _WALL, -1, wall, after.x[w, r], after.y[w, r])
         if wall < earliest:
             bits, earliest = END_WALL, wall
     status.touching.wall[w, r] = wall <= ONE
@@ -225,10 +225,10 @@ def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status,
             continue
         t, overlap = _touch_robot(now, after, traits, w, r, b)
         if t <= ONE and not status.touching.robot[w, r, b]:
-            x, y = _place(now, after, w, r, t)
-            k = _event(status, w, r, _ROBOT, b, t, x, y)
-            _motion(status.events.here, w, k, now, r, now.x[w, b], now.y[w, b], now.heading[w, b])
-            _motion(status.events.there, w, k, after, r, after.x[w, b], after.y[w, b], after.heading[w, b])
+            x, y = _position_at(now, after, w, r, t)
+            k = _write_event(status, w, r, _ROBOT, b, t, x, y)
+            _write_motion(status.events.here, w, k, now, r, now.x[w, b], now.y[w, b], now.heading[w, b])
+            _write_motion(status.events.there, w, k, after, r, after.x[w, b], after.y[w, b], after.heading[w, b])
             if t < earliest:
                 bits, earliest = END_ROBOT, t
         status.touching.robot[w, r, b] = overlap
@@ -247,7 +247,7 @@ def _judge(after, maps, status, rules, w, r, bits):
         outcome = _WALL_COLLISION
     elif ends & END_ROBOT:
         outcome = _ROBOT_COLLISION
-    elif (rules.ends[0] & END_OUT_OF_MAP) and not inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
+    elif (rules.ends[0] & END_OUT_OF_MAP) and not is_inside(maps, maps.index[w], after.x[w, r], after.y[w, r]):
         outcome = _OUT_OF_MAP
     else:
         dx, dy = status.goals.x[w, r] - after.x[w, r], status.goals.y[w, r] - after.y[w, r]
@@ -277,7 +277,7 @@ def _is_lost(robots, w, r):
 
 
 @hidden
-def _hold_lost(now, after, status, rules, w):
+def _end_lost(now, after, status, rules, w):
     """Keep robots that the simulator has lost at their last positions, and end their episodes."""
     for r in range(now.x.shape[1]):
         if not _is_lost(after, w, r):
@@ -300,10 +300,10 @@ def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people
         if status.clock.done[w]:
             continue
         running = robots == 0
-        _hold_lost(now, after, status, rules, w)
+        _end_lost(now, after, status, rules, w)
         for r in range(robots):
             if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
-                bits = _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, walls[w, r])
+                bits = _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, walls[w, r])
                 if _judge(after, maps, status, rules, w, r, bits) == RUNNING:
                     running = True
                 elif rules.remove[0] != 0:
@@ -339,7 +339,7 @@ class Rules:
         )
 
 
-def touching(world: World, number: int) -> Bools:
+def touching_robots(world: World, number: int) -> Bools:
     """Return the robots (R,) of one world that touch a wall, a pedestrian or another robot now."""
     found = np.zeros((world.layout.worlds, world.layout.robots), np.bool_)
     find_touching(world.robots, world.robot_traits, world.maps, world.pedestrians, world.traits, found, number, number + 1)

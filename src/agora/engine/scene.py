@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.answers import blamed, numbers
+from agora.core.answers import blame, numbers
 from agora.core.field import clearance_at
 from agora.core.jit import bind, kernel
 from agora.core.state import STAY, Floats, Pedestrians, Robots, Waypoints, read_only
@@ -83,7 +83,7 @@ class CrowdReader:
             dt=self._dt,
         )
         who = f"crowd model {type(self._model).__name__}"
-        with blamed(who):
+        with blame(who):
             given = self._model.compute(scene)
         answer = numbers(who, "an answer", given, scene.position.shape, where=people.active).astype(np.float32)
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)

@@ -28,7 +28,7 @@ _TINY = np.float32(1e-6)
 
 
 @hidden
-def _until_touching(dx, dy, wx, wy, reach):
+def _time_to_touch(dx, dy, wx, wy, reach):
     """Return the time until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``, s; never if it does not approach."""
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
@@ -46,14 +46,14 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
     for r in range(robots.x.shape[1]):
         if robots.active[w, r]:
             wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
-            t = _until_touching(robots.x[w, r] - x, robots.y[w, r] - y, wx, wy, radius + robot_traits.radius[w, r])
+            t = _time_to_touch(robots.x[w, r] - x, robots.y[w, r] - y, wx, wy, radius + robot_traits.radius[w, r])
             if t < soonest:
                 soonest, found = t, r
     return soonest, found
 
 
 @hidden
-def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
+def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
     """Return the velocity to add to (vx, vy) so that a disc at (x, y) just misses robot r."""
     dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
     wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
@@ -80,13 +80,13 @@ def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, marg
 
 
 @hidden
-def _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h):
+def _displacement_velocity(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h):
     """Return the velocity (2,) at which discs ``i <= k < end`` change their displacement (sx, sy)."""
     k, r = _threat(people, after, traits, robots, robot_traits, w, i, end, ZERO, ZERO, margin, horizon)
     if r >= 0:
         reach = traits.radius[w, k] + margin
         x, y, vx, vy = people.x[w, k], people.y[w, k], after.vx[w, k], after.vy[w, k]
-        return _away(x, y, vx, vy, reach, robots, robot_traits, w, r, fastest, h)
+        return _evasive_velocity(x, y, vx, vy, reach, robots, robot_traits, w, r, fastest, h)
     far = math.sqrt(sx * sx + sy * sy)
     if far == ZERO:
         return ZERO, ZERO
@@ -98,7 +98,7 @@ def _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, marg
 
 
 @hidden
-def _shorter(sx, sy, most, less):
+def _shorten(sx, sy, most, less):
     """Return a displacement (2,) of at most ``most``, m, that is ``less``, m, shorter."""
     far = math.sqrt(sx * sx + sy * sy)
     k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
@@ -106,14 +106,14 @@ def _shorter(sx, sy, most, less):
 
 
 @hidden
-def _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
+def _next_displacement(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
     """Return the next displacement (2,) after (sx, sy); nearer to the recording if it would lead into a wall."""
-    nx, ny = _shorter(sx + cx * h, sy + cy * h, most, ZERO)
+    nx, ny = _shorten(sx + cx * h, sy + cy * h, most, ZERO)
     m = maps.index[w]
     for k in range(i, end):
         x, y = after.x[w, k], after.y[w, k]
         if distance_at(maps, m, x + nx, y + ny) < min(distance_at(maps, m, x, y), traits.radius[w, k]):
-            return _shorter(sx, sy, most, back * h)
+            return _shorten(sx, sy, most, back * h)
     return nx, ny
 
 
@@ -162,10 +162,12 @@ def step_aside(
                 continue
             nx, ny = ZERO, ZERO
             if people.active[w, i] and after.active[w, i]:
-                cx, cy = _change(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h)
+                cx, cy = _displacement_velocity(
+                    people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h
+                )
                 if sx == ZERO and sy == ZERO and cx == ZERO and cy == ZERO:
                     continue
-                nx, ny = _next(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most)
+                nx, ny = _next_displacement(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most)
                 _displace(after, w, i, end, nx, ny, (nx - sx) / h, (ny - sy) / h)
             for k in range(i, end):
                 replay.aside_x[w, k], replay.aside_y[w, k] = nx, ny

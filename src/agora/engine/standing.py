@@ -53,7 +53,7 @@ class Standing:
         self._place[rows], self._periods[rows], self._maps[world] = np.inf, 0, place
         self._lost[rows] = False if lost is None else lost
 
-    def note(self, answer: Answer, active: Bools) -> None:
+    def record_reasons(self, answer: Answer, active: Bools) -> None:
         """Record a reason for active rows (N,) that have stood for 5 s and whose planner gave no reason.
 
         A robot within the tolerance of its goal may still have to turn to the goal's heading, and needs no reason.

@@ -105,7 +105,7 @@ class Backs(NamedTuple):
 
 
 @hidden
-def _to_line(px, py, ax, ay, bx, by):
+def _line_distance(px, py, ax, ay, bx, by):
     """Return the distance from a point to the straight line between two others, m."""
     dx, dy = bx - ax, by - ay
     share = min(max(((px - ax) * dx + (py - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
@@ -115,7 +115,7 @@ def _to_line(px, py, ax, ay, bx, by):
 @hidden
 def _is_through(bx, by, ax, ay, cx, cy):
     """Return whether the straight line from one point to another leads through a blocked place, and not away from it."""
-    return _to_line(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
+    return _line_distance(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
 
 
 @hidden
@@ -149,7 +149,7 @@ def _is_open(roads, q, a, b, bx, by):
 
 
 @hidden
-def _other_way(roads, q, x, y, to_x, to_y, bx, by):
+def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
     """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
     It is -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
@@ -176,7 +176,7 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
 
 
 @hidden
-def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
+def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
     """Return how many people are on the straight line from one point to another, and whether the line is blocked: somebody is at
     the other point, or a robot or a person who wants to stand is on the line.
     """
@@ -187,13 +187,13 @@ def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y)
         reach = own + traits.radius[w, j]
         if gap(people.x[w, j], people.y[w, j], to_x, to_y) < reach + _ROOM:
             return met, True
-        if _to_line(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
+        if _line_distance(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
             if traits.speed[w, j] == ZERO:
                 return met, True
             met += ONE
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         rx, ry, reach = robots.x[w, r], robots.y[w, r], own + robot_traits.radius[w, r]
-        near = _to_line(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
+        near = _line_distance(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
         if robots.active[w, r] and near:
             return met, True
     return met, False
@@ -217,7 +217,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
             free, width = distance_at(maps, m, px, py), np.float32(0.95) * min(radius, here)
             if free < min(radius + _ROOM, here) or not is_clear_between(maps, m, x, y, px, py, width, here):
                 break
-            met, occupied = _company(people, traits, robots, robot_traits, sees, w, i, x, y, px, py)
+            met, occupied = _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, px, py)
             if occupied:
                 continue
             aside = HALF * abs(np.float32(turn))
@@ -243,7 +243,7 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 
 @hidden
-def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
+def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
     """Return the position (2,) of the standing robot, or of the person who wants to stand, that is nearest to a point, whether
     there is one within `_CLOSES`, and whether it is a person who may make way.
     """
@@ -281,7 +281,7 @@ def _length_to(roads, routes, w, j, x, y):
 
 
 @hidden
-def _meet(roads, people, routes, w, i, j):
+def _want_to_pass(roads, people, routes, w, i, j):
     """Return whether pedestrians i and j want to pass each other: along their paths, each is nearer to the waypoint of the other
     than the other is.
     """
@@ -304,7 +304,7 @@ def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, u
         dx, dy = routes.route_x[w, j] - people.x[w, j], routes.route_y[w, j] - people.y[w, j]
         away = math.sqrt(dx * dx + dy * dy)
         opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
-        if traits.speed[w, j] == ZERO or (opposed and _meet(roads, people, routes, w, i, j)):
+        if traits.speed[w, j] == ZERO or (opposed and _want_to_pass(roads, people, routes, w, i, j)):
             return False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
@@ -319,7 +319,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     ux, uy = dx / length, dy / length
-    bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
+    bx, by, closed, moves = _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
     if not closed and _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
@@ -330,7 +330,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
     q, v = routes.roads[w, i], -1
     if q >= 0 and closed:
-        v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
+        v = _alternative_place(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
     if v >= 0:
         backs.what[w, i] = ROUND
         backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]

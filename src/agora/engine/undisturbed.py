@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agora.world.start import Start
 
 
-def undisturbed(
+def walk_undisturbed(
     starts: Sequence[Start],
     conditions: Conditions,
     ends: Sequence[float],

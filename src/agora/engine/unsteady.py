@@ -68,7 +68,7 @@ class Process(NamedTuple):
 
 
 @lean_inlined
-def _drawn(key, traits, clock, w, i, use):
+def _draw_number(key, traits, clock, w, i, use):
     """Return a number of mean 0 and standard deviation 1, the same for all members of a walking group."""
     group = traits.group[w, i]
     who, use = (group, use + 2) if group >= 0 else (traits.id[w, i], use)
@@ -96,7 +96,7 @@ def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off,
             if not people.active[w, i] or minds.led[w, i] or replay.last[w, i] >= replay.first[w, i]:
                 off.known[w, i] = False
                 continue
-            one, other = _drawn(key, traits, clock, w, i, _USE), _drawn(key, traits, clock, w, i, _USE + 1)
+            one, other = _draw_number(key, traits, clock, w, i, _USE), _draw_number(key, traits, clock, w, i, _USE + 1)
             if off.known[w, i]:
                 share, angle = pace.kept * off.pace[w, i] + pace.fresh * one, direction.kept * off.direction[w, i]
                 angle += direction.fresh * other

@@ -63,7 +63,7 @@ class Wiring:
         """True if any part reads the channel of pedestrians, which depends on the level of perception."""
         return any(name == "pedestrians" for _, needs in [(None, self.shown), *self.order] for name, _ in needs)
 
-    def below(self, provider: Provider) -> Iterator[Provider]:
+    def with_needs(self, provider: Provider) -> Iterator[Provider]:
         """Return a channel, after all that it needs."""
         needs = dict(self.order)
         wanted, todo = {provider}, [provider]

@@ -11,9 +11,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from agora.core.answers import blamed
+from agora.core.answers import blame
 from agora.core.recording import Recording
-from agora.core.state import told
+from agora.core.state import protected_copy
 from agora.errors import ComponentError
 
 __all__ = []
@@ -118,7 +118,7 @@ class Metric:
             ComponentError: the function raised, or returned something other than None or a number in the metric's range.
         """
         given = recording if self.own else _copied(recording)
-        with blamed(f"metric {self.name}"):
+        with blame(f"metric {self.name}"):
             try:
                 value = self.function(cast(Recording, _Known(given, missing)) if missing else given)
             except _MissingError:
@@ -134,7 +134,7 @@ class Metric:
         if not isinstance(value, numbers.Real | np.bool_):
             said = f"{type(value).__name__} {value!r:.60}" if isinstance(value, str | numbers.Number) else type(value).__name__
             raise ComponentError(f"metric {self.name} returned {said}; expected a number or None")
-        with blamed(f"metric {self.name}"):
+        with blame(f"metric {self.name}"):
             number = float(value)
         if not self.takes(number):
             expected = _EXPECTED[self.kind]
@@ -169,9 +169,11 @@ class _Known:
 
 def _copied(recording: Recording) -> Recording:
     """Return a recording whose arrays are copies that cannot be written to; maps are read-only already."""
-    arrays = {one.name: told(getattr(recording, one.name)) for one in fields(recording) if one.name not in ("map", "robot")}
+    arrays = {
+        one.name: protected_copy(getattr(recording, one.name)) for one in fields(recording) if one.name not in ("map", "robot")
+    }
     robot = recording.robot
-    return replace(recording, **arrays, robot=None if robot is None else type(robot)(*map(told, robot)))
+    return replace(recording, **arrays, robot=None if robot is None else type(robot)(*map(protected_copy, robot)))
 
 
 def metric(

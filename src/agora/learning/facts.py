@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.path import point_ahead
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import TYPES, Bools, Floats, Ints, frozen
+from agora.core.state import TYPES, Bools, Floats, Ints, freeze
 from agora.errors import UnknownNameError
 from agora.interfaces import Fact, Observation, Passed, Transition
 from agora.learning.headings import free_heading
@@ -238,7 +238,7 @@ FACTS: dict[str, Fact] = {
 def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
     """The distance of N robots to their paths (N, K, 2), and the way from there to the end, (N, 2) m."""
     out = np.zeros((len(pose), 2), np.float32)
-    _on_path(frozen(path), frozen(path_count), frozen(pose), out, 0, len(out))
+    _on_path(freeze(path), freeze(path_count), freeze(pose), out, 0, len(out))
     return out
 
 

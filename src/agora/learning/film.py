@@ -52,7 +52,7 @@ class Film:
 
     def command(self, rows: Bools) -> None:
         """Keep the commands of robots (N,) that are under way."""
-        self._recorder.note({}, rows)
+        self._recorder.record_notes({}, rows)
 
     def sample(self) -> None:
         """Keep the present moment."""

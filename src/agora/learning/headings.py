@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ZERO, F
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 
 __all__ = ["free_heading"]
 
@@ -41,16 +41,16 @@ def free_heading(
         none: heading where all are taken, rad.
     """
     out = np.empty(len(goal), np.float32)
-    read = (frozen(np.asarray(one, np.float32)) for one in (place, velocity))
-    bearing = frozen(np.asarray(goal, np.float32))
+    read = (freeze(np.asarray(one, np.float32)) for one in (place, velocity))
+    bearing = freeze(np.asarray(goal, np.float32))
     _free(
         *read,
-        frozen(present),
-        frozen(np.asarray(speed, np.float32)),
+        freeze(present),
+        freeze(np.asarray(speed, np.float32)),
         bearing,
         F(seen),
         F(none),
-        frozen(_DIRECTIONS),
+        freeze(_DIRECTIONS),
         out,
         0,
         len(out),

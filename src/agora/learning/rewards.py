@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.answers import blamed, numbers
+from agora.core.answers import blame, numbers
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Outcome
 from agora.core.scalar import ONE, ZERO, F
@@ -106,7 +106,7 @@ def rewarded(reward: Rewarding, transition: Transition) -> tuple[Floats, dict[st
         ComponentError: the reward raised, or returned something other than finite numbers (N,).
     """
     who, shape = f"reward {type(reward).__name__}", transition.outcome.shape
-    with blamed(who):
+    with blame(who):
         values, terms = reward(transition), dict(reward.terms(transition))
     checked = {name: numbers(who, f"term {name!r}", term, shape) for name, term in terms.items()}
     return numbers(who, "rewards", values, shape).astype(np.float32, copy=False), checked

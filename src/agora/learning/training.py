@@ -14,7 +14,7 @@ from typing import Annotated
 from agora.benchmark.provenance.resumption import exclusive_access
 from agora.benchmark.stop_token import StopToken
 from agora.config import load
-from agora.core.answers import blamed
+from agora.core.answers import blame
 from agora.draft.stage import check_name
 from agora.errors import ComponentError, InputError, StoppedError, UnknownNameError
 from agora.interfaces import Label, Savable
@@ -206,7 +206,7 @@ def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
     name = f"trainer {trainer.name}"
     with closing(trainer.part.train(run)) as rounds:
         while True:
-            with blamed(name):
+            with blame(name):
                 try:
                     policy = next(rounds)
                 except StopIteration:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from agora.core.jit import lean, lean_kernel, spliced
-from agora.core.state import Bools, Doubles, Floats, Ints, frozen
+from agora.core.state import Bools, Doubles, Floats, Ints, freeze
 
 __all__ = ["steps_to"]
 
@@ -226,7 +226,7 @@ def _gap_to_edges(points, walls, discs, out):
 def inside_all(polygon: Doubles, points: Doubles) -> Bools:
     """Return which points (N, 2) are in a polygon (V, 2)."""
     found: Bools = np.empty(len(points), np.bool_)
-    _inside_all(frozen(polygon), frozen(points), found)
+    _inside_all(freeze(polygon), freeze(points), found)
     return found
 
 
@@ -238,8 +238,8 @@ def edges_of(polygons: Iterable[Doubles]) -> Doubles:
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:
     """Return the exact distance (N,) from points (N, 2) to the nearest shape: 0 inside, infinite without shapes."""
     best: Doubles = np.empty(len(points))
-    points = frozen(points)
-    _gap_to_edges(points, frozen(walls), frozen(discs), best)
+    points = freeze(points)
+    _gap_to_edges(points, freeze(walls), freeze(discs), best)
     for polygon in polygons:
         best[inside_all(polygon, points)] = 0.0
     return best

@@ -381,7 +381,7 @@ class RoadStore:
 
     def use(self, world: int, roads: Sequence[Roads]) -> list[int]:
         """Let a world use these roads, and no others any more; return their numbers."""
-        return self._slots.hold(world, roads)
+        return self._slots.assign(world, roads)
 
     def _write(self, q: int, roads: Roads) -> None:
         a, places, cells = self.arrays, len(roads.place), roads.nearest.size

@@ -110,7 +110,7 @@ class MapStore:
 
     def use(self, world: int, map: Map) -> None:
         """Let a world be on a map; the numbers of the map's stages follow its own."""
-        (slot,) = self._slots.hold(world, [map])
+        (slot,) = self._slots.assign(world, [map])
         self.arrays.index[world] = slot * self._family
 
     def _write(self, slot: int, map: Map) -> None:

@@ -15,7 +15,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.outline import surface_distances
-from agora.metrics.quantities.samples import anyone, duration, facing, lowest, offsets, once, pedestrians_facing
+from agora.metrics.quantities.samples import compute_once, duration, ever_present, facing, is_lowest, offsets, pedestrians_facing
 from agora.metrics.quantities.sight import is_free
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
@@ -24,22 +24,22 @@ _FIELD, _SIGHT = math.radians(95.0), 10.0
 _FAR, _PRIVATE = 10.0, 0.5
 
 
-def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
+def _lines_of_sight(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
     """(N,) whether there is a free line of sight to each of N pedestrians in samples."""
     x, y, _ = (part[sample, pedestrian] for part in offsets(recording))
     return is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
 
 
-@once
-def _in_sight(recording: Recording) -> Bools:
+@compute_once
+def _visible_pairs(recording: Recording) -> Bools:
     """(T, P) whether there is a free line of sight to each pedestrian that the robot faces, or that faces it."""
-    seen = _faced(recording) | _facing(recording)
+    seen = _pedestrians_in_cone(recording) | _robot_in_cone(recording)
     sample, pedestrian = np.nonzero(seen)
-    seen[sample, pedestrian] = _march(recording, sample, pedestrian)
+    seen[sample, pedestrian] = _lines_of_sight(recording, sample, pedestrian)
     return seen
 
 
-@once
+@compute_once
 def _bearing_from_robot(recording: Recording) -> Doubles:
     """(T, P) component of the offset to each pedestrian along the robot's heading, m."""
     x, y, _ = offsets(recording)
@@ -48,7 +48,7 @@ def _bearing_from_robot(recording: Recording) -> Doubles:
     return ahead
 
 
-@once
+@compute_once
 def _bearing_from_pedestrian(recording: Recording) -> Doubles:
     """(T, P) component of the offset to the robot along each pedestrian's heading, m."""
     x, y, _ = offsets(recording)
@@ -57,26 +57,26 @@ def _bearing_from_pedestrian(recording: Recording) -> Doubles:
     return ahead
 
 
-def _within(recording: Recording, ahead: Doubles, half_angle: float, reach: float) -> Bools:
+def _in_cone(recording: Recording, ahead: Doubles, half_angle: float, reach: float) -> Bools:
     """(T, P) whether the other party is present, within reach and within the cone."""
     distance = np.where(recording.pedestrian_present, offsets(recording)[2], 0.0)
     inside: Bools = recording.pedestrian_present & (distance <= reach) & (ahead >= distance * math.cos(half_angle))
     return inside
 
 
-def _faced(recording: Recording) -> Bools:
+def _pedestrians_in_cone(recording: Recording) -> Bools:
     """(T, P) whether a pedestrian is in the robot's cone."""
-    return _within(recording, _bearing_from_robot(recording), _CONE, math.inf)
+    return _in_cone(recording, _bearing_from_robot(recording), _CONE, math.inf)
 
 
-def _facing(recording: Recording) -> Bools:
+def _robot_in_cone(recording: Recording) -> Bools:
     """(T, P) whether the robot is in a pedestrian's cone."""
-    return _within(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)
+    return _in_cone(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)
 
 
-def _beheld(recording: Recording) -> Bools:
+def _robot_in_view(recording: Recording) -> Bools:
     """(T, P) whether the robot is in a pedestrian's field of view."""
-    return _within(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)
+    return _in_cone(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)
 
 
 @metric(
@@ -89,7 +89,7 @@ def _beheld(recording: Recording) -> Bools:
 )
 def time_facing_pedestrians(recording: Recording) -> float:
     """Simultaneous pedestrians count once; 0 without pedestrians."""
-    return duration(recording, np.any(_faced(recording) & _in_sight(recording), axis=1))
+    return duration(recording, np.any(_pedestrians_in_cone(recording) & _visible_pairs(recording), axis=1))
 
 
 @metric(
@@ -102,7 +102,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
 )
 def time_seen_by_pedestrians(recording: Recording) -> float:
     """Simultaneous pedestrians count once; 0 without pedestrians."""
-    return duration(recording, np.any(_facing(recording) & _in_sight(recording), axis=1))
+    return duration(recording, np.any(_robot_in_cone(recording) & _visible_pairs(recording), axis=1))
 
 
 @metric(
@@ -115,21 +115,21 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
 )
 def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
     """Simultaneous pedestrians count once; 0 without pedestrians."""
-    candidates = _beheld(recording)
-    nearest = lowest(np.where(candidates, offsets(recording)[2], np.inf))
+    candidates = _robot_in_view(recording)
+    nearest = is_lowest(np.where(candidates, offsets(recording)[2], np.inf))
     seen = np.zeros(len(candidates), np.bool_)
     for tried in (nearest, candidates & ~nearest):  # the nearest is nearly always visible, which spares the others
         sample, pedestrian = np.nonzero(tried & ~seen[:, None])
-        seen[sample[_march(recording, sample, pedestrian)]] = True
+        seen[sample[_lines_of_sight(recording, sample, pedestrian)]] = True
     return duration(recording, seen)
 
 
-@once
-def _sighted_gaps(recording: Recording) -> Doubles:
+@compute_once
+def _visible_gaps(recording: Recording) -> Doubles:
     """(T,) gap to the nearest pedestrian within 10 m whose centre is in free line of sight, m; 10 without one."""
     gap = surface_distances(recording)
     sample, pedestrian = np.nonzero(gap < _FAR)
-    seen = _march(recording, sample, pedestrian)
+    seen = _lines_of_sight(recording, sample, pedestrian)
     nearest = np.full(len(gap), _FAR)
     np.minimum.at(nearest, sample[seen], gap[sample[seen], pedestrian[seen]])
     return nearest
@@ -145,7 +145,7 @@ def _sighted_gaps(recording: Recording) -> Doubles:
 )
 def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | None:
     """The line between the centres must be free. Undefined if no pedestrian was ever present."""
-    return float(_sighted_gaps(recording).min()) if anyone(recording) else None
+    return float(_visible_gaps(recording).min()) if ever_present(recording) else None
 
 
 @metric(
@@ -158,4 +158,4 @@ def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | No
 )
 def time_in_private_zone_in_sight(recording: Recording) -> float:
     """The line between the centres must be free; 0 without pedestrians."""
-    return duration(recording, _sighted_gaps(recording) < _PRIVATE)
+    return duration(recording, _visible_gaps(recording) < _PRIVATE)

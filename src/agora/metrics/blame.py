@@ -87,7 +87,7 @@ def _escapes(traits, maps, states, people, present, radius, steps, commands, dt,
                 return
 
 
-def avoidable(recording: Recording, contact: Contact) -> bool | None:
+def is_avoidable(recording: Recording, contact: Contact) -> bool | None:
     """Return whether the robot could have kept clear of a pedestrian that it touched; False if the robot was standing.
 
     None for other contacts, and if the recording lacks the party that closed the gap or the robot's limits of motion.
@@ -236,7 +236,7 @@ def collisions_avoidable(recording: Recording) -> float | None:
     """The contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's limits of motion
     were not recorded.
     """
-    found = [avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
+    found = [is_avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
     return float(sum(known)) if len(known) == len(found) else None
 

@@ -21,16 +21,16 @@ import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, ContactKind, Recording
 from agora.interfaces import metric
-from agora.metrics.effect_on_pedestrians import displacements, late
+from agora.metrics.effect_on_pedestrians import delay_and_detour, displacements
 from agora.metrics.efficiency import time_ratio
 from agora.metrics.groups import crossings
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.outline import surface_distances
-from agora.metrics.quantities.samples import at_goal, intervals, offsets, steps, stretches, touched
+from agora.metrics.quantities.samples import at_goal, contacts_of, intervals, offsets, steps, stretches
 from agora.metrics.quantities.sight import is_free
 from agora.metrics.quantities.zones import INTIMATE, PERSONAL, SOCIAL
 
-__all__ = ["CAUSES", "CleanArrival", "Spoilt", "spoils"]
+__all__ = ["CAUSES", "CleanArrival", "Spoilt", "spoiling_moments"]
 
 CAUSES = {
     "spoilt_by_contact": "contact",
@@ -85,13 +85,13 @@ class CleanArrival:
         """Return 1 for a clean arrival, 0 for any other episode; None if no known cause spoils it, but a cause is unknown."""
         if not at_goal(recording):
             return 0.0
-        found = [_found(cause, self, recording) for cause in _CAUSES]
+        found = [_find(cause, self, recording) for cause in _CAUSES]
         return 0.0 if any(found) else None if None in found else 1.0
 
     def contact(self, recording: Recording) -> list[Spoilt]:
         """Return the contacts with walls and other robots. The distance to people is the subject of `distance`."""
         parties = {ContactKind.WALL: "touched a wall", ContactKind.ROBOT: "touched another robot"}
-        return [Spoilt(one.time, parties[one.kind]) for one in touched(recording) if one.kind in parties]
+        return [Spoilt(one.time, parties[one.kind]) for one in contacts_of(recording) if one.kind in parties]
 
     def distance(self, recording: Recording) -> list[Spoilt]:
         """Return the intimate distances to visible pedestrians that the robot closed."""
@@ -102,7 +102,7 @@ class CleanArrival:
         inside[sample, column] = is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
         found = []
         for first, last, p in zip(*(part.tolist() for part in stretches(inside)), strict=True):
-            if _is_blamed(*_closed(recording, first, last, p, self.intimate)):
+            if _is_blamed(*_closing_distance(recording, first, last, p, self.intimate)):
                 least = max(0.0, float(gap[first:last, p].min()))
                 found.append(Spoilt(float(recording.time[first]), f"came within {least:.2f} m of a person"))
         return found
@@ -146,27 +146,27 @@ class CleanArrival:
 def _delay(recording: Recording, p: int, last: int) -> float:
     """Return the delay of a pedestrian at a sample, s."""
     samples = np.arange(len(recording.time)) <= last
-    return late(recording, p, recording.pedestrian_present[:, p] & samples)[0]
+    return delay_and_detour(recording, p, recording.pedestrian_present[:, p] & samples)[0]
 
 
 _CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, CleanArrival.slow, CleanArrival.delayed)
 
 
 @functools.lru_cache(maxsize=16)
-def _found(
+def _find(
     cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
 ) -> list[Spoilt] | None:
     """Return the findings of a cause, cached for the last few recordings."""
     return cause(limits, recording)
 
 
-def spoils(recording: Recording) -> list[Spoilt]:
+def spoiling_moments(recording: Recording) -> list[Spoilt]:
     """Return all moments that spoilt an arrival, in order of time; empty if the goal was not reached."""
-    found = [_found(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
+    found = [_find(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
     return sorted(one for some in found for one in some)
 
 
-def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
+def _closing_distance(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
     """Return how far the robot and a pedestrian moved towards each other while their gap shrank below a limit, m.
 
     A robot slower than `STANDING` closes no distance.
@@ -211,9 +211,9 @@ clean_arrival = metric(
 )(_LIMITS)
 
 
-def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
+def _is_spoilt(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
     """1 if the goal was reached and a cause spoilt the arrival."""
-    return float(at_goal(recording) and bool(_found(cause, _LIMITS, recording)))
+    return float(at_goal(recording) and bool(_find(cause, _LIMITS, recording)))
 
 
 @metric(
@@ -225,7 +225,7 @@ def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], re
 )
 def spoilt_by_contact(recording: Recording) -> float:
     """0 if the goal was not reached."""
-    return _arrived(CleanArrival.contact, recording)
+    return _is_spoilt(CleanArrival.contact, recording)
 
 
 @metric(
@@ -239,7 +239,7 @@ def spoilt_by_contact(recording: Recording) -> float:
 )
 def spoilt_by_intimate_distance(recording: Recording) -> float:
     """0 if the goal was not reached, or without pedestrians."""
-    return _arrived(CleanArrival.distance, recording)
+    return _is_spoilt(CleanArrival.distance, recording)
 
 
 @metric(
@@ -253,7 +253,7 @@ def spoilt_by_intimate_distance(recording: Recording) -> float:
 )
 def spoilt_by_group(recording: Recording) -> float:
     """0 if the goal was not reached, or without groups."""
-    return _arrived(CleanArrival.group, recording)
+    return _is_spoilt(CleanArrival.group, recording)
 
 
 @metric(
@@ -265,7 +265,7 @@ def spoilt_by_group(recording: Recording) -> float:
 )
 def spoilt_by_time(recording: Recording) -> float | None:
     """0 if the goal was not reached or the episode began at it; undefined for an arrival if the path to the goal is unknown."""
-    found = _found(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
+    found = _find(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 
 
@@ -281,4 +281,4 @@ def spoilt_by_time(recording: Recording) -> float | None:
 )
 def spoilt_by_delay(recording: Recording) -> float:
     """0 if the goal was not reached, or if the episode was not also run without robots."""
-    return _arrived(CleanArrival.delayed, recording)
+    return _is_spoilt(CleanArrival.delayed, recording)

@@ -8,18 +8,18 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
-from agora.core.state import Doubles, frozen
+from agora.core.state import Doubles, freeze
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.outline import times_to_touch
-from agora.metrics.quantities.samples import MOVING, anyone, average, closest, offsets, once, velocities
+from agora.metrics.quantities.samples import MOVING, average, closest, compute_once, ever_present, offsets, velocities
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _LATE = 10.0
 
 
-@once
-def _relative(recording: Recording) -> tuple[Doubles, Doubles]:
+@compute_once
+def _relative_velocity(recording: Recording) -> tuple[Doubles, Doubles]:
     """(T, P) velocity of the pedestrians relative to the robot, x and y, m/s."""
     velocity = velocities(recording)
     vx = recording.pedestrian_velocity[:, :, 0] - velocity[:, 0, None]
@@ -27,19 +27,19 @@ def _relative(recording: Recording) -> tuple[Doubles, Doubles]:
     return vx, vy
 
 
-@once
+@compute_once
 def touch_time(recording: Recording) -> Doubles:
     """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10, 0 if they overlap."""
-    return np.minimum(closest(times_to_touch(recording, *_relative(recording))), _LATE)
+    return np.minimum(closest(times_to_touch(recording, *_relative_velocity(recording))), _LATE)
 
 
-@once
+@compute_once
 def sight_time(recording: Recording) -> Doubles:
     """(T,) time to collision as in SocNavBench's code, s; at most 10.
 
     Centre distance minus the robot's radius, divided by the closing speed along the line of sight. The lateral offset is ignored.
     """
-    (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
+    (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
     product = x * vx + y * vy
     closing = recording.pedestrian_present & (product < 0.0)
     soon = np.full(distance.shape, _LATE)
@@ -59,7 +59,7 @@ def sight_time(recording: Recording) -> Doubles:
 )
 def time_to_collision_min(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return float(touch_time(recording).min()) if anyone(recording) else None
+    return float(touch_time(recording).min()) if ever_present(recording) else None
 
 
 @metric(
@@ -73,7 +73,7 @@ def time_to_collision_min(recording: Recording) -> float | None:
 )
 def time_to_collision_average(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return average(recording, touch_time(recording)) if anyone(recording) else None
+    return average(recording, touch_time(recording)) if ever_present(recording) else None
 
 
 @metric(
@@ -87,7 +87,7 @@ def time_to_collision_average(recording: Recording) -> float | None:
 )
 def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return float(sight_time(recording).min()) if anyone(recording) else None
+    return float(sight_time(recording).min()) if ever_present(recording) else None
 
 
 @metric(
@@ -101,7 +101,7 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
 )
 def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return average(recording, sight_time(recording)) if anyone(recording) else None
+    return average(recording, sight_time(recording)) if ever_present(recording) else None
 
 
 @metric(
@@ -116,7 +116,7 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     """Defects of the original: no radii, and pedestrians who pass by count like pedestrians who collide. Undefined if no pedestrian
     ever approached.
     """
-    (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
+    (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
     closing = recording.pedestrian_present & (x * vx + y * vy < 0.0)
     times = distance[closing] / np.sqrt(vx * vx + vy * vy)[closing]
     return float(times.min()) if len(times) else None
@@ -151,7 +151,7 @@ def time_headway_min(recording: Recording) -> float | None:
 
 
 @lean_kernel
-def _encroach(time, place, people, present, reach, best, first, last):
+def _reduce_encroachment(time, place, people, present, reach, best, first, last):
     """Lower ``best`` (1,) to the least time between the robot and a pedestrian at places where their discs would overlap.
 
     ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P), ``reach`` (P,) the sum of both radii; samples ``first <= k < last``.
@@ -179,5 +179,5 @@ def post_encroachment_time_min(recording: Recording) -> float | None:
     """The time to the nearest sample, in either order. 0 if they touched; undefined if their paths never met within 10 s."""
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
     given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
-    _encroach(*(frozen(one) for one in given), best, 0, len(recording.time))
+    _reduce_encroachment(*(freeze(one) for one in given), best, 0, len(recording.time))
     return float(best[0]) if best[0] < _LATE else None

@@ -18,7 +18,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities.samples import once
+from agora.metrics.quantities.samples import compute_once
 
 GROUP = "effect"
 
@@ -31,21 +31,21 @@ _AHEAD = 0.5
 """Distance along its path without robots within which a pedestrian is searched for, m."""
 
 
-def _apart(one: Doubles, other: Doubles) -> Doubles:
+def _lengths(one: Doubles, other: Doubles) -> Doubles:
     """(...) lengths of offsets (..., 2), m."""
     x, y = one[..., 0] - other[..., 0], one[..., 1] - other[..., 1]
     return np.sqrt(x * x + y * y)
 
 
-@once
+@compute_once
 def displacements(recording: Recording) -> Doubles:
     """(T, P) distance of each pedestrian from its position without robots, m; 0 if absent."""
     assert recording.undisturbed is not None
-    apart = _apart(recording.pedestrian_position, recording.undisturbed)
+    apart = _lengths(recording.pedestrian_position, recording.undisturbed)
     return np.where(recording.pedestrian_present, apart, 0.0)
 
 
-def _there(recording: Recording) -> Bools | None:
+def _ever_present(recording: Recording) -> Bools | None:
     """(P,) whether a pedestrian was ever present; None if none was, or if the episode was not also run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
@@ -60,7 +60,7 @@ def _places(walk: Doubles) -> list[int]:
     return kept
 
 
-def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
+def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
     """Return the samples at which the walk without robots reached and left the place where the walk with robots ended; both (T, 2).
 
     The walk without robots is followed place by place, never back and never ahead of time: each sample leads to the nearest place
@@ -69,7 +69,7 @@ def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
     """
     kept, (x, y), j = _places(other), own.T.tolist(), 0
     places = other[kept].tolist()
-    along = np.append(0.0, np.cumsum(_apart(other[kept[1:]], other[kept[:-1]]))).tolist()
+    along = np.append(0.0, np.cumsum(_lengths(other[kept[1:]], other[kept[:-1]]))).tolist()
     for k in range(len(x)):
         nearest, least = j, math.inf
         for i in range(j, len(kept)):
@@ -82,15 +82,15 @@ def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
     return kept[j], kept[j + 1] - 1 if j + 1 < len(kept) else len(x) - 1
 
 
-@once
-def _late(recording: Recording) -> tuple[Doubles, Doubles]:
+@compute_once
+def _delays_and_detours(recording: Recording) -> tuple[Doubles, Doubles]:
     """(P,) delay, s, and detour, m, of all pedestrians that were present."""
     there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
-    found = [late(recording, p, recording.pedestrian_present[:, p]) for p in there]
+    found = [delay_and_detour(recording, p, recording.pedestrian_present[:, p]) for p in there]
     return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
 
 
-def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
+def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
     """Return the delay, s, and the detour, m, of a pedestrian over some samples.
 
     The delay is how much later the pedestrian came to its last place, or how much longer it has stayed there; 0 if it is ahead.
@@ -102,20 +102,20 @@ def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
     """
     assert recording.undisturbed is not None
     time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
-    arrived, (came, left) = _places(own)[-1], _followed(own, other)
-    later = float(time[_settled(own, arrived)] - time[_settled(other, came)])
+    arrived, (came, left) = _places(own)[-1], _common_samples(own, other)
+    later = float(time[_settling_sample(own, arrived)] - time[_settling_sample(other, came)])
     detour = _length(own[: arrived + 1]) - _length(other[: came + 1])
     return max(0.0, later, float(time[-1] - time[left])), detour
 
 
-def _settled(walk: Doubles, end: int) -> int:
+def _settling_sample(walk: Doubles, end: int) -> int:
     """Return the sample from which a walk (T, 2) stays within `_NOTICED` of its position at sample ``end``, up to ``end``."""
-    away = np.flatnonzero(_apart(walk[: end + 1], walk[end]) > _NOTICED)
+    away = np.flatnonzero(_lengths(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 
 
 def _length(places: Doubles) -> float:
-    return float(_apart(places[1:], places[:-1]).sum())
+    return float(_lengths(places[1:], places[:-1]).sum())
 
 
 @metric(
@@ -127,7 +127,7 @@ def _length(places: Doubles) -> float:
 )
 def pedestrian_displacement_average(recording: Recording) -> float | None:
     """The ADE of trajectory prediction, between the walks with and without robots."""
-    if _there(recording) is None:
+    if _ever_present(recording) is None:
         return None
     return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
 
@@ -141,7 +141,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
     """The displacement of the pedestrian who was displaced most."""
-    return None if _there(recording) is None else float(displacements(recording).max())
+    return None if _ever_present(recording) is None else float(displacements(recording).max())
 
 
 @metric(
@@ -153,7 +153,7 @@ def pedestrian_displacement_max(recording: Recording) -> float | None:
 )
 def pedestrians_affected(recording: Recording) -> float | None:
     """Affected directly or through others."""
-    there = _there(recording)
+    there = _ever_present(recording)
     if there is None:
         return None
     return float(np.mean(displacements(recording).max(0)[there] > _NOTICED))
@@ -168,7 +168,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
     """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
-    if _there(recording) is None:
+    if _ever_present(recording) is None:
         return None
     noticed = displacements(recording) > _NOTICED
     return float(noticed[0].sum() + (noticed[1:] & ~noticed[:-1]).sum())
@@ -187,7 +187,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is held up, it is the time since it
     would have passed.
     """
-    return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
+    return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[0]))
 
 
 @metric(
@@ -201,7 +201,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
     """The delay of the pedestrian who was delayed most."""
-    return None if _there(recording) is None else float(np.max(_late(recording)[0]))
+    return None if _ever_present(recording) is None else float(np.max(_delays_and_detours(recording)[0]))
 
 
 @metric(
@@ -214,4 +214,4 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
 )
 def pedestrian_detour_average(recording: Recording) -> float | None:
     """Negative if robots saved pedestrians a detour."""
-    return None if _there(recording) is None else float(np.mean(_late(recording)[1]))
+    return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[1]))

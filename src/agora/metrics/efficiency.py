@@ -19,10 +19,10 @@ from agora.metrics.quantities.samples import (
     at_goal,
     goal_distances,
     intervals,
+    is_success,
     path_metres,
     speeds,
     steps,
-    succeeded,
     weighted_mean,
 )
 
@@ -115,7 +115,7 @@ def path_efficiency(recording: Recording) -> float | None:
 )
 def spl(recording: Recording) -> float | None:
     """0 without success; undefined for a success if no path is known."""
-    if not succeeded(recording):
+    if not is_success(recording):
         return 0.0
     return path_efficiency(recording)
 
@@ -145,7 +145,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
 )
 def spl_social_jym(recording: Recording) -> float:
     """L* is the straight line through all obstacles; 1 for a success that began at the goal."""
-    if not succeeded(recording):
+    if not is_success(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)
     return 1.0 if length <= straight else straight / length
@@ -178,7 +178,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
 )
 def stl(recording: Recording) -> float | None:
     """0 without success; undefined for a success that began at the goal, or if no path is known."""
-    if not succeeded(recording):
+    if not is_success(recording):
         return 0.0
     ratio = time_ratio(recording)
     return None if ratio is None else 1.0 / max(ratio, 1.0)
@@ -209,7 +209,7 @@ def time_ratio(recording: Recording) -> float | None:
 )
 def time_norm(recording: Recording) -> float:
     """Success means arrival without contacts."""
-    return min(float(recording.time[-1]) / recording.timeout, 1.0) if succeeded(recording) else 1.0
+    return min(float(recording.time[-1]) / recording.timeout, 1.0) if is_success(recording) else 1.0
 
 
 def _barn(recording: Recording, factor: float) -> float | None:
@@ -220,7 +220,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
         return None
     moved = norm(recording.pose[:, :2] - recording.pose[0, :2]) >= _BARN_DEPARTURE
     departure = recording.time[moved.argmax()] if moved.any() else recording.time[0]
-    return barn_run_score(succeeded(recording), optimal, float(recording.time[-1] - departure), factor)
+    return barn_run_score(is_success(recording), optimal, float(recording.time[-1] - departure), factor)
 
 
 @metric(

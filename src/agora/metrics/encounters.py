@@ -17,7 +17,7 @@ from agora.core.recording import ContactKind, Recording
 from agora.core.state import Array, Doubles
 from agora.interfaces import Metric, metric
 from agora.metrics.quantities.arithmetic import angle_between, norm
-from agora.metrics.quantities.samples import intervals, offsets, once, speeds, stretches
+from agora.metrics.quantities.samples import compute_once, intervals, offsets, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
 """Kinds by the angle between both paths: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38).
@@ -49,13 +49,13 @@ class Encounters(NamedTuple):
     column: Array
 
 
-@once
+@compute_once
 def encounters_of(recording: Recording) -> Encounters:
     """Return the encounters of a recording, by slot and in time."""
     return Encounters(*stretches(offsets(recording)[2] <= NEAR))
 
 
-@once
+@compute_once
 def kinds_of(recording: Recording) -> Array:
     """(E,) number in `KINDS` of each encounter, -1 if either party did not walk."""
     begin, end, column = encounters_of(recording)

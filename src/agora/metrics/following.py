@@ -14,14 +14,14 @@ from agora.core.recording import STANDING, Recording
 from agora.core.state import Bools
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import norm
-from agora.metrics.quantities.samples import anyone, average, closest_centre, duration, facing, offsets, once
+from agora.metrics.quantities.samples import average, closest_centre, compute_once, duration, ever_present, facing, offsets
 
 _HABITAT = "Puig et al. 2023, Habitat 3.0, social navigation"
 _FROM, _TO, _FACING, _BESIDE = 1.0, 2.0, 0.5, 1.5
 
 
-@once
-def _found(recording: Recording) -> Bools:
+@compute_once
+def _has_found(recording: Recording) -> Bools:
     """(T,) whether the robot has found a person."""
     x, y, distance = offsets(recording)
     cosine, sine = (part[:, None] for part in facing(recording))
@@ -33,7 +33,7 @@ def _found(recording: Recording) -> Bools:
 @metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
     """A person is found if D is 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
-    return float(_found(recording).any())
+    return float(_has_found(recording).any())
 
 
 def _earliest(recording: Recording) -> float:
@@ -59,9 +59,9 @@ def _earliest(recording: Recording) -> float:
 )
 def first_encounter_spl(recording: Recording) -> float | None:
     """0 if nobody was found, 1 if a person was found at once; undefined if no pedestrian was ever present."""
-    if not anyone(recording):
+    if not ever_present(recording):
         return None
-    found = _found(recording)
+    found = _has_found(recording)
     if not found.any():
         return 0.0
     first, least = float(recording.time[found.argmax()] - recording.time[0]), _earliest(recording)
@@ -81,7 +81,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
 def follow_ratio(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present, or none was within reach before the end."""
     left = float(recording.time[-1] - recording.time[0]) - _earliest(recording)
-    return min(duration(recording, _found(recording)) / left, 1.0) if left > 0.0 else None
+    return min(duration(recording, _has_found(recording)) / left, 1.0) if left > 0.0 else None
 
 
 @metric(

@@ -20,7 +20,7 @@ from agora.core.state import Doubles
 from agora.interfaces import Metric, metric
 from agora.metrics.quantities.arithmetic import exponential, norm
 from agora.metrics.quantities.outline import wall_gaps
-from agora.metrics.quantities.samples import average, offsets, once, row_sums, velocities
+from agora.metrics.quantities.samples import average, compute_once, offsets, row_sums, velocities
 from agora.pedestrians.models.pedsim import Pedsim
 from agora.pedestrians.shared.moussaid import interaction
 
@@ -45,7 +45,7 @@ class _Law(NamedTuple):
 
 
 @lean_kernel
-def _feel(law, x, y, vx, vy, present, fx, fy, first, last):
+def _write_forces(law, x, y, vx, vy, present, fx, fy, first, last):
     """Write to ``fx``, ``fy`` (T, P) the force on the robot from pedestrians at (x, y), with (vx, vy), relative to it."""
     for t in range(first, last):
         for p in range(x.shape[1]):
@@ -54,7 +54,7 @@ def _feel(law, x, y, vx, vy, present, fx, fy, first, last):
                 fx[t, p], fy[t, p] = interaction(x[t, p], y[t, p], -vx[t, p], -vy[t, p], law)
 
 
-@once
+@compute_once
 def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
     """(T, P) force of each pedestrian on the robot, x, y and magnitude, m/s2; 0 for absent pedestrians."""
     x, y, _ = offsets(recording)
@@ -62,13 +62,13 @@ def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
     vx, vy = walking[:, :, 0] - velocity[:, 0, None], walking[:, :, 1] - velocity[:, 1, None]
     law = _Law(_MODEL.importance, _MODEL.gamma, _MODEL.n, _MODEL.n_prime, np.inf)
     fx, fy = np.zeros(x.shape), np.zeros(x.shape)
-    _feel(law, x, y, vx, vy, recording.pedestrian_present, fx, fy, 0, len(x))
+    _write_forces(law, x, y, vx, vy, recording.pedestrian_present, fx, fy, 0, len(x))
     fx, fy = _MODEL.social_factor * fx, _MODEL.social_factor * fy
     return fx, fy, np.sqrt(fx * fx + fy * fy)
 
 
-@once
-def _on_robot(recording: Recording) -> Doubles:
+@compute_once
+def _force_on_robot(recording: Recording) -> Doubles:
     """(T,) magnitude of the sum of the forces of all pedestrians on the robot, m/s2."""
     fx, fy, _ = _pairs(recording)
     return norm(np.stack((row_sums(fx), row_sums(fy)), 1))
@@ -79,14 +79,14 @@ def _wall_push(gap: Doubles) -> Doubles:
 
 
 @functools.lru_cache(maxsize=4)
-def _walls_on_robot(recording: Recording) -> Doubles | None:
+def _wall_force_on_robot(recording: Recording) -> Doubles | None:
     """(T,) m/s2; None without an obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else _wall_push(gap)
 
 
-@once
-def _walls_on_pedestrians(recording: Recording) -> Doubles:
+@compute_once
+def _wall_force_on_pedestrians(recording: Recording) -> Doubles:
     """(T,) mean over present pedestrians of the force of the nearest wall, m/s2; 0 if none is present."""
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
@@ -100,11 +100,11 @@ def _walls_on_pedestrians(recording: Recording) -> Doubles:
     return mean
 
 
-@once
+@compute_once
 def _work(recording: Recording) -> Doubles:
     """(T,) social work, m/s2."""
-    walls = _walls_on_robot(recording)
-    social: Doubles = _on_robot(recording) + row_sums(_pairs(recording)[2])
+    walls = _wall_force_on_robot(recording)
+    social: Doubles = _force_on_robot(recording) + row_sums(_pairs(recording)[2])
     return social if walls is None else social + walls
 
 
@@ -118,7 +118,7 @@ def _work(recording: Recording) -> Doubles:
 )
 def social_force_on_robot(recording: Recording) -> float:
     """Forces from opposite sides cancel out; 0 without pedestrians."""
-    return average(recording, _on_robot(recording))
+    return average(recording, _force_on_robot(recording))
 
 
 @metric(
@@ -143,7 +143,7 @@ def social_force_on_pedestrians(recording: Recording) -> float:
 )
 def obstacle_force_on_robot(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
-    walls = _walls_on_robot(recording)
+    walls = _wall_force_on_robot(recording)
     return None if walls is None else average(recording, walls)
 
 
@@ -156,7 +156,7 @@ def obstacle_force_on_robot(recording: Recording) -> float | None:
 )
 def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     """The robot may have pushed them towards walls; moments without pedestrians count as 0. Undefined without a map."""
-    return None if recording.map is None else average(recording, _walls_on_pedestrians(recording))
+    return None if recording.map is None else average(recording, _wall_force_on_pedestrians(recording))
 
 
 @metric(
@@ -175,7 +175,7 @@ def social_work(recording: Recording) -> float:
 def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
     def total(recording: Recording) -> float:
         """Grows with the sampling rate, as in the original code; 0 without pedestrians and walls."""
-        walls = _walls_on_robot(recording)
+        walls = _wall_force_on_robot(recording)
         found = {
             "social_force": lambda: row_sums(_pairs(recording)[2]),
             "social_work": lambda: _work(recording),
@@ -197,8 +197,8 @@ obstacle_force_on_robot_hunavsim = _sum_over_samples(
 social_work_hunavsim = _sum_over_samples("social_work", "sum over samples of ``social_work``", "social_work")
 
 
-@once
-def _felt(recording: Recording) -> Doubles:
+@compute_once
+def _force_magnitudes(recording: Recording) -> Doubles:
     """(N,) magnitude of the robot's force on each pedestrian in each sample of its presence, m/s2."""
     felt: Doubles = _pairs(recording)[2][recording.pedestrian_present]
     return felt
@@ -207,7 +207,7 @@ def _felt(recording: Recording) -> Doubles:
 def _quantile(percent: int) -> Metric:
     def quantile(recording: Recording) -> float | None:
         """Undefined if no pedestrian was ever present."""
-        felt = _felt(recording)
+        felt = _force_magnitudes(recording)
         return float(np.quantile(felt, percent / 100.0)) if len(felt) else None
 
     made = metric(
@@ -237,7 +237,7 @@ pedestrian_force_q95 = _quantile(95)
 )
 def force_exceed_events(recording: Recording) -> float:
     """Grows with the sampling rate, as in the original code; 0 without pedestrians."""
-    return float(np.count_nonzero(_felt(recording) > _UNCOMFORTABLE))
+    return float(np.count_nonzero(_force_magnitudes(recording) > _UNCOMFORTABLE))
 
 
 @metric(
@@ -251,5 +251,5 @@ def force_exceed_events(recording: Recording) -> float:
 )
 def comfort_exposure(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    felt = _felt(recording)
+    felt = _force_magnitudes(recording)
     return float(np.count_nonzero(felt > _UNCOMFORTABLE)) / len(felt) if len(felt) else None

@@ -18,7 +18,16 @@ from agora.costmap.personal_space import BEHIND, SIDE, PersonalSpace
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import angle_between, exponential, norm
 from agora.metrics.quantities.groups import circles
-from agora.metrics.quantities.samples import facing, intervals, lowest, offsets, once, pedestrians_facing, somebody, weighted_mean
+from agora.metrics.quantities.samples import (
+    any_present,
+    compute_once,
+    facing,
+    intervals,
+    is_lowest,
+    offsets,
+    pedestrians_facing,
+    weighted_mean,
+)
 
 GROUP = "intrusion"
 
@@ -37,8 +46,8 @@ def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools)
     return weighted_mean(values[:-1], weights) if weights.any() else None
 
 
-@once
-def _personal(recording: Recording) -> tuple[Doubles, Doubles]:
+@compute_once
+def _personal_exponents(recording: Recording) -> tuple[Doubles, Doubles]:
     """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf if absent."""
     present = recording.pedestrian_present
     x, y, _ = (part[present] for part in offsets(recording))
@@ -70,7 +79,7 @@ def _largest(exponents: Doubles) -> Doubles:
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
     """1 for a robot at a pedestrian's position all the time; undefined if no pedestrian was ever present."""
-    return _mean_while(recording, _largest(_personal(recording)[0]), somebody(recording))
+    return _mean_while(recording, _largest(_personal_exponents(recording)[0]), any_present(recording))
 
 
 @metric(
@@ -84,7 +93,7 @@ def personal_space_intrusion(recording: Recording) -> float | None:
 )
 def personal_space_intrusion_share(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return _mean_while(recording, _largest(_personal(recording)[0]) > _INTRUDED, somebody(recording))
+    return _mean_while(recording, _largest(_personal_exponents(recording)[0]) > _INTRUDED, any_present(recording))
 
 
 @metric(
@@ -98,7 +107,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     """Defect of the original: Kirby's deviations are used as variances. A share of at most 1, although its code says percent."""
-    return _mean_while(recording, _largest(_personal(recording)[1]), somebody(recording))
+    return _mean_while(recording, _largest(_personal_exponents(recording)[1]), any_present(recording))
 
 
 @metric(
@@ -113,11 +122,11 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
     """A share of pairs, not of time, so people far away reduce it. Undefined if no pedestrian was ever present."""
     pairs = int(np.count_nonzero(recording.pedestrian_present))
-    return float(np.count_nonzero(_personal(recording)[1] > -math.log(2.0))) / pairs if pairs else None
+    return float(np.count_nonzero(_personal_exponents(recording)[1] > -math.log(2.0))) / pairs if pairs else None
 
 
-@once
-def _formation(recording: Recording) -> tuple[Doubles, Bools]:
+@compute_once
+def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
     """(T,) largest Gaussian of a group at the robot, and whether any group is present."""
     largest = np.full(len(recording.time), -np.inf)
     for centre, radius, present in circles(recording):
@@ -139,7 +148,7 @@ def _formation(recording: Recording) -> tuple[Doubles, Bools]:
 )
 def formation_space_intrusion(recording: Recording) -> float | None:
     """1 in the middle of a group all the time; undefined without groups."""
-    return _mean_while(recording, *_formation(recording))
+    return _mean_while(recording, *_formation_gaussian(recording))
 
 
 @metric(
@@ -152,10 +161,10 @@ def formation_space_intrusion(recording: Recording) -> float | None:
 )
 def formation_space_intrusion_share(recording: Recording) -> float | None:
     """Undefined without groups."""
-    return _mean_while(recording, _formation(recording)[0] > _INTRUDED, _formation(recording)[1])
+    return _mean_while(recording, _formation_gaussian(recording)[0] > _INTRUDED, _formation_gaussian(recording)[1])
 
 
-@once
+@compute_once
 def _disturbance(recording: Recording) -> Doubles:
     """(T,) largest heading disturbance of a pedestrian, m/s.
 
@@ -171,7 +180,7 @@ def _disturbance(recording: Recording) -> Doubles:
     bound = (36.0 / (_FIELD * _FIELD)) * (facing_it - 1.0) - _FADING * away + 1e-9
     bound = np.where(recording.pedestrian_present, bound, -np.inf)
     heading = np.stack(facing(recording), 1)
-    largest, first = np.full(len(x), -np.inf), lowest(-bound)
+    largest, first = np.full(len(x), -np.inf), is_lowest(-bound)
     for chosen in (first, ~first):
         sample, column = np.nonzero(chosen & (bound > largest[:, None]))
         pairs = sample, column
@@ -215,7 +224,7 @@ def _half_width(distance: Doubles) -> Doubles:
 )
 def heading_disturbance(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present, or for a single sample."""
-    return _mean_while(recording, _disturbance(recording), somebody(recording)) if len(recording.time) > 1 else None
+    return _mean_while(recording, _disturbance(recording), any_present(recording)) if len(recording.time) > 1 else None
 
 
 @metric(
@@ -229,4 +238,4 @@ def heading_disturbance(recording: Recording) -> float | None:
 )
 def heading_disturbance_share(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return _mean_while(recording, _disturbance(recording) > _DISTURBED, somebody(recording))
+    return _mean_while(recording, _disturbance(recording) > _DISTURBED, any_present(recording))

@@ -9,8 +9,8 @@ from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import Metric, metric
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.groups import circles, inside_groups, members, slots_of_groups
-from agora.metrics.quantities.samples import average, once, pedestrians_facing
-from agora.metrics.quantities.zones import band_words, in_band
+from agora.metrics.quantities.samples import average, compute_once, pedestrians_facing
+from agora.metrics.quantities.zones import is_in_zone, zone_formula
 from agora.perception import spaces
 
 _TAGA = "Sarker Roy et al. 2025, TAGA"
@@ -69,7 +69,7 @@ def group_boundary_min(recording: Recording) -> float | None:
     return float(min(nearest)) - recording.radius if nearest else None
 
 
-@once
+@compute_once
 def _ahead_of_groups(recording: Recording) -> Doubles:
     """(T,) distance from the robot to the nearest group's centre, the mean of the points 1.5 m ahead of its members, m."""
     nearest = np.full(len(recording.time), np.inf)
@@ -84,13 +84,13 @@ def _ahead_of_groups(recording: Recording) -> Doubles:
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
         """0 without groups; includes groups that form later, which the original code leaves out."""
-        return average(recording, in_band(_ahead_of_groups(recording) - recording.radius, zone))
+        return average(recording, is_in_zone(_ahead_of_groups(recording) - recording.radius, zone))
 
     made = metric(
         f"group_space_share_{zone}",
         unit="",
         direction="neutral" if zone == "social" else "lower",
-        formula=f"{band_words('min D_group - r_robot', zone)}, D_group to the mean of the points 1.5 m ahead of the members",
+        formula=f"{zone_formula('min D_group - r_robot', zone)}, D_group to the mean of the points 1.5 m ahead of the members",
         source=f"HuNavSim's code, group_{zone}_space_intrusions",
         values="share",
         walls="ignored",
@@ -103,7 +103,7 @@ group_space_share_personal = _share("personal")
 group_space_share_social = _share("social")
 
 
-@once
+@compute_once
 def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
     """Return for each pair of members of a group, (T, C): the robot's side of their line, its position along the line, from 0 to 1,
     its distance from the line, m, and whether both are in the group.
@@ -121,7 +121,7 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
     return side, along, beside, both
 
 
-@once
+@compute_once
 def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     """Return the crossings (E,) of the line segment between two members of a group by the robot's centre.
 

@@ -15,7 +15,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import norm
-from agora.metrics.quantities.samples import SPACING, intervals, once, path_metres, speeds, velocities, weighted_mean
+from agora.metrics.quantities.samples import SPACING, compute_once, intervals, path_metres, speeds, velocities, weighted_mean
 
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
@@ -58,14 +58,14 @@ def energy(recording: Recording) -> float:
     return float((speeds(recording) ** 2 * intervals(recording)).sum())
 
 
-@once
+@compute_once
 def _accelerations(recording: Recording) -> Doubles:
     """(T - 1, 2) change of the velocity vector over each interval, m/s2."""
     change: Doubles = np.diff(velocities(recording), axis=0) / intervals(recording)[:, None]
     return change
 
 
-def _between(recording: Recording) -> Doubles:
+def _times_between(recording: Recording) -> Doubles:
     """(T - 2,) time between the middles of neighbouring intervals, s."""
     dt = intervals(recording)
     middle: Doubles = 0.5 * (dt[1:] + dt[:-1])
@@ -79,7 +79,7 @@ def _acceleration(recording: Recording) -> Doubles:
 
 def _jerk(recording: Recording) -> Doubles:
     """(T - 2,) norm of the change of acceleration over time, m/s3."""
-    return norm(np.diff(_accelerations(recording), axis=0)) / _between(recording)
+    return norm(np.diff(_accelerations(recording), axis=0)) / _times_between(recording)
 
 
 def _largest(values: Doubles) -> float | None:
@@ -129,7 +129,7 @@ def lateral_acceleration_max(recording: Recording) -> float | None:
 @metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
 def jerk_average(recording: Recording) -> float | None:
     """Undefined for fewer than three samples; if the velocity jumps, it grows with the control rate."""
-    return _mean(_jerk(recording), _between(recording))
+    return _mean(_jerk(recording), _times_between(recording))
 
 
 @metric("jerk_max", unit="m/s3", direction="lower", formula="max |da/dt|, a = dv/dt a vector", source="HuNavSim")
@@ -175,7 +175,7 @@ def angle_over_length(recording: Recording) -> float | None:
     return _turning(recording) / length if length >= SPACING else None
 
 
-def _spaced(points: Doubles) -> Doubles:
+def _thin_out(points: Doubles) -> Doubles:
     """Return the points without those within `SPACING` of the last kept point."""
     kept = [0]
     x, y = points.T.tolist()
@@ -188,12 +188,12 @@ def _spaced(points: Doubles) -> Doubles:
     return points[kept]
 
 
-@once
+@compute_once
 def _bends(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Doubles]:
     """Return, for each three neighbouring points of the path, twice the area, the product and the sum of the two sides, and the
     chord.
     """
-    sides = np.diff(_spaced(recording.pose[:, :2]), axis=0)
+    sides = np.diff(_thin_out(recording.pose[:, :2]), axis=0)
     before, after = sides[:-1], sides[1:]
     a, b = norm(before), norm(after)
     bend = before[:, 0] * after[:, 0] + before[:, 1] * after[:, 1] > _CUSP * a * b

@@ -15,14 +15,14 @@ from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.samples import (
     at_goal,
+    contacts_of,
     duration,
     goal_distances,
+    is_success,
     offsets,
     path_metres,
     speeds,
     stretches,
-    succeeded,
-    touched,
 )
 
 _FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
@@ -43,7 +43,7 @@ def _contacts(recording: Recording, kind: ContactKind) -> int:
 @metric("success", unit="0/1", direction="higher", formula="goal reached in time and nothing touched", source=_FRANCIS)
 def success(recording: Recording) -> float:
     """Share of episodes that ended at the goal without any contact."""
-    return float(succeeded(recording))
+    return float(is_success(recording))
 
 
 @metric(
@@ -55,7 +55,7 @@ def success(recording: Recording) -> float:
 )
 def success_socnavbench(recording: Recording) -> float:
     """SocNavBench's success: contacts with walls and robots do not count against it."""
-    return float(at_goal(recording) and all(contact.kind != ContactKind.PEDESTRIAN for contact in touched(recording)))
+    return float(at_goal(recording) and all(contact.kind != ContactKind.PEDESTRIAN for contact in contacts_of(recording)))
 
 
 @metric(
@@ -67,7 +67,7 @@ def success_socnavbench(recording: Recording) -> float:
 )
 def success_k2(recording: Recording) -> float:
     """Arena 3.0's success rate; the original code infers arrival at the goal, here it is checked."""
-    return float(at_goal(recording) and len(touched(recording)) < 2)
+    return float(at_goal(recording) and len(contacts_of(recording)) < 2)
 
 
 @metric(
@@ -79,7 +79,7 @@ def success_k2(recording: Recording) -> float:
 )
 def success_k3(recording: Recording) -> float:
     """Success is computed from the recorded end; the original code infers it."""
-    return float(at_goal(recording) and len(touched(recording)) < 3)
+    return float(at_goal(recording) and len(contacts_of(recording)) < 3)
 
 
 @metric(
@@ -115,7 +115,7 @@ def timeout(recording: Recording) -> float:
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
     """The PC of SocNavBench's failure cases; exclusive of the other cases and of ``success.socnavbench``."""
-    walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in touched(recording))
+    walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in contacts_of(recording))
     return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
 
 

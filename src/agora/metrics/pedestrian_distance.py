@@ -12,7 +12,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.outline import closest_surface
-from agora.metrics.quantities.samples import anyone, average, closest, offsets, somebody
+from agora.metrics.quantities.samples import any_present, average, closest, ever_present, offsets
 
 GROUP = "proxemics"
 
@@ -32,7 +32,7 @@ _FAR = 10.0
 )
 def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present."""
-    return min(_FAR, float(closest_surface(recording).min())) if anyone(recording) else None
+    return min(_FAR, float(closest_surface(recording).min())) if ever_present(recording) else None
 
 
 @metric(
@@ -46,7 +46,7 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
 )
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     """Moments without pedestrians count as 10 m; undefined if no pedestrian was ever present."""
-    return average(recording, np.minimum(closest_surface(recording), _FAR)) if anyone(recording) else None
+    return average(recording, np.minimum(closest_surface(recording), _FAR)) if ever_present(recording) else None
 
 
 @metric(
@@ -59,7 +59,7 @@ def closest_pedestrian_distance_average(recording: Recording) -> float | None:
 )
 def closest_pedestrian_distance_max(recording: Recording) -> float | None:
     """The largest distance to the closest pedestrian; undefined if no pedestrian was ever present."""
-    return float(np.minimum(closest_surface(recording), _FAR).max()) if anyone(recording) else None
+    return float(np.minimum(closest_surface(recording), _FAR).max()) if ever_present(recording) else None
 
 
 def _from_outline(recording: Recording) -> Doubles:
@@ -78,7 +78,7 @@ def _from_outline(recording: Recording) -> Doubles:
 )
 def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
     """Without the pedestrian's radius and without saturation; undefined if no pedestrian was ever present."""
-    return float(_from_outline(recording).min()) if anyone(recording) else None
+    return float(_from_outline(recording).min()) if ever_present(recording) else None
 
 
 @metric(
@@ -91,7 +91,7 @@ def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | No
 )
 def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
     """The distance of the farthest pedestrian instead of the closest; undefined if no pedestrian was ever present."""
-    return float(_from_outline(recording).max()) if anyone(recording) else None
+    return float(_from_outline(recording).max()) if ever_present(recording) else None
 
 
 @metric(
@@ -104,7 +104,7 @@ def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | No
 )
 def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float | None:
     """Defect of the original: samples without pedestrians count as 0 m. Undefined if no pedestrian was ever present."""
-    if not anyone(recording):
+    if not ever_present(recording):
         return None
     gap = closest(offsets(recording)[2] - recording.pedestrian_radius) - recording.radius
-    return float(gap[somebody(recording)].sum()) / len(gap)
+    return float(gap[any_present(recording)].sum()) / len(gap)

@@ -7,7 +7,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities.samples import anyone, duration, intervals, offsets, somebody, weighted_mean
+from agora.metrics.quantities.samples import any_present, duration, ever_present, intervals, offsets, weighted_mean
 
 GROUP = "space"
 
@@ -36,9 +36,9 @@ def pedestrian_speed_average(recording: Recording) -> float | None:
 )
 def closest_pedestrian_speed_average(recording: Recording) -> float | None:
     """Undefined if no pedestrian was ever present, or for a single sample."""
-    about = somebody(recording)
+    about = any_present(recording)
     seconds = duration(recording, about)
-    if not anyone(recording) or seconds == 0.0:
+    if not ever_present(recording) or seconds == 0.0:
         return None
     nearest = offsets(recording)[2].argmin(1)
     speed = np.where(about, _pedestrian_speeds(recording)[np.arange(len(about)), nearest], 0.0)

@@ -17,19 +17,19 @@ from agora.interfaces import Direction, Metric, metric
 from agora.metrics.quantities.outline import closest_surface, surface_distances
 from agora.metrics.quantities.samples import (
     SPACING,
-    anyone,
     average,
     closest_centre,
     duration,
+    ever_present,
     intervals,
+    is_success,
     least,
     offsets,
     path_metres,
     stretches,
-    succeeded,
     velocities,
 )
-from agora.metrics.quantities.zones import BANDS, INTIMATE, PERSONAL, band_words, in_band
+from agora.metrics.quantities.zones import BANDS, INTIMATE, PERSONAL, is_in_zone, zone_formula
 
 GROUP = "proxemics"
 
@@ -109,7 +109,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     """1 without pedestrians; undefined without success, so read it together with ``success``."""
-    return average(recording, closest_surface(recording) > _PRIVATE) if succeeded(recording) else None
+    return average(recording, closest_surface(recording) > _PRIVATE) if is_success(recording) else None
 
 
 @metric(
@@ -123,7 +123,7 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
     """Despite its name, the share of violations: lower is better. Undefined if no pedestrian was ever present."""
-    return average(recording, closest_centre(recording) < 0.5) if anyone(recording) else None
+    return average(recording, closest_centre(recording) < 0.5) if ever_present(recording) else None
 
 
 def _entries(recording: Recording, distance: float) -> float:
@@ -171,13 +171,13 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
         """The share of time; time without pedestrians counts as public space, so that the four shares add up to 1."""
-        return average(recording, in_band(closest_surface(recording), zone))
+        return average(recording, is_in_zone(closest_surface(recording), zone))
 
     made = metric(
         f"space_share_{zone}",
         unit="",
         direction=_DIRECTIONS[zone],
-        formula=band_words("min d", zone),
+        formula=zone_formula("min d", zone),
         source="HuNavSim; Hall 1966",
         values="share",
         walls="ignored",
@@ -194,13 +194,13 @@ space_share_public = _share("public")
 def _hunavsim_share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
         """Without the pedestrian's radius; a share of time here, of samples in the original code."""
-        return average(recording, in_band(closest_centre(recording) - recording.radius, zone))
+        return average(recording, is_in_zone(closest_centre(recording) - recording.radius, zone))
 
     made = metric(
         f"space_share_{zone}.hunavsim",
         unit="",
         direction=_DIRECTIONS[zone],
-        formula=band_words("min D - r_robot", zone),
+        formula=zone_formula("min D - r_robot", zone),
         source=f"HuNavSim's code, {zone}_space_intrusions",
         values="share",
         walls="ignored",

@@ -12,7 +12,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import logarithm, norm, spectrum
-from agora.metrics.quantities.samples import average, intervals, once, velocities
+from agora.metrics.quantities.samples import average, compute_once, intervals, velocities
 
 GROUP = "smoothness"
 
@@ -101,7 +101,7 @@ def in_place_rotation_share(recording: Recording) -> float:
 
 
 @lean_kernel
-def _feasible(traits, commands, feasible, first, last):
+def _write_feasible(traits, commands, feasible, first, last):
     """Write to ``feasible`` (K,) whether commands (K, 3) are within the twist limits of robot 0."""
     for k in range(first, last):
         feasible[k] = not exceeds(traits, 0, 0, commands[k, 0], commands[k, 1], commands[k, 2])
@@ -120,11 +120,11 @@ def feasible_action_rate(recording: Recording) -> float | None:
     if recording.command is None or recording.robot is None or not len(recording.command):
         return None
     feasible = np.zeros(len(recording.command), np.bool_)
-    _feasible(recording.robot, recording.command.astype(np.float32), feasible, 0, len(feasible))
+    _write_feasible(recording.robot, recording.command.astype(np.float32), feasible, 0, len(feasible))
     return float(np.count_nonzero(feasible)) / len(feasible)
 
 
-@once
+@compute_once
 def _speeds(recording: Recording) -> Doubles:
     """(T,) recorded speed, m/s."""
     return norm(velocities(recording))

@@ -56,7 +56,7 @@ class PeopleAtStep:
     @staticmethod
     def room(count: int, step: int = 0) -> PeopleAtStep:
         """Return slots for pedestrians, all absent."""
-        slots = state.padded(count)
+        slots = state.padded_slots(count)
         return PeopleAtStep(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
 
 

@@ -27,7 +27,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
-from agora.engine.rules import touching
+from agora.engine.rules import touching_robots
 from agora.engine.standing import Standing
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
@@ -35,7 +35,7 @@ from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
 from agora.node_logic.background_planning import BackgroundPlanner
 from agora.node_logic.decision import Decision, Led
-from agora.planners.adapters import declaration_of, note_contact
+from agora.planners.adapters import declaration_of, record_contact
 from agora.planners.guided import GuidedPlanner
 from agora.planners.memory import reset, without_seen
 from agora.robots.model import RobotModel
@@ -93,7 +93,7 @@ class Navigator:
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
         self.needs = declaration_of(planner).channels
-        periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
+        periods, slots = conditions.periods, state.padded_slots(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)
         models = [robot.model for robot in start.robots]
@@ -299,7 +299,7 @@ class Navigator:
 
         Otherwise, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
         """
-        self._observers.see_nothing()
+        self._observers.clear_scans()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
         for _ in range(2):
             answer, _ = self._observers.ask(self._planner, self._observers.observe(), answer.memory, everybody)
@@ -324,7 +324,7 @@ class Navigator:
         standing = self.standing(time, active)
         going = active & self._has_goal
         going[list(standing)] = False
-        late = self._paths.due(np.array([step]))
+        late = self._paths.due_worlds(np.array([step]))
         away = set_down & ~self._led
         for robot in map(int, np.flatnonzero(going & (late | away))):
             (self.replan if away[robot] else self._background.request)(robot)
@@ -339,8 +339,8 @@ class Navigator:
         answer, failures = self._observers.ask(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
-        note_contact(answer, touching(self._world, 0) & (step == 0))
-        self._watch.note(answer, going)
+        record_contact(answer, touching_robots(self._world, 0) & (step == 0))
+        self._watch.record_reasons(answer, going)
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}

@@ -134,7 +134,7 @@ class OneWorld:
         start = replace(self._start, map=place, robots=tuple(robot.start for robot in self._fleet))
         self._surroundings = place
         given, conditions = start.robots, self._conditions
-        self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
+        self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded_slots(pedestrians))
         self._engine = self._backend(conditions)
         self._engine.reset(0, start)
         self._lidars = [conditions.lidar or robot.model.lidar for robot in given]

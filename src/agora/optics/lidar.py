@@ -194,7 +194,7 @@ class Lidar:
 
 
 @hidden
-def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
+def _shorten_at_pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
     """Shorten the beams that meet a pedestrian of world ``w``; say whether the sensor is inside one."""
     inside = False
     for j in range(traits.count[w]):
@@ -211,16 +211,16 @@ def _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
                 gap = HALF * beams.leg_gap
                 lx, ly = swing * cosine - gap * sine, swing * sine + gap * cosine
                 r = beams.leg_radius
-                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px + lx, py + ly, r)
-                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px - lx, py - ly, r)
+                inside |= raycast.shorten_at_disc(room, count, angle, beams.increment, beams.range_max, px + lx, py + ly, r)
+                inside |= raycast.shorten_at_disc(room, count, angle, beams.increment, beams.range_max, px - lx, py - ly, r)
             else:
                 r = traits.radius[w, j]
-                inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
+                inside |= raycast.shorten_at_disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
     return inside
 
 
 @hidden
-def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
+def _shorten_at_robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
     """Shorten the beams that meet another robot of world ``w``; say whether the sensor is inside one."""
     inside = False
     for j in range(robots.x.shape[1]):
@@ -229,7 +229,7 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
         px, py = robots.x[w, j] - x, robots.y[w, j] - y
         r, corners = robot_traits.radius[w, j], robot_traits.vertices[w, j]
         if corners == 0:
-            inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
+            inside |= raycast.shorten_at_disc(room, count, angle, beams.increment, beams.range_max, px, py, r)
             continue
         if px * px + py * py > (beams.range_max + r) * (beams.range_max + r):
             continue
@@ -240,7 +240,7 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
         for v in range(corners):
             fx, fy = robot_traits.footprint_x[w, j, v], robot_traits.footprint_y[w, j, v]
             bx, by = px + cosine * fx - sine * fy, py + sine * fx + cosine * fy
-            raycast.segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
+            raycast.shorten_at_segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
             odd ^= ((ay > ZERO) != (by > ZERO)) and (ax - ay * (bx - ax) / (by - ay) > ZERO)
             ax, ay = bx, by
         inside |= odd
@@ -248,16 +248,16 @@ def _robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
 
 
 @hidden
-def _fixtures(room, count, angle, beams, maps, m, x, y):
+def _shorten_at_fixtures(room, count, angle, beams, maps, m, x, y):
     """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
     inside = False
     for k in range(maps.disc_start[m], maps.disc_end[m]):
         dx, dy, r = maps.discs[k, 0] - x, maps.discs[k, 1] - y, maps.discs[k, 2]
-        inside |= raycast.disc(room, count, angle, beams.increment, beams.range_max, dx, dy, r)
+        inside |= raycast.shorten_at_disc(room, count, angle, beams.increment, beams.range_max, dx, dy, r)
     for k in range(maps.segment_start[m], maps.segment_end[m]):
         ax, ay = maps.segments[k, 0] - x, maps.segments[k, 1] - y
         bx, by = maps.segments[k, 2] - x, maps.segments[k, 3] - y
-        raycast.segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
+        raycast.shorten_at_segment(room, count, angle, beams.increment, beams.range_max, ax, ay, bx, by)
     return inside
 
 
@@ -294,14 +294,14 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
             x = robots.x[w, r] + cosine * beams.x - sine * beams.y
             y = robots.y[w, r] + sine * beams.x + cosine * beams.y
             angle = heading + beams.angle
-            raycast.aim(room, beams.dx, beams.dy, sine, cosine, beams.range_max)
-            inside = _fixtures(room, count, angle, beams, maps, m, x, y)
-            inside |= _pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y)
-            inside |= _robots(room, count, angle, beams, robots, robot_traits, w, r, x, y)
+            raycast.aim_beams(room, beams.dx, beams.dy, sine, cosine, beams.range_max)
+            inside = _shorten_at_fixtures(room, count, angle, beams, maps, m, x, y)
+            inside |= _shorten_at_pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y)
+            inside |= _shorten_at_robots(room, count, angle, beams, robots, robot_traits, w, r, x, y)
             if inside:
                 out[w, r, :] = beams.range_min
             else:
-                raycast.cells(room, maps, m, x, y, beams.range_max)
+                raycast.shorten_at_cells(room, maps, m, x, y, beams.range_max)
                 raycast.read(room, beams.range_min, out[w, r])
 
 

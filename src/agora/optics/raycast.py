@@ -68,7 +68,7 @@ stack: Callable[..., Any] = np.empty if numba.config.DISABLE_JIT else intrinsic(
 
 
 @hidden
-def aim(room, dx, dy, sine, cosine, range_max):
+def aim_beams(room, dx, dy, sine, cosine, range_max):
     """Point the beams (dx, dy), padded to whole blocks, after a rotation; nothing is hit yet."""
     reals = room[0]
     for g in range(room[2].size):
@@ -104,7 +104,7 @@ def _disc_block(reals, f, x, y, r):
 
 
 @hidden
-def disc(room, beams, angle, increment, range_max, x, y, r):
+def shorten_at_disc(room, beams, angle, increment, range_max, x, y, r):
     """Shorten the beams that meet a disc of radius ``r`` at (x, y) from the sensor; ``angle`` is the first beam's.
 
     Returns:
@@ -137,7 +137,7 @@ def _segment_block(reals, f, ax, ay, bx, by):
 
 
 @hidden
-def segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
+def shorten_at_segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
     """Shorten the beams that meet the segment from (ax, ay) to (bx, by), both from the sensor; ``angle`` is the first beam's."""
     ex, ey = bx - ax, by - ay
     along = min(max(-(ax * ex + ay * ey) / max(ex * ex + ey * ey, _TINY), ZERO), ONE)
@@ -152,7 +152,7 @@ def segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
 
 
 @hidden
-def _start(room, g, columns, rows, column, row, x, y, inverse):
+def _start_block(room, g, columns, rows, column, row, x, y, inverse):
     """Put a block's beams at (x, y) of cell (row, column), or where they enter the grid; say whether any has a way to go."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
@@ -185,7 +185,7 @@ def _start(room, g, columns, rows, column, row, x, y, inverse):
 
 
 @hidden
-def _look(room, g, distance):
+def _read_distances(room, g, distance):
     """Read the distance field at a block's cells."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
@@ -229,7 +229,7 @@ def _advance(room, g, here, inverse):
 
 
 @hidden
-def cells(room, maps, m, x, y, range_max):
+def shorten_at_cells(room, maps, m, x, y, range_max):
     """Shorten the beams from (x, y) that meet an occupied cell of map ``m``; outside the grid all is free."""
     resolution, columns, rows = maps.resolution[m], maps.columns[m], maps.rows[m]
     u = (np.float64(x) - np.float64(maps.origin_x[m])) / np.float64(resolution)
@@ -244,13 +244,13 @@ def cells(room, maps, m, x, y, range_max):
     going, count = room[2], 0
     for g in range(going.size):
         going[count] = g
-        if _start(
+        if _start_block(
             room, np.uint64(g), columns, rows, column, row, min(F(u - column), _BELOW_ONE), min(F(v - row), _BELOW_ONE), inverse
         ):
             count += 1
     while count > 0:
         for q in range(count):
-            _look(room, going[q], distance)
+            _read_distances(room, going[q], distance)
         left = 0
         for q in range(count):
             g = going[q]

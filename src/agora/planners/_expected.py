@@ -74,7 +74,7 @@ def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: M
         The discs, and the predictor's memory for the next call.
     """
     rows = len(o.pose)
-    people, robots = (_nobody(rows) if one is None else one for one in (o.pedestrians, o.robots))
+    people, robots = (_no_tracks(rows) if one is None else one for one in (o.pedestrians, o.robots))
     ways, kept = np.zeros((rows, 0, steps, 2), np.float32), memory
     if o.pedestrians is not None:
         ways, kept = expected_ways(predictor, o, steps, dt, memory)
@@ -88,7 +88,7 @@ def _arrays(tracks: Tracks) -> tuple[Floats, Floats, Floats, Bools]:
     return tracks.position, tracks.velocity, tracks.radius, tracks.present
 
 
-def _nobody(rows: int) -> Tracks:
+def _no_tracks(rows: int) -> Tracks:
     """Return tracks without a slot."""
     places, numbers, flags = np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.bool_)
     return Tracks(places, places, np.zeros((rows, 0), np.float32), flags, numbers, numbers)

@@ -14,7 +14,7 @@ from agora.interfaces.observation import VIEWS
 from agora.registry import available
 
 
-def failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
+def describe_failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
     """Describe in one line why a planner's call failed.
 
     Args:
@@ -35,10 +35,12 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
     frames = [frame for frame, _ in raised]
     if not isinstance(error, AgoraError):
         said += f" ({place(raised)})"
-    return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
+    return said + "".join(f"; {hint}" for hint in _undeclared_channels(error, frames, declares, observation))
 
 
-def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
+def _undeclared_channels(
+    error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation
+) -> list[str]:
     """Return the channels that the code reads but the planner does not declare, and the nearest valid name for an unknown one."""
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, AttributeError) and error.obj is not None and error.name:
@@ -50,7 +52,7 @@ def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Dec
         }
         hints = [(f"observation.{name} is None", channel) for channel, name in missing.items()]
     elif isinstance(error, KeyError) and "sensors" in read and error.args and isinstance(key := error.args[0], str):
-        if unknown := _unknown(key, observation):
+        if unknown := _nearest_sensor_name(key, observation):
             return [unknown]
         shown = next((name for name, channel in VIEWS.items() if channel == key), "")
         if shown and key in declares.channels:
@@ -60,7 +62,7 @@ def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Dec
     return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]
 
 
-def _unknown(key: str, observation: Observation) -> str:
+def _nearest_sensor_name(key: str, observation: Observation) -> str:
     """Return the nearest name to an unknown sensor, or part of its reading; empty if the name exists."""
     channels = {*available("channels"), *observation.sensors}
     parts = {name for reading in observation.sensors.values() for name in reading}

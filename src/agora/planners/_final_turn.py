@@ -18,12 +18,12 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, PI, TWO, ZERO, sincos, wrap
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.interfaces import Observation
 from agora.planners._rollouts.grids import footprint_cost
-from agora.planners._rollouts.poses import towards
+from agora.planners._rollouts.poses import step_towards
 from agora.planners.steering import stopping_speed
 
 _INSIDE = np.float32(0.95)
@@ -48,12 +48,12 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
     limits = (m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius)
     given = (o.pose, o.twist, o.goal, o.goal_tolerance, o.heading_tolerance, *limits, outline)
     cost = window_of(o.costmap, len(made))
-    _turn(tuple(frozen(array) for array in given), np.float32(o.dt), cost, frozen(rows), made, turning, 0, len(made))
+    _turn(tuple(freeze(array) for array in given), np.float32(o.dt), cost, freeze(rows), made, turning, 0, len(made))
     return made, turning
 
 
 @hidden
-def _free(window, n, x, y, heading, angle, corners):
+def _is_turn_free(window, n, x, y, heading, angle, corners):
     """Return whether the outline of a robot stays free during a turn by an angle."""
     cost, origin, resolution = window
     steps = np.int64(np.ceil(abs(angle) / _STEP))
@@ -83,15 +83,15 @@ def _turn(given, dt, window, rows, twists, turning, first, last):
         if (
             corners.shape[1] > 0
             and window[0].shape[1] > 0
-            and not _free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners)
+            and not _is_turn_free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners)
         ):
             left -= math.copysign(_ONCE, left)
-            if not _free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners):
+            if not _is_turn_free(window, n, pose[n, 0], pose[n, 1], pose[n, 2], left, corners):
                 continue
         wanted = ZERO
         if vx * vx + vy * vy <= _STILL * _STILL:
             wanted = math.copysign(min(max_omega[n], stopping_speed(abs(left), max_alpha[n], dt)), left)
         turning[n] = True
-        twists[n, 0] = towards(ZERO, vx, max_ax[n] * dt)
-        twists[n, 1] = towards(ZERO, vy, max_ay[n] * dt)
-        twists[n, 2] = towards(wanted, omega, max_alpha[n] * dt)
+        twists[n, 0] = step_towards(ZERO, vx, max_ax[n] * dt)
+        twists[n, 1] = step_towards(ZERO, vy, max_ay[n] * dt)
+        twists[n, 2] = step_towards(wanted, omega, max_alpha[n] * dt)

@@ -14,15 +14,15 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, Ints, read_only, told
+from agora.core.state import Array, Bools, Floats, Ints, protected_copy, read_only
 from agora.core.untrusted_calls import CallBoundary as Apart
 from agora.core.untrusted_calls import Signalled
 from agora.core.untrusted_calls import untrusted_call as stranger
 from agora.errors import AgoraError, InputError, PlannerError, placed
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
-from agora.planners._failure import failure
+from agora.planners._failure import describe_failure
 from agora.planners._final_turn import turn_at_goal
-from agora.planners.memory import each, joined, parts, put, rows_of
+from agora.planners.memory import join, map_arrays, parts, put_rows, rows_of
 
 Ranges = Callable[[Callable[[int, int], None]], None]
 """Calls a function for ranges of rows ``first <= n < last`` that together cover all rows, on several threads."""
@@ -34,21 +34,21 @@ _STARTED = "started"
 _LONGEST = 100  # largest number of characters of a value in a message
 
 
-def one(observation: Observation, row: int) -> Observation:
+def observation_of_row(observation: Observation, row: int) -> Observation:
     """Return the observation of the robot of one row: read-only views without the leading axis, scalars for arrays (N,)."""
-    taken: Observation = _take(observation, row)
+    taken: Observation = _take_rows(observation, row)
     return taken
 
 
 def batch_of_one(observation: Observation, row: int) -> Observation:
     """Return one row of an observation as a batch of one, read-only."""
-    taken: Observation = _take(observation, slice(row, row + 1))
+    taken: Observation = _take_rows(observation, slice(row, row + 1))
     return taken
 
 
-def some(observation: Observation, rows: Ints) -> Observation:
+def observation_of_rows(observation: Observation, rows: Ints) -> Observation:
     """Return the observation of some robots (R,), read-only."""
-    taken: Observation = _take(observation, rows)
+    taken: Observation = _take_rows(observation, rows)
     return taken
 
 
@@ -70,8 +70,8 @@ def call(
         active: (N,) active rows.
         ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None for all rows at once.
     """
-    declares, observation = planner.declares, told(observation)
-    lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
+    declares, observation = planner.declares, protected_copy(observation)
+    lost, none = _rows_without_path(declares, observation), np.zeros(len(active), np.int8)
     with Apart():
         answer, failures = _call(planner, declares, observation, memory, active & ~lost, ranges)
     twists, reason = answer.twists, np.where(lost, np.int8(Reason.NO_PATH), answer.notes.get("reason", none))
@@ -106,13 +106,13 @@ def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
     return frozenset(planner.declares.notes) | {"reason"}
 
 
-def note_contact(answer: Answer, touching: Bools) -> None:
+def record_contact(answer: Answer, touching: Bools) -> None:
     """Note ``START_IN_CONTACT`` for the rows (N,) that touch something at their first call and whose planner noted nothing."""
     noted = answer.notes["reason"]
     noted[touching & (noted == Reason.NONE)] = Reason.START_IN_CONTACT
 
 
-def _lost(declares: Declaration, observation: Observation) -> Bools:
+def _rows_without_path(declares: Declaration, observation: Observation) -> Bools:
     """Return the rows (N,) that have no path although the planner needs one."""
     count = observation.path_count
     return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in declares.channels else np.asarray(count <= 0)
@@ -123,20 +123,20 @@ def _call(
 ) -> tuple[Answer, dict[int, str]]:
     """Return the answer of a planner of either form for the active rows, and the failures."""
     if hasattr(planner, "plan"):
-        return _row_by_row(planner, observation, memory, active)
+        return _call_each_row(planner, observation, memory, active)
     try:
         with stranger():
             if ranges is not None and declares.concurrent:
-                answer = in_ranges(planner, observation, memory, ranges)
+                answer = call_in_ranges(planner, observation, memory, ranges)
             else:
                 answer = planner.act(observation, memory)
-        answer = checked(answer, len(active), declares)
+        answer = check_answer(answer, len(active), declares)
     except Signalled:
         raise
     except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
         if len(active) > 1:
-            return _batch_by_row(planner, declares, observation, memory, active)
-        return _standing(1, declares, memory), {0: failure(error, declares, observation)}
+            return _call_batch_by_row(planner, declares, observation, memory, active)
+        return _standing_answer(1, declares, memory), {0: describe_failure(error, declares, observation)}
     twists = np.where(active[:, None], answer.twists, np.float32(0.0))
     failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
     twists[list(failures)] = 0.0
@@ -185,39 +185,39 @@ class Lifted:
         Raises:
             PlannerError: a row failed.
         """
-        answer, failures = _row_by_row(self.planner, observation, memory, ~_lost(self.declares, observation))
+        answer, failures = _call_each_row(self.planner, observation, memory, ~_rows_without_path(self.declares, observation))
         for row, reason in failures.items():
             raise PlannerError(f"row {row}: {reason}")
         return answer
 
 
-def rows(planner: Planner | BatchPlanner) -> BatchPlanner:
+def as_batch_planner(planner: Planner | BatchPlanner) -> BatchPlanner:
     """Return a planner of either form as a batch planner."""
     return Lifted(cast(Planner, planner)) if hasattr(planner, "plan") else planner
 
 
-def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> Answer:
+def call_in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> Answer:
     """Return the answer of a batch planner that is called for ranges of rows."""
     answers: dict[int, Answer] = {}
 
     def ask(first: int, last: int) -> None:
         part = slice(first, last)
         with stranger():
-            answers[first] = planner.act(_take(observation, part), rows_of(memory, part))
+            answers[first] = planner.act(_take_rows(observation, part), rows_of(memory, part))
 
     ranges(ask)
     said = [answers[first] for first in sorted(answers)]
     notes = {name: np.concatenate([one.notes[name] for one in said]) for name in said[0].notes}
-    return Answer(np.concatenate([one.twists for one in said]), joined([one.memory for one in said]), notes)
+    return Answer(np.concatenate([one.twists for one in said]), join([one.memory for one in said]), notes)
 
 
-def _take(record: Any, index: Any) -> Any:
+def _take_rows(record: Any, index: Any) -> Any:
     """Return a record with ``index`` applied to every array with rows; floats, None and values shared by rows stay."""
     taken = {}
     for one_field in dataclasses.fields(record):
         value = getattr(record, one_field.name)
         if dataclasses.is_dataclass(value):
-            value = _take(value, index)
+            value = _take_rows(value, index)
         elif isinstance(value, dict):
             value = {name: {key: _rows(array, index) for key, array in reading.items()} for name, reading in value.items()}
         elif isinstance(value, np.ndarray):
@@ -232,7 +232,7 @@ def _rows(array: Array, index: Any) -> Any:
     return read_only(rows) if isinstance(rows, np.ndarray) else rows
 
 
-def checked(answer: Any, count: int, declares: Declaration) -> Answer:
+def check_answer(answer: Any, count: int, declares: Declaration) -> Answer:
     """Return a batch planner's answer for ``count`` rows with float32 twists.
 
     Args:
@@ -245,7 +245,7 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
     """
     if not isinstance(answer, Answer):
         raise PlannerError(f"act returns an Answer, not {type(answer).__name__}")
-    twists = _real(answer.twists)
+    twists = _to_float32(answer.twists)
     if twists.shape != (count, 3):
         raise PlannerError(f"twists of shape {twists.shape}, not {(count, 3)}")
     if not isinstance(answer.memory, dict):
@@ -262,7 +262,7 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
     return Answer(twists, answer.memory, answer.notes)
 
 
-def _real(twists: Any) -> Floats:
+def _to_float32(twists: Any) -> Floats:
     """Return twists as float32, a copy.
 
     Raises:
@@ -276,39 +276,39 @@ def _real(twists: Any) -> Floats:
         return np.array(given, np.float32)
 
 
-def _batch_by_row(
+def _call_batch_by_row(
     planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Answer, dict[int, str]]:
     """Call a batch planner for one row at a time, as a batch of one."""
     count, failures = len(active), dict[int, str]()
-    standing = _standing(count, declares, memory)
+    standing = _standing_answer(count, declares, memory)
     twists, after, notes = standing.twists, standing.memory, {**standing.notes}
     for row in map(int, np.flatnonzero(active)):
         try:
             own = rows_of(memory, slice(row, row + 1))
             with stranger():
                 said = planner.act(batch_of_one(observation, row), own)
-            answer = checked(said, 1, declares)
+            answer = check_answer(said, 1, declares)
             if not np.isfinite(answer.twists).all():
                 raise PlannerError(f"twist {tuple(answer.twists[0].tolist())}")
-            put(after, np.array([row]), answer.memory, count)
+            put_rows(after, np.array([row]), answer.memory, count)
             twists[row] = answer.twists[0]
             for name, note in answer.notes.items():
                 notes[name][row] = note[0]
         except Signalled:
             raise
         except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = failure(error, declares, observation)
+            failures[row] = describe_failure(error, declares, observation)
     return Answer(twists, after, notes | {ASKED_AGAIN: active.copy()}), failures
 
 
-def _standing(count: int, declares: Declaration, memory: Memory) -> Answer:
+def _standing_answer(count: int, declares: Declaration, memory: Memory) -> Answer:
     """Return the answer of a batch planner whose rows all stand and keep their memory."""
     notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
-    return Answer(np.zeros((count, 3), np.float32), each(np.copy, memory), notes)
+    return Answer(np.zeros((count, 3), np.float32), map_arrays(np.copy, memory), notes)
 
 
-def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
+def _call_each_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
     """Call a plain planner for every active row."""
     count = len(active)
     twists, failures = np.zeros((count, 3), np.float32), {}
@@ -319,35 +319,35 @@ def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: 
             before = tuple(after[str(k)][row].copy() for k in range(len(after) - 1))
         try:
             with stranger():
-                said = planner.plan(one(observation, row), before)
+                said = planner.plan(observation_of_row(observation, row), before)
             twist, kept = _twist_and_memory(said)
-            _keep(after, row, count, kept)
+            _store_memory(after, row, count, kept)
             twists[row] = twist
         except Signalled:
             raise
         except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
-            failures[row] = failure(error, planner.declares, observation)
+            failures[row] = describe_failure(error, planner.declares, observation)
     return Answer(twists, after), failures
 
 
 def _twist_and_memory(said: Any) -> tuple[Floats, Any]:
     """Return the twist (3,) and the memory from the result of `Planner.plan`."""
     if not isinstance(said, tuple | list) or len(said) != 2:
-        raise PlannerError(f"plan returned {_brief(said)}; expected ((vx, vy, omega), memory)")
+        raise PlannerError(f"plan returned {_shorten(said)}; expected ((vx, vy, omega), memory)")
     answer, kept = said
-    twist = _real(answer)
+    twist = _to_float32(answer)
     if twist.shape != (3,) or not np.isfinite(twist).all():
-        raise PlannerError(f"twist {_brief(answer)}; expected three finite numbers (vx, vy, omega)")
+        raise PlannerError(f"twist {_shorten(answer)}; expected three finite numbers (vx, vy, omega)")
     return twist, kept
 
 
-def _brief(value: Any) -> str:
+def _shorten(value: Any) -> str:
     """Return the text of a value for a message, truncated if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _keep(after: Memory, row: int, count: int, kept: Any) -> None:
+def _store_memory(after: Memory, row: int, count: int, kept: Any) -> None:
     """Store one row's memory; its arrays keep number, shape and type for the whole episode."""
     if kept is None:
         if after:

@@ -13,7 +13,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Floats
 from agora.errors import ComponentError
 from agora.interfaces import NOTES, Answer, Declaration, Guidance, Limits, Memory, Observation, Tracks
-from agora.planners import adapters as lift
+from agora.planners import adapters
 from agora.registry import Named, Plug
 
 
@@ -52,7 +52,9 @@ class GuidedPlanner:
         """Return the twists (N, 3) of the local planner, the memory of both, and their notes."""
         part = self.planner.part
         guidance, own = self.guidance(observation, memory)
-        answer = lift.rows(part).act(guided(observation, guidance, part.declares.top_speed), memory.get("planner", {}))
+        answer = adapters.as_batch_planner(part).act(
+            guided_observation(observation, guidance, part.declares.top_speed), memory.get("planner", {})
+        )
         twists = answer.twists
         if guidance.twist is not None and guidance.overrules is not None:
             twists = np.where(guidance.overrules[:, None], guidance.twist, twists)
@@ -75,10 +77,10 @@ class GuidedPlanner:
         found = self.interplanner.part.guide(observation, memory.get("interplanner", {}))
         if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Guidance)):
             raise ComponentError(f"{who} returned {type(found).__name__}; expected a Guidance and a memory")
-        return _checked(who, found[0], len(observation.pose)), found[1]
+        return _check_guidance(who, found[0], len(observation.pose)), found[1]
 
 
-def _checked(who: str, given: Guidance, rows: int) -> Guidance:
+def _check_guidance(who: str, given: Guidance, rows: int) -> Guidance:
     """Return a guidance for N rows with arrays of the right type.
 
     Raises:
@@ -117,15 +119,15 @@ def _check_tracks(who: str, told: Tracks, rows: int) -> None:
         numbers(who, f"pedestrians.{what}", getattr(told, what), (*told.present.shape, *tail), where=told.present)
 
 
-def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
+def guided_observation(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
     """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, reduced limits."""
     o, g = observation, guidance
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
-    limits = _slowed(o.limits, g.speed, top_speed)
+    limits = _reduced_limits(o.limits, g.speed, top_speed)
     return replace(o, path=g.path, path_count=g.path_count, goal=g.goal, pedestrians=people, limits=limits)
 
 
-def _slowed(limits: Limits, speed: Floats, top: float) -> Limits:
+def _reduced_limits(limits: Limits, speed: Floats, top: float) -> Limits:
     """Return the limits of rows that may only drive at ``speed`` (N,) times the local planner's ``top`` m/s."""
     slow = speed < 1.0
     if not slow.any():

@@ -11,10 +11,10 @@ from agora.core.state import Array, Bools, Ints
 from agora.interfaces import SEEN, Memory
 
 
-def each(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
+def map_arrays(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
     """Return a memory whose arrays are ``do(array, *arrays)`` of the arrays with the same name in all memories."""
     return {
-        name: each(do, part, *(other[name] for other in others))
+        name: map_arrays(do, part, *(other[name] for other in others))
         if isinstance(part, dict)
         else do(part, *(other[name] for other in others))
         for name, part in memory.items()
@@ -32,23 +32,23 @@ def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
 
 def rows_of(memory: Memory, rows: slice | Ints) -> Memory:
     """Return some rows, as views for a slice."""
-    return each(lambda array: array[rows], memory)
+    return map_arrays(lambda array: array[rows], memory)
 
 
-def joined(memories: Sequence[Memory]) -> Memory:
+def join(memories: Sequence[Memory]) -> Memory:
     """Return the rows of several memories, concatenated."""
-    return each(lambda *arrays: np.concatenate(arrays), *memories)
+    return map_arrays(lambda *arrays: np.concatenate(arrays), *memories)
 
 
 def reset(memory: Memory, rows: Bools) -> Memory:
     """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which means None for a plain planner."""
 
-    def zeroed(array: Array) -> Array:
+    def zero_rows(array: Array) -> Array:
         after = array.copy()
         after[rows] = 0
         return after
 
-    return each(zeroed, memory)
+    return map_arrays(zero_rows, memory)
 
 
 def without_seen(memory: Memory, rows: Bools) -> Memory:
@@ -59,10 +59,10 @@ def without_seen(memory: Memory, rows: Bools) -> Memory:
     }
 
 
-def put(memory: Memory, rows: Ints, some: Memory, count: int) -> None:
+def put_rows(memory: Memory, rows: Ints, some: Memory, count: int) -> None:
     """Write the memory of some rows (R,) into one of ``count`` rows, in place; new arrays are 0 in other rows."""
     for name, part in some.items():
         if isinstance(part, dict):
-            put(memory.setdefault(name, {}), rows, part, count)
+            put_rows(memory.setdefault(name, {}), rows, part, count)
         else:
             memory.setdefault(name, np.zeros((count, *part.shape[1:]), part.dtype))[rows] = part

@@ -19,12 +19,12 @@ from agora.registry import load as load_component
 from agora.share import folder, names_in
 
 __all__ = [
-    "in_order",
+    "sort_parameters",
     "named_interplanner",
     "named_planner",
     "names_interplanner",
-    "runnable",
-    "swept",
+    "runnable_planners",
+    "expand_sweep",
     "takes_policy",
     "with_policy",
 ]
@@ -92,7 +92,7 @@ def with_policy(text: str, policy: str) -> str:
     return "+".join([f"{name}:{','.join(filter(None, (f'file={json.dumps(policy)}', rest)))}", *front])
 
 
-def swept(text: str) -> list[str]:
+def expand_sweep(text: str) -> list[str]:
     """Return the texts of a planner with several values of one parameter, one for each value: ``NAME:key=1,2,key=3``.
 
     A text with one value for each parameter is returned as it is.
@@ -101,19 +101,19 @@ def swept(text: str) -> list[str]:
         InputError: several parameters have several values.
     """
     parts = _PLUS.split(text, maxsplit=1)
-    each = [_swept(part) for part in parts]
+    each = [_expand_component(part) for part in parts]
     if sum(len(some) > 1 for some in each) > 1:
         raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of two")
     return ["+".join(chosen) for chosen in itertools.product(*each)]
 
 
-def in_order(text: str) -> str:
+def sort_parameters(text: str) -> str:
     """Return the text of a planner with its parameters in alphabetical order, so equivalent texts become equal."""
     parts = [(name, sorted(part.strip() for part in split(rest))) for name, rest in map(_split, _PLUS.split(text, maxsplit=1))]
     return "+".join(f"{name.strip()}:{','.join(rest)}" for name, rest in parts)
 
 
-def _swept(text: str) -> list[str]:
+def _expand_component(text: str) -> list[str]:
     """Return the texts of one component, one for each value of the parameter with several values."""
     name, rest = _split(text)
     texts: list[list[str]] = []
@@ -144,12 +144,12 @@ def planner_of(values: Mapping[str, Any], where: str) -> Named:
     return Named(GUIDED, build({key: value for key, value in values.items() if key != "name"}, GuidedPlanner, where))
 
 
-def runnable() -> tuple[list[str], dict[str, str]]:
+def runnable_planners() -> tuple[list[str], dict[str, str]]:
     """Return the names of the registered planners that can run here, and for each other planner the reason why it cannot."""
     here, reasons = [], {}
     for name in available("planners"):
         try:
-            reason = _missing(name)
+            reason = _missing_parts(name)
         except InputError as error:
             reason = in_words(error)
         if reason:
@@ -159,7 +159,7 @@ def runnable() -> tuple[list[str], dict[str, str]]:
     return here, reasons
 
 
-def _missing(name: str) -> str:
+def _missing_parts(name: str) -> str:
     """Return the missing parameters or extras of a registered planner; empty if none is missing."""
     if needed := required("planners", name):
         return f"it has no default for {' and '.join(needed)}; name it with --planner {name}:{needed[0]}=..."

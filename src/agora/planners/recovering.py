@@ -30,10 +30,10 @@ from agora.core.state import Bools, Floats, Ints
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.planners import adapters as lift
+from agora.planners import adapters
 from agora.planners._rollouts.grids import footprint_cost
 from agora.planners._rollouts.poses import scene_of
-from agora.planners.memory import each
+from agora.planners.memory import map_arrays
 from agora.ranges import Count, Deviation, Distance, Duration
 from agora.registry import Named, Plug
 
@@ -100,7 +100,7 @@ class Recovering:
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory of the local planner and of the recovery."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
-        answer = lift.rows(self.planner.part).act(o, before)
+        answer = adapters.as_batch_planner(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)
         recall = Recall(*(memory["recovery"][name].copy() for name in Recall._fields)) if memory else Recall.fresh(rows)
         asked = np.ones(rows, np.bool_)
@@ -108,7 +108,7 @@ class Recovering:
         _supervise(self._parameters(o.dt), scene_of(o, self._window), recall, no_command, twists, reasons, asked, 0, rows)
         after = answer.memory
         if before and not asked.all():
-            after = each(lambda new, old: np.where(asked.reshape(-1, *[1] * (new.ndim - 1)), new, old), after, before)
+            after = map_arrays(lambda new, old: np.where(asked.reshape(-1, *[1] * (new.ndim - 1)), new, old), after, before)
         return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Any:
@@ -200,7 +200,7 @@ def _notice_motion(p, recall, n, pose):
 
 
 @hidden
-def _free(p, scene, n, left):
+def _is_rotation_free(p, scene, n, left):
     """Return whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     for i in range(np.int32(np.ceil(left / p.sim_granularity))):
@@ -221,7 +221,7 @@ def _turn(p, scene, n, recall):
         to_half = abs(wrap(recall.begun[n] + _PI - heading))
         left = _PI + to_half
         recall.half[n] = to_half < p.yaw_goal_tolerance
-    if scene.turning_radius[n] > ZERO or not _free(p, scene, n, left):
+    if scene.turning_radius[n] > ZERO or not _is_rotation_free(p, scene, n, left):
         recall.turning[n] = False
         return ZERO
     rate = min(max(math.sqrt(TWO * p.acc_lim_theta * left), p.min_in_place_vel_theta), p.max_vel_theta)

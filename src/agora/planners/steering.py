@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean, lean_kernel
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.costmap.walls import window_of
 from agora.interfaces import Observation
@@ -89,7 +89,7 @@ def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius,
 
 
 @hidden
-def _nearest(cost, origin_x, origin_y, resolution, x, y, reach):
+def _wall_distance(cost, origin_x, origin_y, resolution, x, y, reach):
     """Return the distance from (x, y) to the centre of the nearest lethal cell, m; ``reach`` at most."""
     inverse, least = ONE / resolution, reach * reach
     u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, reach * inverse
@@ -102,18 +102,18 @@ def _nearest(cost, origin_x, origin_y, resolution, x, y, reach):
 
 
 @hidden
-def _way(seen, cosine, sine, radius, reach):
+def _free_distance(seen, cosine, sine, radius, reach):
     """Return the distance that a disc can move in a direction before it touches a wall, m; ``reach`` at most.
 
     A disc that touches a wall may move along it, but not nearer to it.
     """
     gap = CORNER * HALF * seen[3]
-    free = _nearest(*seen, radius + gap + _MARGIN) - gap - _MARGIN
+    free = _wall_distance(*seen, radius + gap + _MARGIN) - gap - _MARGIN
     return room_ahead(*seen, cosine, sine, min(radius, max(free, ZERO)), reach, _LETHAL)
 
 
 @hidden
-def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
+def _stopping_speed(vx, vy, brake, sine, cosine, seen, radius, dt):
     """Return the largest speed in the direction of a velocity (vx, vy) of the robot's frame from which the robot stops before a
     wall.
 
@@ -124,12 +124,12 @@ def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
         return speed
     lag = HALF * speed * dt  # the velocity changes over a period, not at its beginning
     ahead, aside, reach = vx / speed, vy / speed, speed * dt + HALF * speed * speed / brake + lag
-    room = _way(seen, cosine * ahead - sine * aside, sine * ahead + cosine * aside, radius, reach)
+    room = _free_distance(seen, cosine * ahead - sine * aside, sine * ahead + cosine * aside, radius, reach)
     return min(speed, max(stopping_speed(room - lag, brake, dt), brake * dt)) if room < reach else speed
 
 
 @hidden
-def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
+def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     """Return the twist of a robot that moves sideways: the velocity (forward, left), as fast as its limits and the walls allow.
 
     A robot that is slower in that direction than ahead turns to it. Its speed lets it stop within its window.
@@ -147,13 +147,13 @@ def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     turn = math.copysign(min(max_omega, stopping_speed(abs(error), max_alpha, dt)), error) if slower else ZERO
     brake, forward, left = _BRAKES * min(max_ax, max_ay), scale * forward, scale * left
     speed, now = math.sqrt(forward * forward + left * left), math.sqrt(twist[0] * twist[0] + twist[1] * twist[1])
-    allowed = _before_walls(forward, left, brake, sine, cosine, seen, radius, dt)
+    allowed = _stopping_speed(forward, left, brake, sine, cosine, seen, radius, dt)
     if seen[0].shape[1] > 0:  # straight ahead, it stops within what it sees
         sight = HALF * seen[3] * np.float32(min(seen[0].shape)) - radius - HALF * speed * dt
         allowed = min(allowed, max(stopping_speed(sight, min(max_ax, max_ay), dt), brake * dt))
     if allowed < speed:
         forward, left = forward * allowed / speed, left * allowed / speed
-    if _before_walls(twist[0], twist[1], brake, sine, cosine, seen, radius, dt) < now:
+    if _stopping_speed(twist[0], twist[1], brake, sine, cosine, seen, radius, dt) < now:
         dx, dy = forward - twist[0], left - twist[1]
         share = min(ONE, max_ax * dt / max(abs(dx), _TINY), max_ay * dt / max(abs(dy), _TINY))
         forward, left = twist[0] + share * dx, twist[1] + share * dy
@@ -168,10 +168,10 @@ def _turn_car(error, turn, speed, sine, cosine, seen, radius, limits, vx, dt):
     """
     min_vx, max_ax, turning_radius = limits
     need = turning_radius if vx < ZERO else ZERO
-    room = _way(seen, cosine, sine, radius, max(speed * dt + HALF * speed * speed / max_ax, need + seen[3]))
+    room = _free_distance(seen, cosine, sine, radius, max(speed * dt + HALF * speed * speed / max_ax, need + seen[3]))
     behind = min(-min_vx, speed)
     if room <= need and behind > ZERO and abs(error) * turning_radius > speed * dt:
-        back = _way(seen, -cosine, -sine, radius, behind * dt + HALF * behind * behind / max_ax)
+        back = _free_distance(seen, -cosine, -sine, radius, behind * dt + HALF * behind * behind / max_ax)
         behind = min(behind, stopping_speed(back, max_ax, dt))
         if behind > ZERO:
             return -behind, math.copysign(min(abs(turn), behind / turning_radius), turn)
@@ -191,7 +191,7 @@ def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out
         seen = (cost[i], origin[i, 0], origin[i, 1], resolution, pose[i, 0], pose[i, 1])
         if holonomic[i] and min_vx[i] < ZERO:
             bounds = (min_vx[i], max_vx[i], max_vy[i], max_ax[i], max_ay[i], max_omega[i], max_alpha[i])
-            out[i] = _sideways((forward, left, error), twist[i], sine, cosine, seen, radius[i], bounds, dt)
+            out[i] = _move_sideways((forward, left, error), twist[i], sine, cosine, seen, radius[i], bounds, dt)
             continue
         wanted = math.sqrt(forward * forward + left * left)
         if wanted < _STILL:
@@ -199,7 +199,7 @@ def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out
         if touched[i] and forward <= ZERO:
             back = min(-forward, max(-min_vx[i], ZERO))
             if cost.shape[1] > 0 and back > ZERO:
-                room = _way(seen, -cosine, -sine, radius[i], back * dt + HALF * back * back / max_ax[i])
+                room = _free_distance(seen, -cosine, -sine, radius[i], back * dt + HALF * back * back / max_ax[i])
                 back = min(back, stopping_speed(room, max_ax[i], dt))
             out[i, 0] = ZERO - back  # never -0.0
             continue
@@ -249,14 +249,14 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     m = observation.limits
     bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_ay, m.max_omega, m.max_alpha, m.turning_radius)
     slow = np.float32(1.0 / observation.dt if gain is None else min(gain, 1.0 / observation.dt))
-    robot = (frozen(observation.pose), frozen(observation.twist), frozen(observation.radius))
-    given = (frozen(velocity), *robot, tuple(frozen(bound) for bound in bounds))
+    robot = (freeze(observation.pose), freeze(observation.twist), freeze(observation.radius))
+    given = (freeze(velocity), *robot, tuple(freeze(bound) for bound in bounds))
     window = window_of(observation.costmap, len(velocity))
-    _drive(*given, frozen(_touched(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
+    _drive(*given, freeze(_touching_rows(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
     return out
 
 
-def _touched(o: Observation) -> Bools:
+def _touching_rows(o: Observation) -> Bools:
     """Return which robots (N,) with a turning radius touch another body or a lethal cell of the costmap."""
     cars, touched = o.limits.turning_radius > 0, np.zeros(len(o.pose), np.bool_)
     for seen in (o.pedestrians, o.robots) if cars.any() else ():

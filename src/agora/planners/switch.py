@@ -11,8 +11,8 @@ import numpy as np
 from agora.core.state import Array, Floats
 from agora.errors import InputError
 from agora.interfaces import NOTES, Answer, BatchPlanner, Channel, Declaration, Memory, Observation
-from agora.planners import adapters as lift
-from agora.planners.memory import put, reset, rows_of
+from agora.planners import adapters
+from agora.planners.memory import put_rows, reset, rows_of
 from agora.planners.presets import named_planner
 from agora.registry import Named
 
@@ -39,7 +39,7 @@ class Switch:
 
     @cached_property
     def _parts(self) -> tuple[BatchPlanner, ...]:
-        return tuple(lift.rows(named_planner(text)[1].part) for text in self.planners)
+        return tuple(adapters.as_batch_planner(named_planner(text)[1].part) for text in self.planners)
 
     @cached_property
     def declares(self) -> Declaration:
@@ -76,8 +76,8 @@ class Switch:
             rows = np.flatnonzero(drives == k).astype(np.int32)
             kept = reset(memory.get(str(k), {}), (drives == k) & (before != k + 1))
             if len(rows):
-                answer = planner.act(lift.some(observation, rows), rows_of(kept, rows))
-                put(kept, rows, answer.memory, count)
+                answer = planner.act(adapters.observation_of_rows(observation, rows), rows_of(kept, rows))
+                put_rows(kept, rows, answer.memory, count)
                 twists[rows] = answer.twists
                 reason[rows] = answer.notes.get("reason", reason[rows])
             after[str(k)] = kept

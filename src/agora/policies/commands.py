@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.scalar import F
-from agora.core.state import Array, Floats, Ints, frozen
+from agora.core.state import Array, Floats, Ints, freeze
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
@@ -58,7 +58,7 @@ def _mirror() -> tuple[Ints, Floats]:
     order[CONTEXT:] = order[CONTEXT:].reshape(len(COMMANDS), FEATURES)[PARTNER].reshape(-1)
     sign[list(SIDED)] = -1.0
     sign[CONTEXT:].reshape(len(COMMANDS), FEATURES)[:, list(SIDED_FEATURES)] = -1.0
-    return frozen(order), frozen(sign)
+    return freeze(order), freeze(sign)
 
 
 MIRROR = _mirror()
@@ -138,22 +138,22 @@ class Commands(EncodingBase):
         path, count = np.zeros((rows, 0, 2), np.float32), np.zeros(rows, np.int32)
         if o.path is not None and o.path_count is not None:
             path, count = o.path, o.path_count
-        angles, sensor = (frozen(np.asarray(one, np.float32)) for one in (o.scan_angles, o.scan_pose))
+        angles, sensor = (freeze(np.asarray(one, np.float32)) for one in (o.scan_angles, o.scan_pose))
         able = (m.max_vx, m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius, m.holonomic)
-        body = Body(*(frozen(one) for one in (o.pose, o.twist, o.radius, *able)))
+        body = Body(*(freeze(one) for one in (o.pose, o.twist, o.radius, *able)))
         cost, corner, cell = np.zeros((rows, 0, 0), np.uint8), np.zeros((rows, 2), np.float32), 1.0
         if o.costmap is not None:
             cost, corner, cell = o.costmap.cost, o.costmap.origin, o.costmap.resolution
         sight = Sight(
-            frozen(o.scan), angles, sensor, frozen(path), frozen(count), frozen(o.goal), frozen(cost), frozen(corner), F(cell)
+            freeze(o.scan), angles, sensor, freeze(path), freeze(count), freeze(o.goal), freeze(cost), freeze(corner), F(cell)
         )
         people, robots = tracks_of(o.pedestrians, rows), tracks_of(o.robots, rows)
         position, velocity, radius, present = (np.concatenate(both, 1) for both in zip(people, robots, strict=True))
         group = np.full(present.shape, -1, np.int64)
         if o.pedestrians is not None:
             group[:, : o.pedestrians.group.shape[1]] = o.pedestrians.group
-        others = Others(*(frozen(one) for one in (position, velocity, radius, group, present)))
-        choices = Choices(*(frozen(one) for one in commands_of(m)))
+        others = Others(*(freeze(one) for one in (position, velocity, radius, group, present)))
+        choices = Choices(*(freeze(one) for one in commands_of(m)))
         s = scratch_of(len(COMMANDS), self.people, self.sectors)
         write(F(self.reach), F(self.margin), body, choices, sight, others, s, out, first, last)
 

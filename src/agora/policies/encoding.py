@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
-from agora.core.state import Array, Bools, Floats, frozen
+from agora.core.state import Array, Bools, Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Channel, Encoding, Limits, Observation, Provider, Tracks
 from agora.policies.subgoal import subgoals
@@ -182,12 +182,12 @@ class Observe(FromLimitToLimit):
         if scan.shape[1] < self.beams:
             raise InputError(f"observe: beams must be at most those of the robot's lidar, {scan.shape[1]}, got {self.beams}")
         position, velocity, _, present = tracks_of(o.pedestrians if self.pedestrians else None, rows)
-        tracks = (frozen(position), frozen(velocity), frozen(present))
+        tracks = (freeze(position), freeze(velocity), freeze(present))
         scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
         counts, m = (self.beams, self.pedestrians), o.limits
         goal = subgoals(o, self.lookahead, first, last) if self.lookahead else o.goal
-        robot = tuple(frozen(one) for one in (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega))
-        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, frozen(scan), tracks, out, first, last)
+        robot = tuple(freeze(one) for one in (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega))
+        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, freeze(scan), tracks, out, first, last)
         parts = self.parts if self.sensors else {}
         for sensor in self.sensors:
             for name, one in sensor.fields.items():

@@ -15,7 +15,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, F, sincos
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.policies.encoding import EncodingBase, nearest_tracks, tracks_of
@@ -113,14 +113,14 @@ class JointState(EncodingBase):
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the joint states of the rows ``first <= n < last`` into ``out`` (N, D)."""
         o = observation
-        robot = tuple(frozen(one) for one in (o.pose, o.twist, o.goal, ONE / self.scale(o.limits), o.radius))
+        robot = tuple(freeze(one) for one in (o.pose, o.twist, o.goal, ONE / self.scale(o.limits), o.radius))
         people, robots = (tracks_of(tracks, len(o.pose)) for tracks in (o.pedestrians, o.robots))
         position, velocity, radius, present = (
             np.concatenate(both, 1) if both[1].shape[1] else both[0] for both in zip(people, robots, strict=True)
         )
         ranges = (F(self.reach), F(self.goal_range), F(self.trained_speed))
         marks = self.marks(o, present.shape[1])
-        others = tuple(frozen(one) for one in (position, velocity, radius, present, marks))
+        others = tuple(freeze(one) for one in (position, velocity, radius, present, marks))
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:

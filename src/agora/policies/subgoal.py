@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.path import point_ahead
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.interfaces import Observation
 
 
@@ -23,7 +23,7 @@ def subgoals(observation: Observation, lookahead: float, first: int = 0, last: i
     """
     o, goal = observation, observation.goal.copy()
     if o.path is not None and o.path_count is not None:
-        path = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
+        path = (freeze(o.path), freeze(o.path_count), freeze(o.pose))
         _aim(*path, np.float32(lookahead), goal, first, len(goal) if last is None else last)
     return goal
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from agora.core import jit, state
 from agora.core.scalar import ONE
-from agora.core.state import STAY, Array, Floats, Maps, Robots, RobotTraits, padded
+from agora.core.state import STAY, Array, Floats, Maps, Robots, RobotTraits, padded_slots
 from agora.costmap.window import Window
 from agora.engine.pedestrian_kernels import choose_velocities
 from agora.errors import InputError
@@ -112,7 +112,7 @@ class _Scene:
         people = o.pedestrians
         assert people is not None
         rows, slots = people.present.shape
-        room = padded(slots)
+        room = padded_slots(slots)
         self.costmap = o.costmap
         length = np.hypot(velocity[..., 0], velocity[..., 1])
         direction = np.divide(velocity, length[..., None], out=np.zeros_like(velocity), where=length[..., None] > 0)

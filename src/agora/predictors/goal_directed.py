@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration, Span
 from agora.predictors.intent import intents
 from agora.ranges import Duration, Period, Within, check_fields
@@ -52,9 +52,9 @@ class GoalDirected:
         velocity, speed, kept = intents(people, memory, observation.dt, self.averaging)
         goals = np.array(self.goals, np.float32).reshape(-1, 2)
         position = np.zeros((*people.present.shape, steps, 2), np.float32)
-        now = (frozen(people.position), frozen(people.velocity), frozen(people.present))
+        now = (freeze(people.position), freeze(people.velocity), freeze(people.present))
         law = (np.float32(math.cos(self.sector)), np.float32(self.relaxation), np.float32(dt))
-        _foresee(law, now, (velocity, speed), frozen(goals), position, 0, len(position))
+        _foresee(law, now, (velocity, speed), freeze(goals), position, 0, len(position))
         return Prediction(position, kept)
 
 

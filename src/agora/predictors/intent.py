@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.interfaces import Memory, Tracks
 
 
@@ -34,8 +34,8 @@ def intents(people: Tracks, memory: Memory, dt: float, averaging: float) -> tupl
         "speed": np.zeros_like(speed),
     }
     share = np.float32(1.0 - math.exp(-dt / averaging) if averaging > 0 else 1.0)
-    now = (frozen(people.velocity), frozen(people.present), frozen(people.id))
-    past = tuple(frozen(before[name]) for name in ("velocity", "speed", "known", "id"))
+    now = (freeze(people.velocity), freeze(people.present), freeze(people.id))
+    past = tuple(freeze(before[name]) for name in ("velocity", "speed", "known", "id"))
     _average(share, now, past, velocity, speed, 0, len(speed))
     kept = {"id": people.id.copy(), "known": people.present.copy(), "velocity": velocity.copy(), "speed": speed.copy()}
     return velocity, speed, kept

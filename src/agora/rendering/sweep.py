@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.jit import hidden, kernel
 from agora.core.state import Doubles, Floats
 from agora.optics.camera import Camera
@@ -81,7 +82,7 @@ class Sweep:
             eye = Eye.on(camera, width, height, pose)
             view.look(eye, hidden)
             number = view.numbers(eye, depth)
-            turned = np.mod(self.azimuths - yaw + math.pi, 2.0 * math.pi) - math.pi
+            turned = wrap_below_pi(self.azimuths - yaw)
             beams = np.flatnonzero((turned >= -0.25 * math.pi) & (turned < 0.25 * math.pi))
             _sweep(number, depth, fx, fy, camera.cx, horizon, turned[beams], self.elevations, beams, ranges, 0, self.rings)
 

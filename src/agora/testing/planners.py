@@ -18,7 +18,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner, Tracks
 from agora.interfaces.observation import VIEWS
 from agora.planners import adapters
-from agora.planners.memory import each, reset
+from agora.planners.memory import map_arrays, reset
 from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
@@ -80,7 +80,7 @@ def check_planner(
         check.fresh_rows()
         check.moved(tolerance, grid, handed)
         check.bad_input(within_limits, gives_way)
-    if within_limits and (hidden := hidden_speed(adapters.rows(planner))):
+    if within_limits and (hidden := hidden_speed(adapters.as_batch_planner(planner))):
         raise ContractError(f"{type(planner).__name__}: {hidden}")
 
 
@@ -115,7 +115,10 @@ def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Ch
     channels, period = planner.declares.channels, planner.declares.period
     seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors_of(channels)}
     parts: dict[str, Any] = seen | ({"dt": period} if period else {})
-    return [_Check(adapters.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
+    return [
+        _Check(adapters.as_batch_planner(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]})
+        for kind in kinds
+    ]
 
 
 def _says(planner: Planner | BatchPlanner) -> None:
@@ -176,10 +179,10 @@ class _Check:
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
         """Call the planner, with all checks of a single call."""
         rows = len(seen.pose)
-        memory = each(np.copy, memory)
+        memory = map_arrays(np.copy, memory)
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
-            answer = adapters.checked(self.planner.act(seen, memory), rows, self.planner.declares)
+            answer = adapters.check_answer(self.planner.act(seen, memory), rows, self.planner.declares)
         twists = answer.twists
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
@@ -297,9 +300,9 @@ class _Check:
                 for done in [pool.submit(at_once, first) for first in (0, _PER_THREAD)]:
                     done.result()
 
-        first = adapters.in_ranges(self.planner, seen, {}, ranges)
+        first = adapters.call_in_ranges(self.planner, seen, {}, ranges)
         self.same(together, first.twists, "concurrent: two threads and one")
-        second = adapters.in_ranges(self.planner, seen, first.memory, ranges)
+        second = adapters.call_in_ranges(self.planner, seen, first.memory, ranges)
         self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:

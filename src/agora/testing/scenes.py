@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.state import TYPES, Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
@@ -147,7 +148,7 @@ class _Scene:
         bearing = pose[:, 2] + rng.uniform(-1.2, 1.2, rows)
         length = rng.uniform(3.0, 7.0, rows)
         goal = pose + np.column_stack((length * np.cos(bearing), length * np.sin(bearing), rng.uniform(-3.0, 3.0, rows)))
-        goal[:, 2] = np.mod(goal[:, 2] + np.pi, 2.0 * np.pi) - np.pi
+        goal[:, 2] = wrap_below_pi(goal[:, 2])
         longest = 60
         count = rng.integers(longest // 2, longest + 1, rows).astype(np.int32)
         share = np.minimum(np.arange(longest) / (count[:, None] - 1.0), 1.0)

@@ -12,7 +12,7 @@ from agora.costmap.window import Window
 from agora.interfaces import BatchPlanner, Costmap, Guidance, Memory, Observation
 from agora.interfaces.channel import Provider, Reading
 from agora.planners import adapters
-from agora.planners.guided import guided
+from agora.planners.guided import guided_observation
 from agora.testing.scenes import observation, sensors_of, sized
 
 _FAST = np.float32(1.5)  # m/s, and m/s2
@@ -51,7 +51,9 @@ def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
         assert seen.path is not None and seen.path_count is not None
         allowed = np.full(1, share, np.float32)
         told = Guidance(seen.path, seen.path_count, seen.goal, allowed, np.zeros(1, np.float32))
-        answer, failures = adapters.call(planner, guided(seen, told, planner.declares.top_speed), memory, np.ones(1, np.bool_))
+        answer, failures = adapters.call(
+            planner, guided_observation(seen, told, planner.declares.top_speed), memory, np.ones(1, np.bool_)
+        )
         if failures:
             return 0.0
         memory, step = answer.memory, _FAST * np.float32(seen.dt)

@@ -18,7 +18,7 @@ from agora.core.recording import Closer, Contact, ContactKind, Outcome, Recordin
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
 from agora.files import write_whole
-from agora.metrics.blame import avoidable
+from agora.metrics.blame import is_avoidable
 from agora.metrics.quantities.outline import corners as footprint
 from agora.viewer.planned import corners, paths
 from agora.viewer.scene import (
@@ -282,7 +282,7 @@ def _blame(recording: Recording, contact: Contact) -> str:
     who = {Closer.ROBOT: "robot", Closer.PERSON: other, Closer.BOTH: "both"}[closer]
     how = "robot stood" if contact.closing.standing else f"robot {contact.closing.share:.0%}"
     words = f"gap closed by {who} ({how})"
-    could = avoidable(recording, contact)
+    could = is_avoidable(recording, contact)
     return words if could is None else f"{words}, {'avoidable' if could else 'not avoidable'}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agora.core.angles import wrap
 from agora.core.recording import Contact, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
@@ -245,7 +246,7 @@ class Scene:
         position, present = self._pedestrians(k, j, fraction)
         now = present[0]
         turn = recording.pedestrian_heading[j[0]] - recording.pedestrian_heading[k[0]]
-        heading = recording.pedestrian_heading[k[0]] + fraction[0] * _wrap(turn)
+        heading = recording.pedestrian_heading[k[0]] + fraction[0] * wrap(turn)
         faded = np.zeros((len(back), position.shape[1], 1))
         faded += TRAIL_STEP * steps[: len(back), None, None] / (TRAIL_LENGTH + TRAIL_STEP)
         trail = np.concatenate([position[1:], faded], axis=2)[present[1:] & now]
@@ -337,7 +338,7 @@ def _pose_at(recording: Recording, time: float) -> Doubles:
     """Return the robot's pose (3,) at a time."""
     k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
     step = recording.pose[j] - recording.pose[k]
-    pose: Doubles = recording.pose[k] + fraction * np.append(step[:2], _wrap(step[2]))
+    pose: Doubles = recording.pose[k] + fraction * np.append(step[:2], wrap(step[2]))
     return pose
 
 
@@ -410,8 +411,3 @@ def _corners(map_: Map) -> list[Doubles]:
     points += [np.reshape(np.asarray(polygon, float), (-1, 2)) for polygon in map_.polygons]
     cells = raster(map_)
     return points if cells is None else [*points, np.reshape(cells[1], (2, 2))]
-
-
-def _wrap(angle: Doubles) -> Doubles:
-    """Return the angle in (-pi, pi]."""
-    return angle - 2 * np.pi * np.ceil((angle - np.pi) / (2 * np.pi))

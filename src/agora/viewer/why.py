@@ -9,8 +9,8 @@ import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind, Outcome, Reason, Recording
 from agora.core.state import Array, Doubles, Ints
-from agora.metrics.blame import avoidable
-from agora.metrics.clean import spoils
+from agora.metrics.blame import is_avoidable
+from agora.metrics.clean import spoiling_moments
 from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.outline import surface_distances, wall_gaps
 from agora.metrics.quantities.samples import goal_distances
@@ -77,7 +77,7 @@ def why(recording: Recording) -> Why:
 
 def _of_arrival(recording: Recording) -> Why:
     """Describe the arrival, with all moments that spoilt it."""
-    end, found = float(recording.time[-1]), spoils(recording)
+    end, found = float(recording.time[-1]), spoiling_moments(recording)
     if not found:
         return Why(end, f"{end:.1f} s: reached the goal.")
     first = {one.words: one.time for one in reversed(found)}
@@ -106,7 +106,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
         _waited(recording, before),
         _off_path(recording, contact) if contact.kind == ContactKind.WALL else "",
         _closed(contact),
-        {True: "It could have been avoided.", False: "It could not have been avoided.", None: ""}[avoidable(recording, contact)],
+        {True: "It could have been avoided.", False: "It could not have been avoided.", None: ""}[is_avoidable(recording, contact)],
         _about(recording, before, None if contact.kind == ContactKind.WALL else contact),
         _noted(recording, before),
     )

@@ -16,7 +16,7 @@ from agora.draft.stage import Stage
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.field_docs import introduction, meanings
 from agora.learning.card import card_names, load_policy_card
-from agora.planners.presets import named_planner, preset_names, runnable
+from agora.planners.presets import named_planner, preset_names, runnable_planners
 from agora.policies.weights import policy_names
 from agora.ranges import range_of
 from agora.registry import KINDS, Named, available, load, plug_of, summary
@@ -182,7 +182,7 @@ def _generator_names(place: Any) -> list[str]:
 @cache
 def planners() -> list[dict[str, Any]]:
     """Return all planners and presets, with the reason why a planner cannot run here."""
-    _, reasons = runnable()
+    _, reasons = runnable_planners()
     return [_planner(name, "planner", reasons.get(name, "")) for name in sorted(available("planners"))] + [
         _planner(name, "preset", "") for name in preset_names()
     ]

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from agora.config import Builder, plain
-from agora.core.declared import misfit
+from agora.core.declared import find_misfit
 from agora.core.recording import Recording
 from agora.draft.stage import Stage
 from agora.errors import InputError
@@ -115,7 +115,7 @@ class _RecordBuilder(Builder):
     def record(self, node: Node, kind: Any, path: str) -> Any:
         if isinstance(node.value, dict) and isinstance(kind, type) and dataclasses.is_dataclass(kind):
             given = {name: n.value for name, n in node.value.items() if isinstance(n.value, np.ndarray)}
-            if wrong := misfit(kind, given):
+            if wrong := find_misfit(kind, given):
                 name, _, message = wrong.partition(": ")
                 raise self.wrong(node.line, join(path, name), message)
         built = super().record(node, kind, path)

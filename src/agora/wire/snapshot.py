@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.declared import axes, declared
+from agora.core.declared import axes, declared_arrays
 from agora.core.state import Bools, Floats, Ints, Minds, Pedestrians, Robots, Traits
 
 __all__ = ["PEDESTRIANS", "PedestriansNow", "ROBOTS", "RobotsNow"]
@@ -73,7 +73,7 @@ class PedestriansNow:
             array[world, :count] = getattr(self, name)
 
 
-PEDESTRIANS = tuple(name for name in declared(PedestriansNow) if name != "present")
+PEDESTRIANS = tuple(name for name in declared_arrays(PedestriansNow) if name != "present")
 """Names of the numbers that a pedestrian has in a moment."""
 
 
@@ -122,7 +122,7 @@ class RobotsNow:
             getattr(robots, name)[world] = getattr(self, name)
 
 
-ROBOTS = tuple(name for name in declared(RobotsNow) if name != "active")
+ROBOTS = tuple(name for name in declared_arrays(RobotsNow) if name != "active")
 """Names of the numbers that a robot has in a moment."""
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from agora.core.declared import axes, declared, empty
+from agora.core.declared import axes, declared_arrays, empty_arrays
 from agora.core.state import SOCIAL_STATES, Bools, Doubles, Ints
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
@@ -200,7 +200,7 @@ class PedestrianStarts:
     @staticmethod
     def none() -> PedestrianStarts:
         """Return no pedestrians."""
-        return PedestrianStarts(**empty(PedestrianStarts, tuple(declared(PedestrianStarts)), P=0, K=1))  # type: ignore[arg-type]
+        return PedestrianStarts(**empty_arrays(PedestrianStarts, tuple(declared_arrays(PedestrianStarts)), P=0, K=1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.declared import axes, declared
+from agora.core.declared import axes, declared_arrays
 from agora.core.state import Bools, Doubles, Ints
 from agora.errors import InputError
 
@@ -70,7 +70,7 @@ class Trajectories:
             object.__setattr__(self, "body", np.full(n, -1))
         if len(self.period) == 0 and n:
             object.__setattr__(self, "period", np.zeros(n))
-        for name, one in declared(Trajectories).items():
+        for name, one in declared_arrays(Trajectories).items():
             self._freeze(name, one.kind)
         knots = len(self.knot_time)
         each = {len(self.group), len(self.period), len(self.body), len(self.first) - 1}

@@ -107,7 +107,7 @@ class World:
 
     def __init__(self, layout: Layout, *, dt: float, slots: int = 0, threads: int = 1) -> None:
         self.layout, self.dt, self.tick, self.now = layout, dt, 0, 0
-        self.slots = max(slots, state.padded(layout.pedestrians))
+        self.slots = max(slots, state.padded_slots(layout.pedestrians))
         worlds, count = layout.worlds, layout.robots
         self._store = MapStore(worlds, layout.maps)
         self.maps = self._store.arrays

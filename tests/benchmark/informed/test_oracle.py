@@ -15,7 +15,7 @@ from agora.benchmark.informed import _search, oracle
 from agora.core.recording import Outcome
 from agora.episode import Conditions
 from agora.maps.grid import Map
-from agora.metrics.clean import spoils
+from agora.metrics.clean import spoiling_moments
 from agora.robots.model import load_robot
 from agora.tasks.cards.card import load_card
 from agora.tasks.suite import Suite
@@ -169,7 +169,7 @@ def test_an_informed_robot_arrives_clean_where_it_can():
     crowd = starts.people([(0.5, -3.0), (1.0, 0.2)], [[(0.5, 4.0)], [(1.0, 0.2)]], speed=0.8)
     start = starts.start(pose=(-3.0, 0.0, 0.0), goal=(4.0, 0.5, 0.0), crowd=crowd)
     done = oracle.foresee(start, Conditions())
-    assert done.outcome == Outcome.REACHED and spoils(done) == []
+    assert done.outcome == Outcome.REACHED and spoiling_moments(done) == []
     again = oracle.foresee(start, Conditions())
     assert (done.pose == again.pose).all()
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from agora.benchmark.results import recording_shards, shard, store
-from agora.core.declared import declared
+from agora.core.declared import declared_arrays
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError, ResultsError, UnknownNameError
@@ -261,7 +261,7 @@ def test_whoever_reshapes_a_column_as_the_page_says_has_the_array(tmp_path):
 
 def of_version_1(table):
     """A shard's table as Agora wrote it before its files said their version: the first axis innermost."""
-    for name, one in declared(Recording).items():
+    for name, one in declared_arrays(Recording).items():
         if name in table.column_names and len(one.names) > 1:
             lists = []
             for row in table.to_pylist():

@@ -21,8 +21,8 @@ def test_stretches_are_found_column_by_column_and_least_is_of_each():
 
 def test_the_lowest_of_a_row_is_the_first_and_nobodys_where_all_are_infinite():
     values = np.array([[2.0, 1.0, 1.0], [np.inf, np.inf, np.inf], [np.inf, np.inf, 3.0]])
-    assert samples.lowest(values).tolist() == [[False, True, False], [False] * 3, [False, False, True]]
-    assert samples.lowest(np.zeros((2, 0))).shape == (2, 0)
+    assert samples.is_lowest(values).tolist() == [[False, True, False], [False] * 3, [False, False, True]]
+    assert samples.is_lowest(np.zeros((2, 0))).shape == (2, 0)
 
 
 def test_what_is_shared_is_computed_once_and_cannot_be_written_to():

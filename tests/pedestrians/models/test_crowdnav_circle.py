@@ -75,7 +75,7 @@ class Circle:
         self.robot_velocity = np.zeros((CASES, 2))
         self.target = np.array([0.0, CIRCLE])
         self.sees = 3 if visible else 1
-        slots = state.padded(PEDESTRIANS)
+        slots = state.padded_slots(PEDESTRIANS)
         self.people, self.traits = state.pedestrians(CASES, slots), state.traits(CASES, slots)
         self.waypoints = state.waypoints(CASES, slots, 1)
         self.robots, self.robot_traits = state.robots(CASES, 1), state.robot_traits(CASES, 1)

@@ -95,7 +95,7 @@ def test_cell_list_is_used_by_count_and_not_by_padding(rng):
 
 
 def test_three_thousand_pedestrians_with_some_at_one_place_stay_finite(rng):
-    crowd = crowds.empty(1, state.padded(3000), 0, crowds.open_plain())
+    crowd = crowds.empty(1, state.padded_slots(3000), 0, crowds.open_plain())
     crowd.pedestrians.x[0, :3000] = np.round(rng.uniform(-20.0, 20.0, 3000), 1)
     crowd.pedestrians.y[0, :3000] = np.round(rng.uniform(-30.0, 30.0, 3000), 1)
     crowd.pedestrians.active[0, :3000] = rng.random(3000) < 0.9

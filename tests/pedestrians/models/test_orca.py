@@ -15,7 +15,7 @@ from agora.core.cells import extent, index_in, select_nearest, sort_into_cells
 from agora.core.jit import bind, kernel
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
-from agora.pedestrians.models.orca import Orca, all_near, cells_near
+from agora.pedestrians.models.orca import Orca, search_cells, search_slots
 
 F = np.float32
 BOTH, PEDESTRIANS, ROBOTS, NOBODY = 3, 1, 2, 0
@@ -66,7 +66,7 @@ class Crowd:
     def __post_init__(self) -> None:
         worlds, count = np.shape(self.position)[:2]
         self.at = np.arange(count) if self.slots is None else np.asarray(self.slots)
-        slots = self.size or state.padded(int(self.at.max(initial=0)) + 1)
+        slots = self.size or state.padded_slots(int(self.at.max(initial=0)) + 1)
         people, traits, waypoints = state.pedestrians(worlds, slots), state.traits(worlds, slots), state.waypoints(worlds, slots, 1)
         for array in (people.x, people.y, people.vx, people.vy, waypoints.x, waypoints.y):
             array[:] = 0.123  # what empty slots hold
@@ -239,8 +239,8 @@ def _both(x, y, active, view, size, starts, order, keys, a, b, kept):
     most = a.shape[1]
     for i in range(count):
         if active[i]:
-            kept[0, i] = select_nearest(keys, all_near(keys, i, x, y, active, count, view), a[i])
-            kept[1, i] = select_nearest(keys, cells_near(keys, i, x, y, cells, starts, order, view, most), b[i])
+            kept[0, i] = select_nearest(keys, search_slots(keys, i, x, y, active, count, view), a[i])
+            kept[1, i] = select_nearest(keys, search_cells(keys, i, x, y, cells, starts, order, view, most), b[i])
             for n in range(kept[0, i]):
                 a[i, n] = index_in(a[i, n])
             for n in range(kept[1, i]):

@@ -10,10 +10,10 @@ import pytest
 from tests.planners.contained.victims import victims
 
 from agora.planners.contained import _bubble as bubble
-from agora.planners.contained._files import readable
+from agora.planners.contained._files import readable_paths
 
 
-@pytest.mark.skipif(not bubble.works(), reason="bubblewrap is not installed, or does not work here")
+@pytest.mark.skipif(not bubble.is_available(), reason="bubblewrap is not installed, or does not work here")
 def test_bubblewrap_shows_no_other_process_network_or_file_by_itself():
     code = (
         "import errno, json, os, socket, sys\nsaid = {}\n"
@@ -31,7 +31,7 @@ def test_bubblewrap_shows_no_other_process_network_or_file_by_itself():
         before = they.state()
         given = [str(they.given[name]) for name in ("pid", "port", "stream", "file")]
         given[2] = given[2][1:]
-        words = [*bubble.words(readable()), sys.executable, "-I", "-c", code, *given]
+        words = [*bubble.command_prefix(readable_paths()), sys.executable, "-I", "-c", code, *given]
         said = subprocess.run(words, check=True, capture_output=True)
         came = json.loads(said.stdout)
         assert came.pop("write") in ("EROFS", "EACCES") and came == expected and they.state() == before
@@ -42,4 +42,4 @@ def test_bubblewrap_is_left_out_if_it_does_not_work_here(monkeypatch, tmp_path):
     (tmp_path / "bwrap").chmod(0o700)
     for path in (str(tmp_path), ""):
         monkeypatch.setenv("PATH", path)
-        assert not bubble.works.__wrapped__()
+        assert not bubble.is_available.__wrapped__()

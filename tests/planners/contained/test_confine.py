@@ -124,9 +124,9 @@ def test_a_system_that_cannot_confine_is_told_what_it_lacks(monkeypatch):
         with pytest.raises(OSError, match="libseccomp"):
             confine.confine([], 2.0)
     with monkeypatch.context() as patch:
-        patch.setattr(bubble, "works", lambda: False)
+        patch.setattr(bubble, "is_available", lambda: False)
         assert confine.layers() == f"Landlock {landlock.version()}, seccomp"
-        patch.setattr(bubble, "works", lambda: True)
+        patch.setattr(bubble, "is_available", lambda: True)
         assert confine.layers() == f"bubblewrap, Landlock {landlock.version()}, seccomp"
 
 

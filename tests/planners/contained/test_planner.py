@@ -18,7 +18,7 @@ from agora.benchmark.bench import run_all
 from agora.benchmark.request_form import RequestForm
 from agora.benchmark.results.run_folder import RunFolder
 from agora.errors import InputError, PlannerError
-from agora.planners.adapters import call, checked
+from agora.planners.adapters import call, check_answer
 from agora.planners.contained import confine
 from agora.planners.contained.planner import Contained
 from agora.planners.presets import named_planner
@@ -119,7 +119,7 @@ def tried(tmp_path_factory):
 
     def asked(number):
         planner.act(replace(seen, goal=np.full((1, 3), len(TRIES), np.float32)), {})
-        return checked(planner.act(replace(seen, goal=np.full((1, 3), number, np.float32)), {}), 1, planner.declares)
+        return check_answer(planner.act(replace(seen, goal=np.full((1, 3), number, np.float32)), {}), 1, planner.declares)
 
     yield asked
     planner._child.close()

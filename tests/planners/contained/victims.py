@@ -22,7 +22,7 @@ import pytest
 
 from agora.planners.contained import _bubble as bubble
 
-WALLS = {"alone": False, **({"in namespaces": True} if bubble.works() else {})}
+WALLS = {"alone": False, **({"in namespaces": True} if bubble.is_available() else {})}
 """The ways in which this machine confines a process: without bubblewrap, and with it."""
 RAIDER = Path(__file__).with_name("raider.py")
 _SYSTEM = ctypes.CDLL(None, use_errno=True)
@@ -34,7 +34,7 @@ _WATCHED = ("SigPnd", "ShdPnd", "SigBlk", "SigCgt", "Threads", "Uid", "CapEff", 
 def walled(walls: str) -> Iterator[None]:
     """Confine processes in one of `WALLS` meanwhile, from a process that has a secret in its environment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bubble, "works", lambda: WALLS[walls])
+        patch.setattr(bubble, "is_available", lambda: WALLS[walls])
         patch.setenv("AGORA_WEB_DATABASE", "secret")
         yield
 

@@ -70,7 +70,7 @@ def test_a_corridor_narrower_than_the_torso_has_no_way_but_for_a_smaller_robot()
 
 def test_aside_it_walks_a_curve_because_side_steps_cost_five_times_as_much():
     place = Map.open((-3.1, -3.2), (7.3, 3.7), resolution=0.1)
-    way = ArtPlanner(density=300).way(request(place, (0, 0, 0), (0, 2, 0)))
+    way = ArtPlanner(density=300).find_poses(request(place, (0, 0, 0), (0, 2, 0)))
     assert seconds(way) < 0.5 * 2.0 / 0.1
     assert np.abs(way[:, 2]).max() > 0.5
 
@@ -87,7 +87,7 @@ def test_ways_come_near_the_optimum_as_poses_grow_more(start, goal, bound, simpl
     """The bound: ahead and aside together, from the first moment on at the heading that is fastest, or turning to it."""
     place = Map.open((-3.1, -3.2), (7.3, 3.7), resolution=0.1)
     times = [
-        np.mean([seconds(ArtPlanner(density=density, seed=seed).way(request(place, start, goal))) for seed in range(3)])
+        np.mean([seconds(ArtPlanner(density=density, seed=seed).find_poses(request(place, start, goal))) for seed in range(3)])
         for density in (30, 150, 1200)
     ]
     assert times[2] < times[1] + 1e-3 < times[0] + 2e-3
@@ -96,7 +96,7 @@ def test_ways_come_near_the_optimum_as_poses_grow_more(start, goal, bound, simpl
 
 def test_a_turn_on_the_spot_takes_its_angle():
     place = Map.open((-3.1, -3.2), (7.3, 3.7), resolution=0.1)
-    assert seconds(ArtPlanner().way(request(place, (0, 0, 0.5), (0, 0, 2.5)))) == pytest.approx(4.0, abs=1e-3)
+    assert seconds(ArtPlanner().find_poses(request(place, (0, 0, 0.5), (0, 0, 2.5)))) == pytest.approx(4.0, abs=1e-3)
 
 
 def test_feet_do_not_stand_on_unknown_ground_and_step_over_as_much_as_they_reach():

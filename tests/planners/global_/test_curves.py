@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.global_._curves import SEGMENTS, Price, advance, cheapest
+from agora.planners.global_._curves import SEGMENTS, Price, advance, cheapest_curve
 
 Q = math.pi / 2
 FAMILIES = [  # turn and length of each part but the last, by the two unknowns a and b, and the turn of the last
@@ -72,7 +72,7 @@ def oracle(poses, families, forward):
 
 def curve(x, y, turn, radius=1.0, price=None, before=0):
     out = np.zeros((SEGMENTS, 2))
-    return cheapest(x, y, turn, radius, price or Price(), before, out), out
+    return cheapest_curve(x, y, turn, radius, price or Price(), before, out), out
 
 
 def poses(rng, count, far=4.0):

@@ -17,7 +17,7 @@ from agora.interfaces import Costmap, Prediction, PredictorDeclaration, Tracks
 from agora.maps.grid import Map
 from agora.optics.lidar import Lidar
 from agora.pedestrians.models.waypoint import Waypoint
-from agora.planners.guided import GuidedPlanner, guided
+from agora.planners.guided import GuidedPlanner, guided_observation
 from agora.planners.inter.aggressive import Aggressive
 from agora.planners.inter.meta import Meta
 from agora.planners.inter.polite import Polite
@@ -253,8 +253,10 @@ def test_a_retreat_that_meta_began_is_finished_when_there_is_no_reason_for_it_an
 def test_limits_are_shares_of_the_local_planners_top_speed():
     o = scene((1.0, 2.5))
     found, _ = Aggressive().guide(o, {})
-    assert guided(o, found, Dwa(max_vel_x=0.55).declares.top_speed).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
-    assert guided(o, found, PurePursuit().declares.top_speed).limits.max_vx[0] == pytest.approx(0.5 * o.limits.max_vx[0])
+    assert guided_observation(o, found, Dwa(max_vel_x=0.55).declares.top_speed).limits.max_vx[0] == pytest.approx(0.5 * 0.55)
+    assert guided_observation(o, found, PurePursuit().declares.top_speed).limits.max_vx[0] == pytest.approx(
+        0.5 * o.limits.max_vx[0]
+    )
 
 
 def test_with_bypass_a_planner_is_itself_and_plays_the_same_episode():

@@ -9,7 +9,7 @@ import pytest
 
 from agora.perception.groups import GroupDetector, _labels
 from agora.perception.spaces import circle
-from agora.planners.inter._rings import linked, rings
+from agora.planners.inter._rings import group_numbers, rings
 from agora.testing import observation
 
 
@@ -26,7 +26,7 @@ def crowd(seed, rows=6, people=14):
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_who_belongs_together_is_what_the_detector_says_of_one_sample(seed):
     o = crowd(seed)
-    found, detector, groups = linked(o.pedestrians, 1.5, 0.5), GroupDetector(distance=1.5, speed=0.5, overlap=1), 0
+    found, detector, groups = group_numbers(o.pedestrians, 1.5, 0.5), GroupDetector(distance=1.5, speed=0.5, overlap=1), 0
     for row in range(len(o.pose)):
         tracks = o.pedestrians
         pairs = detector.walk_together(
@@ -42,7 +42,7 @@ def test_who_belongs_together_is_what_the_detector_says_of_one_sample(seed):
 @pytest.mark.parametrize("seed", [1, 5])
 def test_the_circles_are_those_of_the_metrics_in_the_order_of_first_slots(seed):
     o = crowd(seed)
-    label = linked(o.pedestrians, 1.5, 0.5)
+    label = group_numbers(o.pedestrians, 1.5, 0.5)
     made = rings(o, label, 100.0)
     for row, (numbers, here) in enumerate(zip(label, o.pedestrians.present, strict=True)):
         members = [(numbers == k) & here for k in np.unique(numbers[here])]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.planners.local.driving import drive, limits, look
 
-from agora.planners.adapters import one, rows
+from agora.planners.adapters import as_batch_planner, observation_of_row
 from agora.planners.local.pure_pursuit import PurePursuit
 
 START = (-3.2, 4.7, 2.2)
@@ -19,7 +19,7 @@ def in_frame(points, start=START):
 
 
 def plan(planner, observation):
-    return planner.plan(one(observation, 0), None)[0]
+    return planner.plan(observation_of_row(observation, 0), None)[0]
 
 
 def test_the_curvature_is_that_of_the_circle_through_the_pursued_point():
@@ -41,7 +41,7 @@ def test_a_circle_is_followed_within_the_error_of_its_chord():
     radius, lookahead = 2.0, 0.6
     angle = np.linspace(0.0, 1.5 * math.pi, 300)
     path = in_frame(np.stack((radius * np.sin(angle), radius * (1 - np.cos(angle))), -1))
-    poses, _ = drive(rows(PurePursuit(lookahead=lookahead, speed=0.8)), START, (*path[-1], 0.0), 14.0, path=path)
+    poses, _ = drive(as_batch_planner(PurePursuit(lookahead=lookahead, speed=0.8)), START, (*path[-1], 0.0), 14.0, path=path)
     centre = in_frame((0.0, radius))
     away = np.hypot(*(poses[:, :2] - centre).T)
     assert np.abs(away - radius).max() < lookahead**2 / (8 * radius) + 0.02
@@ -51,7 +51,7 @@ def test_a_circle_is_followed_within_the_error_of_its_chord():
 def test_the_robot_stops_at_the_end_within_its_deceleration():
     for robot in (limits(acceleration=0.9), limits(acceleration=0.9, max_vy=0.6), limits(acceleration=0.9, turning_radius=0.7)):
         path = in_frame([(0.0, 0.0), (3.0, 0.4)])
-        poses, twists = drive(rows(PurePursuit()), START, (*path[-1], 0.0), 8.0, path=path, robot=robot)
+        poses, twists = drive(as_batch_planner(PurePursuit()), START, (*path[-1], 0.0), 8.0, path=path, robot=robot)
         speed = np.hypot(twists[:, 0], twists[:, 1])
         assert np.diff(speed).min() >= -0.9 * 0.05 - 1e-3
         assert speed[-1] < 1e-3
@@ -77,4 +77,4 @@ def test_a_mirrored_scene_gives_the_mirrored_twist():
 
 def test_without_a_path_it_stands():
     seen = look(START, (0.5, 0.0, 0.0), (0.0, 0.0, 0.0), path=np.zeros((0, 2)))
-    assert (rows(PurePursuit()).act(seen, {}).twists == 0.0).all()
+    assert (as_batch_planner(PurePursuit()).act(seen, {}).twists == 0.0).all()

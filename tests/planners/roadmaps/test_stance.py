@@ -11,7 +11,7 @@ from shapely import affinity
 
 from agora.core.jit import device
 from agora.core.scalar import sincos
-from agora.planners._roadmaps.stance import Ground, Pace, Stance, bodies, count_rough, edge_time, holds, travel_time
+from agora.planners._roadmaps.stance import Ground, Pace, Stance, bodies, count_rough, edge_time, is_valid_stance, travel_time
 
 CELL = 0.1
 PACE = Pace(*np.float32((0.5, 0.1, 0.5)))
@@ -35,7 +35,7 @@ def _travel_time(pace, a, b):
 def _holds(ground, stance, x, y, heading):
     count_rough(ground.blocked, ground.foothold, ground.rough)
     sine, cosine = sincos(heading)
-    return holds(ground, stance, x, y, sine, cosine)
+    return is_valid_stance(ground, stance, x, y, sine, cosine)
 
 
 def stance(outline, radius, feet=FEET):

@@ -13,7 +13,7 @@ from agora.planners._rollouts import grids
 from agora.planners.local.dwa import _plan as dwa_plan
 from agora.planners.local.dwa import _rollout as dwa_rollout
 
-NAMES = ("clear", "seed", "flood", "distance_at", "footprint_cost", "pruned", "trace")
+NAMES = ("reset_grid", "seed", "flood", "distance_at", "footprint_cost", "prune_path", "trace")
 critics = SimpleNamespace(**{name: lean(getattr(grids, name).py_func) for name in NAMES})
 remember, fill_samples, scale_of = (lean(f.py_func) for f in (dwa_plan.remember, dwa_rollout.fill_samples, dwa_rollout.scale_of))
 
@@ -34,7 +34,7 @@ INVERSE, STRIDE = F(2.0), COST.shape[1] + 2
 
 def flooded(*cells, reach=9, centre=(0, 0)):
     grid, queue = np.empty((COST.shape[0] + 2) * STRIDE, np.int32), np.empty((COST.shape[0] + 2) * STRIDE, np.int32)
-    wanted, length = critics.clear(COST, *centre, reach, grid), 0
+    wanted, length = critics.reset_grid(COST, *centre, reach, grid), 0
     for column, row in cells:
         length, wanted = critics.seed(grid, STRIDE, queue, length, wanted, column, row)
     critics.flood(grid, STRIDE, queue, length, wanted)
@@ -77,7 +77,7 @@ def test_no_wave_reaches_behind_a_closed_wall():
     shut = COST.copy()
     shut[3, 1] = 254
     grid, queue = np.empty(7 * STRIDE, np.int32), np.empty(7 * STRIDE, np.int32)
-    wanted = critics.clear(shut, 2, 0, 9, grid)
+    wanted = critics.reset_grid(shut, 2, 0, 9, grid)
     critics.flood(grid, STRIDE, queue, *critics.seed(grid, STRIDE, queue, 0, wanted, 2, 0))
     assert critics.distance_at(grid, shut, 0, 4) == COST.size + 1
     assert critics.distance_at(grid, shut, 1, 3) == COST.size
@@ -122,7 +122,7 @@ def test_the_local_goal_is_the_last_free_cell_of_the_first_stretch_inside_the_wi
 
     def goal_of(*points, origin=(3.0, -2.0)):
         path = np.array(points, np.float32) + np.array(origin, np.float32)
-        wanted = critics.clear(COST, 0, 0, 9, grid)
+        wanted = critics.reset_grid(COST, 0, 0, 9, grid)
         start, corner = np.int32(0), (F(origin[0]), F(origin[1]))
         place = (path, np.int32(len(path)), start, start, *path[0], F(99.0), *corner)
         answer = critics.trace(*place, INVERSE, COST, grid, queue, wanted)
@@ -136,11 +136,11 @@ def test_the_local_goal_is_the_last_free_cell_of_the_first_stretch_inside_the_wi
 
 def test_what_lies_a_metre_behind_is_cut_off_and_a_second_pass_does_not_count():
     there_and_back = np.array([(0, 0), (4, 0), (4, 0.6), (0, 0.6)], np.float32)
-    s, p = critics.pruned(there_and_back, np.int32(4), np.int32(0), np.int32(0), F(2.0), F(0.3), F(0.1))
+    s, p = critics.prune_path(there_and_back, np.int32(4), np.int32(0), np.int32(0), F(2.0), F(0.3), F(0.1))
     assert (s, p) == (0, 11)  # the first point nearer than 1 m to (2, 0.3): x > 2 - sqrt(1 - 0.09)
-    s, p = critics.pruned(there_and_back, np.int32(4), np.int32(2), np.int32(5), F(2.0), F(0.3), F(0.1))
+    s, p = critics.prune_path(there_and_back, np.int32(4), np.int32(2), np.int32(5), F(2.0), F(0.3), F(0.1))
     assert (s, p) == (2, 11)
-    assert critics.pruned(there_and_back, np.int32(4), np.int32(1), np.int32(2), F(50.0), F(0.3), F(0.1)) == (1, 2)
+    assert critics.prune_path(there_and_back, np.int32(4), np.int32(1), np.int32(2), F(50.0), F(0.3), F(0.1)) == (1, 2)
 
 
 def test_samples_are_even_and_zero_is_put_between_two_signs():

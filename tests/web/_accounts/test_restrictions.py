@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agora.planners.presets import preset_names, runnable
+from agora.planners.presets import preset_names, runnable_planners
 from agora.web._accounts.people import Person
 from agora.web._accounts.restrictions import check_restrictions
 from agora.web.settings import Quotas
@@ -46,6 +46,6 @@ def test_no_field_of_a_form_leads_out(house, fields):
 
 def test_all_planners_that_come_with_agora_and_own_things_may_be_named():
     person = Person("ann", "run", Quotas())
-    names = [*runnable()[0], *preset_names()]
+    names = [*runnable_planners()[0], *preset_names()]
     check_restrictions(person, {"suite": "own/my-scene", "planners": [*names, "dwa:sim_time=1e+3", "policy:file=own/mine"]})
     check_restrictions(person, {"title": "a/b"}, "title")

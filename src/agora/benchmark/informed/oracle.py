@@ -22,7 +22,7 @@ from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles
 from agora.episode import PLANNER, Conditions, Episodes
 from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest, Watch
-from agora.metrics.clean import CleanArrival, spoils
+from agora.metrics.clean import CleanArrival, spoiling_moments
 from agora.planners.global_.astar import AStar
 from agora.tasks.suite import Suite
 from agora.world.records import EVERY_CONTACT
@@ -203,7 +203,7 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch
         done = drive(start, track, conditions, watch)
         end, people = float(done.time[-1]), done
         if done.outcome == Outcome.REACHED:
-            spoilt = spoils(done)
+            spoilt = spoiling_moments(done)
             if not spoilt:
                 return done
             arrived = arrived or done

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.benchmark.results import shard
-from agora.core.declared import Axes, declared
+from agora.core.declared import Axes, declared_arrays
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording, number_type
 from agora.core.state import Array, RobotTraits
 from agora.errors import ResultsError, UnknownNameError, reading
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_recordings"]
 
-_ARRAYS = {name: one for name, one in declared(Recording).items() if one.kept}
+_ARRAYS = {name: one for name, one in declared_arrays(Recording).items() if one.kept}
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
 _OFFSET, _SENSORS = "map_offset", "sensors"

@@ -14,7 +14,7 @@ from agora.core.recording import Outcome, Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import exponential, logarithm
-from agora.metrics.quantities.samples import closest, intervals, offsets, once, steps
+from agora.metrics.quantities.samples import closest, compute_once, intervals, offsets, steps
 
 GROUP = "crowdnav_code"
 
@@ -25,8 +25,8 @@ _PERSON, _AHEAD = 0.3, 1.25
 _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROBOT_COLLISION)
 
 
-@once
-def _passing(recording: Recording) -> Doubles:
+@compute_once
+def _passing_clearance(recording: Recording) -> Doubles:
     """(T - 1,) least clearance to a pedestrian in each step, m; both move straight, the pedestrian at its last velocity."""
     x, y, distance = (part[:-1] for part in offsets(recording))
     dt, moved = intervals(recording)[:, None], steps(recording)
@@ -39,10 +39,10 @@ def _passing(recording: Recording) -> Doubles:
     return closest(np.where(np.isfinite(distance), gap, np.inf))
 
 
-@once
-def _dangerous(recording: Recording) -> Bools:
+@compute_once
+def _is_dangerous(recording: Recording) -> Bools:
     """(T - 1,) whether CrowdNav calls a step danger."""
-    danger: Bools = (_passing(recording) >= 0.0) & (_passing(recording) < _DISCOMFORT)
+    danger: Bools = (_passing_clearance(recording) >= 0.0) & (_passing_clearance(recording) < _DISCOMFORT)
     danger[-1:] = False
     return danger
 
@@ -60,7 +60,7 @@ def danger_frequency_crowdnav(recording: Recording) -> float | None:
     """The share of all steps, including the last. Its clearance is that of the reward: people keep their velocity. Undefined
     without a step.
     """
-    return float(_dangerous(recording).mean()) if len(recording.time) > 1 else None
+    return float(_is_dangerous(recording).mean()) if len(recording.time) > 1 else None
 
 
 @metric(
@@ -73,8 +73,8 @@ def danger_frequency_crowdnav(recording: Recording) -> float | None:
 )
 def danger_distance_crowdnav(recording: Recording) -> float | None:
     """Undefined if no step is dangerous."""
-    danger = _dangerous(recording)
-    return float(_passing(recording)[danger].mean()) if danger.any() else None
+    danger = _is_dangerous(recording)
+    return float(_passing_clearance(recording)[danger].mean()) if danger.any() else None
 
 
 @metric(
@@ -91,8 +91,8 @@ def total_reward_crowdnav(recording: Recording) -> float:
     """0 for the last step of an episode with another end; 0 without a step."""
     if len(recording.time) < 2:
         return 0.0
-    danger, reward = _dangerous(recording), np.zeros(len(recording.time) - 1)
-    reward[danger] = (_passing(recording)[danger] - _DISCOMFORT) * _FACTOR * intervals(recording)[danger]
+    danger, reward = _is_dangerous(recording), np.zeros(len(recording.time) - 1)
+    reward[danger] = (_passing_clearance(recording)[danger] - _DISCOMFORT) * _FACTOR * intervals(recording)[danger]
     if recording.outcome == Outcome.REACHED:
         reward[-1] = _SUCCESS
     elif recording.outcome in _COLLISIONS:
@@ -101,8 +101,8 @@ def total_reward_crowdnav(recording: Recording) -> float:
     return float((exponential(since * recording.max_speed * logarithm(_DISCOUNT)) * reward).sum())
 
 
-@once
-def _foreseen(recording: Recording) -> Doubles:
+@compute_once
+def _foreseen_distances(recording: Recording) -> Doubles:
     """(T - 1,) least distance from the robot's position at a step's start to a pedestrian's positions of the next 1.25 s, m; inf
     for none.
     """
@@ -119,10 +119,10 @@ def _foreseen(recording: Recording) -> Doubles:
     return nearest
 
 
-@once
-def _intruding(recording: Recording) -> Bools:
+@compute_once
+def _is_intruding(recording: Recording) -> Bools:
     """(T - 1,) whether AG-RL's test calls a step danger."""
-    danger: Bools = _foreseen(recording) < recording.radius + _PERSON
+    danger: Bools = _foreseen_distances(recording) < recording.radius + _PERSON
     danger[-1:] = False
     return danger
 
@@ -138,7 +138,7 @@ def _intruding(recording: Recording) -> Bools:
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
     """The share of all steps. The future is the recorded one; the original continues beyond the end. Undefined without a step."""
-    return float(_intruding(recording).mean()) if len(recording.time) > 1 else None
+    return float(_is_intruding(recording).mean()) if len(recording.time) > 1 else None
 
 
 @metric(
@@ -150,5 +150,5 @@ def intrusion_ratio_attngraph(recording: Recording) -> float | None:
 )
 def intrusion_distance_attngraph(recording: Recording) -> float | None:
     """Undefined if no step is an intrusion."""
-    danger = _intruding(recording)
-    return float(_foreseen(recording)[danger].mean()) if danger.any() else None
+    danger = _is_intruding(recording)
+    return float(_foreseen_distances(recording)[danger].mean()) if danger.any() else None

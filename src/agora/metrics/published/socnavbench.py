@@ -12,7 +12,17 @@ from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.quantities.arithmetic import angle_between, norm
-from agora.metrics.quantities.samples import anyone, at_goal, closest_centre, intervals, offsets, once, somebody, speeds, steps
+from agora.metrics.quantities.samples import (
+    any_present,
+    at_goal,
+    closest_centre,
+    compute_once,
+    ever_present,
+    intervals,
+    offsets,
+    speeds,
+    steps,
+)
 
 GROUP = "socnavbench_code"
 
@@ -83,7 +93,7 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
     return float(angles.mean())
 
 
-@once
+@compute_once
 def approach_times(recording: Recording) -> Doubles:
     """(T - 1,) time to collision at the end of each step, s; infinite if nobody approaches.
 
@@ -101,10 +111,10 @@ def approach_times(recording: Recording) -> Doubles:
     closing = -np.divide(x * vx + y * vy, distance, out=np.zeros(x.shape), where=there)
     gap = np.where(there, distance, 0.0) - recording.radius
     soon = np.divide(gap, closing, out=np.full(x.shape, np.inf), where=there & (gap * closing > 0.0))
-    return _kept(np.min(soon, axis=1, initial=np.inf), somebody(recording)[1:])
+    return _fill_unknown(np.min(soon, axis=1, initial=np.inf), any_present(recording)[1:])
 
 
-def _kept(values: Doubles, known: Bools) -> Doubles:
+def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
     """Return values (N,), with unknown ones replaced by the last known value before; 0 before the first."""
     last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
     kept: Doubles = np.where(last >= 0, values[last], 0.0) if len(values) else values
@@ -147,7 +157,7 @@ def time_to_collision_average_socnavbench_code(recording: Recording) -> float | 
 
 def centre_distances(recording: Recording) -> Doubles:
     """(T,) D of the closest pedestrian, m; without pedestrians the last value, initially 0."""
-    return _kept(closest_centre(recording), somebody(recording))
+    return _fill_unknown(closest_centre(recording), any_present(recording))
 
 
 @metric(
@@ -160,7 +170,7 @@ def centre_distances(recording: Recording) -> Doubles:
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
     """Defects of the original: no radii; 0 m before the first pedestrian appears. Undefined without any pedestrian."""
-    return float(centre_distances(recording).min()) if anyone(recording) else None
+    return float(centre_distances(recording).min()) if ever_present(recording) else None
 
 
 @metric(
@@ -175,7 +185,7 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     """Defects of the original: no radii, no saturation; 0 m before the first pedestrian appears, the last value after all have
     left.
     """
-    return float(centre_distances(recording).mean()) if anyone(recording) else None
+    return float(centre_distances(recording).mean()) if ever_present(recording) else None
 
 
 @metric(

@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.recording import Outcome, Recording
 from agora.interfaces import metric
 from agora.metrics.quantities.groups import inside_groups
-from agora.metrics.quantities.samples import at_goal, step_lengths, succeeded
+from agora.metrics.quantities.samples import at_goal, is_success, step_lengths
 
 GROUP = "taga"
 
@@ -19,7 +19,7 @@ _TABLE = "Sarker Roy et al. 2025, TAGA, Table I"
 _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.ROBOT_COLLISION, Outcome.WALL_COLLISION)
 
 
-def _intruded(recording: Recording) -> bool:
+def _has_intruded(recording: Recording) -> bool:
     return bool(inside_groups(recording).any())
 
 
@@ -32,7 +32,7 @@ def _intruded(recording: Recording) -> bool:
 )
 def success_taga(recording: Recording) -> float:
     """``success`` without groups."""
-    return float(succeeded(recording) and not _intruded(recording))
+    return float(is_success(recording) and not _has_intruded(recording))
 
 
 @metric(
@@ -44,7 +44,7 @@ def success_taga(recording: Recording) -> float:
 )
 def collision_taga(recording: Recording) -> float:
     """Contacts with a pedestrian, a wall or a robot; the paper counts pedestrians alone."""
-    return float(recording.outcome in _COLLISIONS and not _intruded(recording))
+    return float(recording.outcome in _COLLISIONS and not _has_intruded(recording))
 
 
 @metric(
@@ -56,7 +56,7 @@ def collision_taga(recording: Recording) -> float:
 )
 def timeout_taga(recording: Recording) -> float:
     """``timeout`` without groups."""
-    return float(recording.outcome == Outcome.TIMEOUT and not _intruded(recording))
+    return float(recording.outcome == Outcome.TIMEOUT and not _has_intruded(recording))
 
 
 @metric(
@@ -68,7 +68,7 @@ def timeout_taga(recording: Recording) -> float:
 )
 def time_to_goal_taga(recording: Recording) -> float | None:
     """Undefined without ``success.taga``: read them together."""
-    return float(recording.time[-1]) if at_goal(recording) and not _intruded(recording) else None
+    return float(recording.time[-1]) if at_goal(recording) and not _has_intruded(recording) else None
 
 
 @metric(

@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.metrics.quantities.arithmetic import norm
-from agora.metrics.quantities.samples import once
+from agora.metrics.quantities.samples import compute_once
 from agora.perception import spaces
 
 _MARGIN = 0.1 + 0.05
@@ -46,7 +46,7 @@ def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
     return [(*spaces.circle(position, present), present) for position, present in members(recording)]
 
 
-@once
+@compute_once
 def inside_groups(recording: Recording) -> Bools:
     """(T,) whether the robot is in the circle of a group."""
     inside = np.zeros(len(recording.time), np.bool_)

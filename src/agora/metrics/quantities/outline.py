@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Bools, Doubles
 from agora.metrics.quantities.arithmetic import norm
-from agora.metrics.quantities.samples import closest, facing, offsets, once
+from agora.metrics.quantities.samples import closest, compute_once, facing, offsets
 
 
 def corners(recording: Recording) -> Doubles | None:
@@ -20,7 +20,7 @@ def corners(recording: Recording) -> Doubles | None:
     return np.stack((recording.robot.footprint_x[0, 0, own], recording.robot.footprint_y[0, 0, own]), axis=1).astype(np.float64)
 
 
-@once
+@compute_once
 def gaps(recording: Recording) -> Doubles:
     """(T, P) distance from the robot's outline to the pedestrians' centres, m: negative inside, infinite if absent."""
     polygon, (x, y, distance) = corners(recording), offsets(recording)
@@ -39,13 +39,13 @@ def gaps(recording: Recording) -> Doubles:
     return np.where(recording.pedestrian_present, signed, np.inf)
 
 
-@once
+@compute_once
 def surface_distances(recording: Recording) -> Doubles:
     """(T, P) gap between the outlines of robot and pedestrian, m: negative if they overlap, infinite if absent."""
     return gaps(recording) - recording.pedestrian_radius
 
 
-@once
+@compute_once
 def closest_surface(recording: Recording) -> Doubles:
     """(T,) gap to the closest pedestrian's disc, m; infinite without pedestrians."""
     return closest(surface_distances(recording))

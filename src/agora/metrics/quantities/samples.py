@@ -25,7 +25,7 @@ SPACING = 0.05
 _T = TypeVar("_T", bound=Array | tuple[Array, ...])
 
 
-def once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
+def compute_once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
     """Compute a quantity once for each of the last few recordings, and make its arrays read-only."""
 
     def compute(recording: Recording) -> _T:
@@ -37,19 +37,19 @@ def once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
     return functools.wraps(function)(functools.lru_cache(maxsize=4)(compute))
 
 
-@once
+@compute_once
 def intervals(recording: Recording) -> Doubles:
     """(T - 1,) time from each sample to the next, s."""
     return np.diff(recording.time)
 
 
-@once
+@compute_once
 def steps(recording: Recording) -> Doubles:
     """(T - 1, 2) displacement from each sample to the next, m."""
     return np.diff(recording.pose[:, :2], axis=0)
 
 
-@once
+@compute_once
 def step_lengths(recording: Recording) -> Doubles:
     """(T - 1,) length of each displacement, m."""
     return norm(steps(recording))
@@ -60,19 +60,19 @@ def path_metres(recording: Recording) -> float:
     return float(step_lengths(recording).sum())
 
 
-@once
+@compute_once
 def speeds(recording: Recording) -> Doubles:
     """(T - 1,) speed over ground in each interval, m/s."""
     return step_lengths(recording) / intervals(recording)
 
 
-@once
+@compute_once
 def facing(recording: Recording) -> tuple[Doubles, Doubles]:
     """(T,) cosine and sine of the robot's heading."""
     return direction(recording.pose[:, 2])
 
 
-@once
+@compute_once
 def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
     """(T, P) cosine and sine of the pedestrians' headings; 1 and 0 for absent ones."""
     present = recording.pedestrian_present
@@ -81,7 +81,7 @@ def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
     return cosine, sine
 
 
-@once
+@compute_once
 def velocities(recording: Recording) -> Doubles:
     """(T, 2) recorded velocity in the map frame, m/s: the twist turned by the heading."""
     cosine, sine = facing(recording)
@@ -89,13 +89,13 @@ def velocities(recording: Recording) -> Doubles:
     return np.stack((cosine * vx - sine * vy, sine * vx + cosine * vy), axis=1)
 
 
-@once
+@compute_once
 def goal_distances(recording: Recording) -> Doubles:
     """(T,) distance from the robot's position to the goal's, m."""
     return norm(recording.goal[:2] - recording.pose[:, :2])
 
 
-@once
+@compute_once
 def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
     """Return vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite if absent."""
     x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
@@ -103,7 +103,7 @@ def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
     return x, y, np.where(recording.pedestrian_present, np.sqrt(x * x + y * y), np.inf)
 
 
-@once
+@compute_once
 def closest_centre(recording: Recording) -> Doubles:
     """(T,) distance to the centre of the closest pedestrian, m; infinite without pedestrians."""
     return closest(offsets(recording)[2])
@@ -120,19 +120,19 @@ def at_goal(recording: Recording) -> bool:
     return recording.outcome == Outcome.REACHED
 
 
-def touched(recording: Recording) -> tuple[Contact, ...]:
+def contacts_of(recording: Recording) -> tuple[Contact, ...]:
     """Return the contacts; empty if they were not recorded, as in bags of real robots."""
     contacts: tuple[Contact, ...] = getattr(recording, "contacts", ())
     return contacts
 
 
-def succeeded(recording: Recording) -> bool:
+def is_success(recording: Recording) -> bool:
     """Return whether the goal was reached without contacts, as far as contacts were recorded."""
-    return at_goal(recording) and not touched(recording)
+    return at_goal(recording) and not contacts_of(recording)
 
 
-@once
-def somebody(recording: Recording) -> Bools:
+@compute_once
+def any_present(recording: Recording) -> Bools:
     """(T,) whether any pedestrian is present."""
     about: Bools = np.any(recording.pedestrian_present, axis=1)
     return about
@@ -143,7 +143,7 @@ def row_sums(values: Doubles) -> Doubles:
     return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
 
 
-def lowest(values: Array) -> Bools:
+def is_lowest(values: Array) -> Bools:
     """(T, P) whether a value is the first minimum of its row; nowhere in a row of infinite values."""
     first = np.zeros(values.shape, np.bool_)
     some = np.flatnonzero(np.isfinite(closest(values)))
@@ -152,7 +152,7 @@ def lowest(values: Array) -> Bools:
     return first
 
 
-def anyone(recording: Recording) -> bool:
+def ever_present(recording: Recording) -> bool:
     """Return whether a pedestrian was ever present."""
     return bool(recording.pedestrian_present.any())
 

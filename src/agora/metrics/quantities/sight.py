@@ -20,7 +20,7 @@ half the clearance, because the clearance is accurate only to a cell, and a whol
 """
 
 
-def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
+def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
     """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks the
     view.
 
@@ -51,7 +51,7 @@ def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
         return np.ones(len(begin), np.bool_)
     distance = norm(offset)
     step = offset / np.maximum(distance, 1e-9)[:, None]
-    begin, distance = _over(chart, begin, step, distance)
+    begin, distance = _clip_rays(chart, begin, step, distance)
     travelled, free = np.zeros(len(begin)), ~(distance > 0.0)
     rays = np.flatnonzero(~free)
     while len(rays):

@@ -21,14 +21,14 @@ BANDS = {
 """Inner and outer limits of each of Hall's zones, m."""
 
 
-def in_band(distance: Doubles, zone: str) -> Doubles:
+def is_in_zone(distance: Doubles, zone: str) -> Doubles:
     """1 if distances (T,) are in a zone, else 0; infinite distances are public."""
     low, high = BANDS[zone]
     inside: Doubles = ((distance >= low) & ((distance < high) | (high == math.inf))).astype(np.float64)
     return inside
 
 
-def band_words(of: str, zone: str) -> str:
+def zone_formula(of: str, zone: str) -> str:
     """The formula of a share of time in a zone."""
     low, high = BANDS[zone]
     lower, upper = "" if low == -math.inf else f"{low:g} m <= ", "" if high == math.inf else f" < {high:g} m"

@@ -71,7 +71,7 @@ def _robot_is_near(given, people, robots, w, i):
 
 
 @hidden
-def _end(given, people, waypoints, minds, w, i):
+def _end_state(given, people, waypoints, minds, w, i):
     """Give a pedestrian back its decisions and its waypoints; a pedestrian without a destination idles."""
     given.held[w, i], minds.taken[w, i], minds.partner[w, i] = False, False, -1
     minds.state[w, i] = WALKING
@@ -122,7 +122,7 @@ def _converse(time, turn, given, people, traits, minds, w, i):
 
 
 @lean_kernel
-def _hold(dt, period, turn, given, people, traits, waypoints, minds, robots, clock, first, last):
+def _keep_states(dt, period, turn, given, people, traits, waypoints, minds, robots, clock, first, last):
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -131,10 +131,10 @@ def _hold(dt, period, turn, given, people, traits, waypoints, minds, robots, clo
             if given.held[w, i]:
                 near = given.radius[w, i] > ZERO and _robot_is_near(given, people, robots, w, i)
                 if near or time >= given.until[w, i] or not people.active[w, i]:
-                    _end(given, people, waypoints, minds, w, i)
+                    _end_state(given, people, waypoints, minds, w, i)
         for i in range(traits.count[w]):
             if given.held[w, i] and given.talk[w, i] >= 0 and _is_alone(given, traits, w, i):
-                _end(given, people, waypoints, minds, w, i)
+                _end_state(given, people, waypoints, minds, w, i)
         for i in range(traits.count[w]):
             if not given.held[w, i]:
                 continue
@@ -225,4 +225,4 @@ class AttachedGivenStates:
         w = self._world
         people, robots = w.generation(generation)
         now = (people, w.traits, w.waypoints, w.minds, robots, w.status.clock)
-        return bind(_hold, np.float32(w.dt), self._period, np.float32(self._rules.turn_time), self.given, *now)
+        return bind(_keep_states, np.float32(w.dt), self._period, np.float32(self._rules.turn_time), self.given, *now)

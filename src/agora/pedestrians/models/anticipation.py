@@ -27,7 +27,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians.shared import walls
-from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
@@ -41,7 +41,7 @@ _ROWS = 11
 
 
 @inlined
-def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, p):
+def _neighbour_term(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, p):
     """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
@@ -122,7 +122,7 @@ def _anticipation(p, crowd, out_x, out_y, first, last):
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, group, ax, ay = traits.radius[w], traits.group[w], out_x[w], out_y[w]
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[_ROWS:])
-        set_out(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
+        write_directions(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
         # Desired direction and speed; slow down before a final waypoint.
         for i in range(top):
             wx[i] = vx[i] + p.intention * (speed[i] * ex[i] - vx[i])
@@ -146,7 +146,7 @@ def _anticipation(p, crowd, out_x, out_y, first, last):
             for i in range(top):
                 px, py, ux, uy, reach = xj - x[i], yj - y[i], wx[i] - qx, wy[i] - qy, radius[i] + rj
                 together, right = group[i] == gj, tj - tight[i]
-                gx, gy, room = _meet(
+                gx, gy, room = _neighbour_term(
                     px, py, ux, uy, ex[i], ey[i], sx[i], sy[i], qx, qy, reach, p.body * radius[i] + bj, together, right, p
                 )  # fmt: skip
                 fx[i] += gx

@@ -24,7 +24,7 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import walls
-from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.potential import Potential, load_potential, potential_file
 from agora.pedestrians.shared.walls import clearances
@@ -83,7 +83,7 @@ def _deep(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         ax, ay = out_x[w], out_y[w]
-        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        write_directions(crowd, w, top, HALF * relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):

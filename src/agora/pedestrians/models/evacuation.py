@@ -15,7 +15,7 @@ from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import walls
-from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Length, NotNegative, Period, Positive, check_fields
@@ -27,7 +27,7 @@ _STABLE = np.float32(0.25)  # largest fraction of the sliding velocity that one 
 
 
 @inlined
-def _contact(nx, ny, overlap, ux, uy, law):
+def _contact_acceleration(nx, ny, overlap, ux, uy, law):
     """Return the acceleration of a body that overlaps another by ``overlap`` m (below 0: apart), in the direction (nx, ny) away.
 
     (ux, uy) is the velocity of the other body relative to the first. Friction acts on the tangential part only: u - (u.n) n = (u.t)
@@ -68,7 +68,7 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        write_directions(crowd, w, top, HALF * relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
@@ -77,12 +77,12 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
                 dx, dy = x[i] - xj, y[i] - yj
                 d = math.sqrt(dx * dx + dy * dy + _TINY)
                 inverse = ONE / d
-                gx, gy = _contact(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
+                gx, gy = _contact_acceleration(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
                 fx[i] += gx
                 fy[i] += gy
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5:])
         for i in range(top):
-            gx, gy = _contact(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)
+            gx, gy = _contact_acceleration(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)
             ax[i] = (speed[i] * ex[i] - vx[i]) * relaxation + fx[i] + gx if active[i] else ZERO
             ay[i] = (speed[i] * ey[i] - vy[i]) * relaxation + fy[i] + gy if active[i] else ZERO
         ax[top:] = ZERO

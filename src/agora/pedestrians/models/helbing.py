@@ -21,7 +21,7 @@ from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians.shared import walls
-from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
 from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
@@ -110,7 +110,7 @@ def _helbing(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        write_directions(crowd, w, top, HALF * relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = 0
         if cut and count > _MANY and sees & SEES_PEDESTRIANS:

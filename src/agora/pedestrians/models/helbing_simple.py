@@ -16,7 +16,7 @@ from agora.core.jit import inlined, kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.shared.goal import arriving, direction
+from agora.pedestrians.shared.goal import arrival_speed, direction
 from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
 from agora.ranges import Length, NotNegative, Positive, check_fields
 
@@ -24,7 +24,7 @@ _TINY = np.float32(1e-12)
 
 
 @inlined
-def push(dx, dy, reach, strength, inverse_length):
+def exponential_force(dx, dy, reach, strength, inverse_length):
     """Return A exp((reach - d) / B) along the unit vector of (dx, dy), which points away from the other disc; 0 at distance 0."""
     d = math.sqrt(dx * dx + dy * dy + _TINY)
     g = strength * exp((reach - d) * inverse_length) * (ONE / d)
@@ -44,13 +44,13 @@ def _helbing_simple(p, crowd, out_x, out_y, first, last):
         for i in range(top):
             ex, ey, distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
             last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed = arriving(traits.speed[w, i], distance, HALF * p.relaxation, *last_one)
+            speed = arrival_speed(traits.speed[w, i], distance, HALF * p.relaxation, *last_one)
             ax[i], ay[i] = p.relaxation * (speed * ex - vx[i]), p.relaxation * (speed * ey - vy[i])
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
             xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
             for i in range(top):
-                gx, gy = push(x[i] - xj, y[i] - yj, radius[i] + rj, p.repulsion, p.inverse_length)
+                gx, gy = exponential_force(x[i] - xj, y[i] - yj, radius[i] + rj, p.repulsion, p.inverse_length)
                 ax[i] += gx
                 ay[i] += gy
         for i in range(top):

@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.cells import Cells, cell_at, extent, index_in, key_of, run, select_nearest, sort_into_cells
 from agora.core.field import clearance_at
-from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards
+from agora.core.halfplanes import disc_line, nearest_velocity, preferred_velocity, segment_lines
 from agora.core.jit import kernel, part
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO
@@ -91,7 +91,7 @@ _Parameters = kernel_record("_Parameters", Orca)
 
 
 @part
-def all_near(keys, i, x, y, active, count, view):
+def search_slots(keys, i, x, y, active, count, view):
     """Write the keys of the active slots closer than ``view`` to slot i by testing all slots; return their number."""
     found = 0
     for j in range(count):
@@ -103,7 +103,7 @@ def all_near(keys, i, x, y, active, count, view):
 
 
 @part
-def cells_near(keys, i, x, y, cells, starts, order, view, most):
+def search_cells(keys, i, x, y, cells, starts, order, view, most):
     """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; return their number.
 
     Searches a block of cells around slot i and takes the slots that are nearer than its border; the block grows until they suffice.
@@ -130,7 +130,7 @@ def cells_near(keys, i, x, y, cells, starts, order, view, most):
 
 
 @part
-def _robots_near(keys, found, x, y, robot_x, robot_y, active, view, slots):
+def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
     """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; return the new count."""
     for r in range(robot_x.size):
         dx, dy = robot_x[r] - x, robot_y[r] - y
@@ -172,7 +172,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
 
 
 @part
-def _segments_about(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
+def _write_segment_lines(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
     """Write the half-planes of the segments of map m around (x, y), nearest first; return their number."""
     reach = speed / inverse + radius
     base = maps.segment_start[m]
@@ -238,18 +238,18 @@ def step(p, crowd, out_x, out_y, first, last):
             if p.walls:
                 made = wall_lines(lines, maps, m, x[i], y[i], radius, limit, inverse_obstacle, radius + limit * dt)
             elif segments > 0:
-                made = _segments_about(
+                made = _write_segment_lines(
                     lines, keys, nearest_walls, maps, m, x[i], y[i], vx[i], vy[i], radius, limit, inverse_obstacle
                 )
             hard = made
             found = 0
             if sees & SEES_PEDESTRIANS:
                 if by_cells:
-                    found = cells_near(keys, i, x, y, cells, starts, order, view, most)
+                    found = search_cells(keys, i, x, y, cells, starts, order, view, most)
                 else:
-                    found = all_near(keys, i, x, y, active, count, view)
+                    found = search_slots(keys, i, x, y, active, count, view)
             if sees & SEES_ROBOTS:
-                found = _robots_near(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
+                found = _append_robots(keys, found, x[i], y[i], robots.x[w], robots.y[w], robots.active[w], view, slots)
             kept = select_nearest(keys, found, nearest)
             for n in range(kept):
                 j = index_in(nearest[n])
@@ -269,5 +269,5 @@ def step(p, crowd, out_x, out_y, first, last):
                 made += 1
             # Slow down only before a waypoint at which the pedestrian stays.
             stays = waypoints.mode[w, i] == STAY and waypoints.index[w, i] >= waypoints.count[w, i] - 1
-            tx, ty = towards(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
+            tx, ty = preferred_velocity(waypoints.x[w, i] - x[i], waypoints.y[w, i] - y[i], speed, settle if stays else ZERO)
             out_x[w, i], out_y[w, i] = nearest_velocity(lines, made, hard, limit, tx, ty, spare)

@@ -18,7 +18,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import group_forces, walls
-from agora.pedestrians.shared.goal import set_out
+from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.group_forces import group_sums
 from agora.pedestrians.shared.moussaid import add_interactions
 from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
@@ -29,7 +29,7 @@ _TINY = np.float32(1e-12)
 
 
 @inlined
-def _together(number, way_x, way_y, push_x, push_y, ex, ey, terms):
+def _group_forces(number, way_x, way_y, push_x, push_y, ex, ey, terms):
     """Return gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
     gaze, vision, coherence, repulsion = terms
     turn = max(atan2(abs(ex * way_y - ey * way_x), ex * way_x + ey * way_y) - vision, ZERO)
@@ -58,14 +58,14 @@ def _pedsim(p, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        set_out(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
+        write_directions(crowd, w, top, HALF * p.relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
         group_sums(traits.group[w], active, x, y, count, top, p.repulsion_distance, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
-            gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
+            gx, gy = _group_forces(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], terms)
             away = p.obstacle_factor * exp((radius[i] - clearance[i]) * p.inverse_sigma)
             along = p.desired_factor * p.relaxation
             ax[i] = (speed[i] * ex[i] - vx[i]) * along + p.social_factor * fx[i] + away * nx[i] + gx if active[i] else ZERO

@@ -40,7 +40,7 @@ _FAR = np.float32(3e38)
 
 
 @inlined
-def _together(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
+def _group_forces(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
     """Return coherence, repulsion and gaze of one member of a group from its `group_sums`; 0 for a group of one."""
     coherence, repulsion, gaze = terms
     part = ONE / max(number, ONE)
@@ -77,7 +77,7 @@ def _pysocial(p, crowd, out_x, out_y, first, last):
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])
         for i in range(top):
             reach = max(distance[i], p.goal_threshold)
-            gx, gy = _together(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], reach, terms)
+            gx, gy = _group_forces(number[i], way_x[i], way_y[i], push_x[i], push_y[i], ex[i], ey[i], reach, terms)
             gap = clearance[i] - radius[i]
             away = p.obstacle_factor * exp(-gap * p.inverse_sigma) if gap < p.obstacle_threshold + radius[i] else ZERO
             wanted = p.speed_factor * speed[i] if distance[i] > p.goal_threshold else ZERO

@@ -21,7 +21,7 @@ def direction(x, y, goal_x, goal_y):
 
 
 @part
-def arriving(speed, distance, rate, mode, index, count):
+def arrival_speed(speed, distance, rate, mode, index, count):
     """Return the preferred speed, m/s, limited to ``rate`` times the distance before a last waypoint at which the pedestrian stays.
 
     With ``rate`` = 1 / (2 tau) a pedestrian that relaxes in tau comes to rest there (damping ratio 0.7); otherwise it would circle
@@ -31,10 +31,10 @@ def arriving(speed, distance, rate, mode, index, count):
 
 
 @spliced
-def set_out(crowd, w, top, rate, ex, ey, speed):
-    """Write the `direction` of the first ``top`` pedestrians of world w, and their speeds as in `arriving`."""
+def write_directions(crowd, w, top, rate, ex, ey, speed):
+    """Write the `direction` of the first ``top`` pedestrians of world w, and their speeds as in `arrival_speed`."""
     people, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     for i in range(top):
         ex[i], ey[i], distance = direction(people.x[w, i], people.y[w, i], waypoints.x[w, i], waypoints.y[w, i])
         last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-        speed[i] = arriving(traits.speed[w, i], distance, rate, *last_one)
+        speed[i] = arrival_speed(traits.speed[w, i], distance, rate, *last_one)

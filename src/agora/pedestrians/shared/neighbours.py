@@ -19,7 +19,7 @@ def lanes(count):
 
 
 @part
-def append(active, count, x, y, vx, vy, radius, discs, n):
+def append_discs(active, count, x, y, vx, vy, radius, discs, n):
     """Append the active discs among the first ``count`` of a world to the ``n`` entries of ``discs``.
 
     Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. A pedestrian meets
@@ -38,17 +38,17 @@ def append(active, count, x, y, vx, vy, radius, discs, n):
 
 @spliced
 def append_people(crowd, w, discs, n):
-    """Append the pedestrians of world w to the ``n`` discs (`append`), if the crowd model sees pedestrians."""
+    """Append the pedestrians of world w to the ``n`` discs (`append_discs`), if the crowd model sees pedestrians."""
     if crowd.sees & SEES_PEDESTRIANS:
         p, t = crowd.pedestrians, crowd.traits
-        n = append(p.active[w], t.count[w], p.x[w], p.y[w], p.vx[w], p.vy[w], t.radius[w], discs, n)
+        n = append_discs(p.active[w], t.count[w], p.x[w], p.y[w], p.vx[w], p.vy[w], t.radius[w], discs, n)
     return n
 
 
 @spliced
 def append_robots(crowd, w, discs, n):
-    """Append the robots of world w to the ``n`` discs (`append`), if the crowd model sees robots."""
+    """Append the robots of world w to the ``n`` discs (`append_discs`), if the crowd model sees robots."""
     if crowd.sees & SEES_ROBOTS:
         r, t = crowd.robots, crowd.robot_traits
-        n = append(r.active[w], r.x.shape[1], r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], t.radius[w], discs, n)
+        n = append_discs(r.active[w], r.x.shape[1], r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], t.radius[w], discs, n)
     return n

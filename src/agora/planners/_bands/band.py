@@ -115,7 +115,7 @@ def _time(band, i, speed, omega):
 
 
 @hidden
-def lay(points, count, heading, goal_heading, speed, omega, least, band):
+def initialise(points, count, heading, goal_heading, speed, omega, least, band):
     """Write an initial guess along ``count`` points, with times for the given speeds; return the number of poses."""
     n = 0
     for i in range(count - 1):
@@ -124,7 +124,7 @@ def lay(points, count, heading, goal_heading, speed, omega, least, band):
         n += 1
     while n < least - 1:
         band[n, 0], band[n, 1] = HALF * (band[n - 1, 0] + points[count - 1, 0]), HALF * (band[n - 1, 1] + points[count - 1, 1])
-        band[n, 2] = _between(band[n - 1, 2], goal_heading)
+        band[n, 2] = _mean_angle(band[n - 1, 2], goal_heading)
         n += 1
     band[n, 0], band[n, 1], band[n, 2], band[n, 3] = points[count - 1, 0], points[count - 1, 1], goal_heading, ZERO
     for i in range(n):
@@ -133,13 +133,13 @@ def lay(points, count, heading, goal_heading, speed, omega, least, band):
 
 
 @hidden
-def _between(heading, other):
+def _mean_angle(heading, other):
     """Return the mean of two angles, on the shorter side."""
     return wrap(heading + HALF * wrap(other - heading))
 
 
 @hidden
-def put(band, i, pose):
+def write_pose(band, i, pose):
     """Write pose ``i``, number by number: Numba checks the shapes of whole rows, and compiles an error for every one."""
     for j in range(4):
         band[i, j] = pose[j]
@@ -149,7 +149,7 @@ def put(band, i, pose):
 def _remove(band, n, first, last):
     """Remove the poses ``first <= i < last`` from a band."""
     for i in range(last, n):
-        put(band, first + i - last, band[i])
+        write_pose(band, first + i - last, band[i])
     return n - (last - first)
 
 
@@ -167,9 +167,9 @@ def resize(band, n, dt_ref, hysteresis, least, most):
             if dt > dt_ref + hysteresis and n - 1 < most:
                 if dt > TWO * dt_ref:
                     for k in range(n, i + 1, -1):
-                        put(band, k, band[k - 1])
+                        write_pose(band, k, band[k - 1])
                     band[i + 1, 0], band[i + 1, 1] = HALF * (band[i, 0] + band[i + 2, 0]), HALF * (band[i, 1] + band[i + 2, 1])
-                    band[i + 1, 2] = _between(band[i, 2], band[i + 2, 2])
+                    band[i + 1, 2] = _mean_angle(band[i, 2], band[i + 2, 2])
                     band[i, 3], band[i + 1, 3] = HALF * dt, HALF * dt
                     n += 1
                     modified = True
@@ -193,7 +193,7 @@ def resize(band, n, dt_ref, hysteresis, least, most):
 
 
 @hidden
-def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
+def update_ends(band, n, heading, goal_x, goal_y, goal_heading, least):
     """Drop the poses that have been passed, start at the robot, end at the goal; return the number of poses left."""
     passed, best = 0, band[0, 0] * band[0, 0] + band[0, 1] * band[0, 1]
     for i in range(1, min(n - least, _PASSED) + 1):

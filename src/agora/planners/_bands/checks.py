@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, PI, ZERO, sincos, wrap
-from agora.planners._bands.discs import place
+from agora.planners._bands.discs import position_at
 from agora.planners._rollouts.grids import cell_of, footprint_cost
 
 FREE, WALL, DISC, CONTACT, LOST = 0, 1, 2, 3, 4
@@ -40,7 +40,7 @@ def _oscillates(p, history, noted):
 
 
 @hidden
-def prefer(p, history, turning, omega):
+def choose_turn(p, history, turning, omega):
     """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
     if not p.oscillation_recovery:
         return
@@ -55,7 +55,7 @@ def prefer(p, history, turning, omega):
 
 
 @hidden
-def note(b, history, turning, twist):
+def record_command(b, history, turning, twist):
     """Record a command."""
     line = history[turning[0] % history.shape[0]]
     most = b.forward if twist[0] >= ZERO else b.backward
@@ -66,7 +66,7 @@ def note(b, history, turning, twist):
 
 
 @hidden
-def blocked(scene, n, x, y, still, standing):
+def is_blocked(scene, n, x, y, still, standing):
     """Return whether the robot would be in a wall or in a standing disc at a place, whatever its heading."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
@@ -81,7 +81,7 @@ def blocked(scene, n, x, y, still, standing):
 
 
 @hidden
-def _on_wall(scene, n, x, y, sine, cosine):
+def _is_on_wall(scene, n, x, y, sine, cosine):
     """Return whether the footprint is on an obstacle at a place, m from the robot."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
@@ -93,14 +93,14 @@ def _clearance(moving, movers, x, y, time, radius):
     """Return the distance to the nearest moving disc at a place and time, at most 0."""
     least = ZERO
     for q in range(movers):
-        px, py = place(moving[q], time)
+        px, py = position_at(moving[q], time)
         dx, dy = px - x, py - y
         least = min(least, math.sqrt(dx * dx + dy * dy) - moving[q, 4] - radius)
     return least
 
 
 @hidden
-def feasible(p, scene, n, band, count, moving, movers):
+def is_feasible(p, scene, n, band, count, moving, movers):
     """Check the first poses for collisions, with intermediate poses at most a robot's width or half a turn apart.
 
     Moving discs count for the stopping time after the first step; none may reach farther into the robot than now.
@@ -128,7 +128,7 @@ def feasible(p, scene, n, band, count, moving, movers):
             x, y, then = band[i, 0] + share * dx, band[i, 1] + share * dy, time + share * band[i, 3]
             if not abs(x) + abs(y) + abs(sine) + band[i, 3] < _FAR:
                 return LOST
-            if _on_wall(scene, n, x, y, sine, cosine):
+            if _is_on_wall(scene, n, x, y, sine, cosine):
                 return CONTACT if i == 0 and k == 0 else WALL
             if then <= soon and _clearance(moving, movers, x, y, then, radius) < allowed:
                 return DISC

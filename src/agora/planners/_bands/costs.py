@@ -133,7 +133,7 @@ def measure(band, n, bounds, work):
 
 
 @hidden
-def _soft(epsilon, limit):
+def _soft_margin(epsilon, limit):
     """Return the margin to a limit: epsilon, but at most half the limit."""
     return min(epsilon, HALF * limit)
 
@@ -146,33 +146,33 @@ def cost(band, n, weights, bounds, shape, near, more, work):
     """
     w, b = weights, bounds
     total, discs = ZERO * band[0, 0], ZERO * band[0, 0]
-    at_forward, at_omega = _soft(w.epsilon, b.forward), _soft(w.epsilon, b.omega)
-    at_backward = _soft(w.epsilon, b.backward)
+    at_forward, at_omega = _soft_margin(w.epsilon, b.forward), _soft_margin(w.epsilon, b.omega)
+    at_backward = _soft_margin(w.epsilon, b.backward)
     before, before_omega, before_sideways = b.now, b.now_omega, b.now_sideways
     for i in range(n - 1 if b.free > ZERO else n):
         dt = band[i, 3]
         if i < n - 1:
             value, turn, omega = work.steps[i, _SPEED], work.steps[i, _TURN], work.steps[i, _OMEGA]
-            e, _ = edges.inside(value, at_backward - b.backward, b.forward - at_forward, ZERO)
-            f, _ = edges.inside(omega, -b.omega, b.omega, at_omega)
+            e, _ = edges.range_violation(value, at_backward - b.backward, b.forward - at_forward, ZERO)
+            f, _ = edges.range_violation(omega, -b.omega, b.omega, at_omega)
             total += w.max_vel_x * e * e + w.max_vel_theta * f * f + w.optimaltime * dt * dt
             if b.sideways > ZERO:
-                e, _ = edges.inside(work.steps[i, _SIDEWAYS], -b.sideways, b.sideways, ZERO)
+                e, _ = edges.range_violation(work.steps[i, _SIDEWAYS], -b.sideways, b.sideways, ZERO)
                 total += w.max_vel_y * e * e
             dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
             long, _, _ = edges.length(dx, dy)
             total += w.shortest_path * long * long
-            e, _, _, _, _ = edges.sideways(dx, dy, work.trig[i, 0], work.trig[i, 1], work.trig[i + 1, 0], work.trig[i + 1, 1])
+            e, _, _, _, _ = edges.arc_deviation(dx, dy, work.trig[i, 0], work.trig[i, 1], work.trig[i + 1, 0], work.trig[i + 1, 1])
             total += w.kinematics_nh * e * e
             if b.turning_radius > ZERO:
                 if turn != ZERO:
-                    e, _ = edges.above(edges.radius(dx, dy, turn)[0], b.turning_radius)
+                    e, _ = edges.shortfall(edges.radius(dx, dy, turn)[0], b.turning_radius)
                     total += w.kinematics_turning_radius * e * e
             else:
-                e, _ = edges.above(edges.ahead(dx, dy, work.trig[i, 0], work.trig[i, 1])[0], ZERO)
+                e, _ = edges.shortfall(edges.forward_step(dx, dy, work.trig[i, 0], work.trig[i, 1])[0], ZERO)
                 total += w.kinematics_forward_drive * e * e
             if i < _TURNING and b.turn != ZERO:
-                e, _ = edges.above(b.turn * turn, ZERO)
+                e, _ = edges.shortfall(b.turn * turn, ZERO)
                 total += w.prefer_rotdir * e * e
         else:
             value, omega = ZERO * before, ZERO * before
@@ -183,15 +183,15 @@ def cost(band, n, weights, bounds, shape, near, more, work):
         else:
             linear = edges.acceleration(before, value, band[i - 1, 3], dt)[0]
             angular = edges.acceleration(before_omega, omega, band[i - 1, 3], dt)[0]
-        e, _ = edges.inside(linear, -b.acceleration, b.acceleration, _soft(w.epsilon, b.acceleration))
-        f, _ = edges.inside(angular, -b.alpha, b.alpha, _soft(w.epsilon, b.alpha))
+        e, _ = edges.range_violation(linear, -b.acceleration, b.acceleration, _soft_margin(w.epsilon, b.acceleration))
+        f, _ = edges.range_violation(angular, -b.alpha, b.alpha, _soft_margin(w.epsilon, b.alpha))
         total += w.acc_lim_x * e * e + w.acc_lim_theta * f * f
         before, before_omega = value, omega
         if b.sideways > ZERO:
             value = work.steps[i, _SIDEWAYS] if i < n - 1 else ZERO * value
             time = dt if i == 0 else band[i - 1, 3] if i == n - 1 else HALF * (band[i - 1, 3] + dt)
             linear = edges.start(before_sideways, value, time)[0]
-            e, _ = edges.inside(linear, -b.acceleration_y, b.acceleration_y, _soft(w.epsilon, b.acceleration_y))
+            e, _ = edges.range_violation(linear, -b.acceleration_y, b.acceleration_y, _soft_margin(w.epsilon, b.acceleration_y))
             total += w.acc_lim_y * e * e
             before_sideways = value
     for k in range(near.via_pose.size):
@@ -205,14 +205,14 @@ def cost(band, n, weights, bounds, shape, near, more, work):
         for k in range(near.still_begin[i], near.still_begin[i + 1]):
             disc = near.still[k]
             far, _, _, _ = shapes.gap(shape, x, y, cosine, sine, disc[0], disc[1], disc[2])
-            e, _ = edges.above(far, disc[3])
-            f, _ = edges.above(far, w.inflation_dist)
+            e, _ = edges.shortfall(far, disc[3])
+            f, _ = edges.shortfall(far, w.inflation_dist)
             discs += more * w.obstacle * e * e + w.inflation * f * f
         for k in range(near.moving_begin[i], near.moving_begin[i + 1]):
             disc = near.moving[k]
             far, _, _, _ = shapes.gap(shape, x, y, cosine, sine, disc[0], disc[1], disc[2])
-            e, _ = edges.above(far, w.min_obstacle_dist + w.epsilon)
-            f, _ = edges.above(far, w.dynamic_obstacle_inflation_dist)
+            e, _ = edges.shortfall(far, w.min_obstacle_dist + w.epsilon)
+            f, _ = edges.shortfall(far, w.dynamic_obstacle_inflation_dist)
             discs += w.dynamic_obstacle * e * e + w.dynamic_obstacle_inflation * f * f
     return total, discs
 
@@ -267,7 +267,7 @@ def _add_acceleration(band, i, n, weights, bounds, work):
             rate, by_before, by_value, by_dt = edges.start(before, value, dt)
         else:
             rate, by_before, by_value, by_dt = edges.acceleration(step[k], after[k], dt, next_dt)
-        e, slope = edges.inside(rate, -limit, limit, _soft(w.epsilon, limit))
+        e, slope = edges.range_violation(rate, -limit, limit, _soft_margin(w.epsilon, limit))
         if slope == ZERO:
             continue
         row[:] = ZERO
@@ -295,25 +295,27 @@ def _add_step(band, i, weights, bounds, work):
     base, dt, turn = 4 * i, band[i, 3], step[_TURN]
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
     cosine, sine, next_cosine, next_sine = work.trig[i, 0], work.trig[i, 1], work.trig[i + 1, 0], work.trig[i + 1, 1]
-    e, slope = edges.inside(step[_SPEED], _soft(w.epsilon, b.backward) - b.backward, b.forward - _soft(w.epsilon, b.forward), ZERO)
+    e, slope = edges.range_violation(
+        step[_SPEED], _soft_margin(w.epsilon, b.backward) - b.backward, b.forward - _soft_margin(w.epsilon, b.forward), ZERO
+    )
     if slope != ZERO:
         row[:] = ZERO
         _step_row(row, 0, step, _SPEED, slope)
         _add(m, side, base, row, 6, w.max_vel_x, e)
     if b.sideways > ZERO:
-        e, slope = edges.inside(step[_SIDEWAYS], -b.sideways, b.sideways, ZERO)
+        e, slope = edges.range_violation(step[_SIDEWAYS], -b.sideways, b.sideways, ZERO)
         if slope != ZERO:
             row[:] = ZERO
             _step_row(row, 0, step, _SIDEWAYS, slope)
             _add(m, side, base, row, 6, w.max_vel_y, e)
-    e, slope = edges.inside(step[_OMEGA], -b.omega, b.omega, _soft(w.epsilon, b.omega))
+    e, slope = edges.range_violation(step[_OMEGA], -b.omega, b.omega, _soft_margin(w.epsilon, b.omega))
     if slope != ZERO:
         row[:] = ZERO
         _turn_row(row, 0, step, dt, slope)
         _add(m, side, base, row, 7, w.max_vel_theta, e)
     m[base + 3, WIDTH] += w.optimaltime
     side[base + 3] -= w.optimaltime * dt
-    e, by_x, by_y, by_first, by_second = edges.sideways(dx, dy, cosine, sine, next_cosine, next_sine)
+    e, by_x, by_y, by_first, by_second = edges.arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine)
     row[0], row[1], row[2], row[3], row[4], row[5], row[6] = -by_x, -by_y, by_first, ZERO, by_x, by_y, by_second
     _add(m, side, base, row, 7, w.kinematics_nh, e)
     if w.shortest_path > ZERO:
@@ -323,20 +325,20 @@ def _add_step(band, i, weights, bounds, work):
     if b.turning_radius > ZERO:
         if turn != ZERO:
             value, by_x, by_y, by_turn = edges.radius(dx, dy, turn)
-            e, slope = edges.above(value, b.turning_radius)
+            e, slope = edges.shortfall(value, b.turning_radius)
             if slope != ZERO:
                 row[0], row[1], row[2], row[3] = -slope * by_x, -slope * by_y, -slope * by_turn, ZERO
                 row[4], row[5], row[6] = slope * by_x, slope * by_y, slope * by_turn
                 _add(m, side, base, row, 7, w.kinematics_turning_radius, e)
     else:
-        value, by_x, by_y, by_first = edges.ahead(dx, dy, cosine, sine)
-        e, slope = edges.above(value, ZERO)
+        value, by_x, by_y, by_first = edges.forward_step(dx, dy, cosine, sine)
+        e, slope = edges.shortfall(value, ZERO)
         if slope != ZERO:
             row[0], row[1], row[2], row[3] = -slope * by_x, -slope * by_y, slope * by_first, ZERO
             row[4], row[5] = slope * by_x, slope * by_y
             _add(m, side, base, row, 6, w.kinematics_forward_drive, e)
     if i < _TURNING and b.turn != ZERO:
-        e, slope = edges.above(b.turn * turn, ZERO)
+        e, slope = edges.shortfall(b.turn * turn, ZERO)
         if slope != ZERO:
             row[:] = ZERO
             row[2], row[6] = -slope * b.turn, slope * b.turn
@@ -349,8 +351,8 @@ def _add_disc(band, i, shape, disc, weight, inflation_weight, least, inflated, w
     far, by_x, by_y, by_heading = shapes.gap(
         shape, band[i, 0], band[i, 1], work.trig[i, 0], work.trig[i, 1], disc[0], disc[1], disc[2]
     )
-    e, slope = edges.above(far, least)
-    f, other = edges.above(far, inflated)
+    e, slope = edges.shortfall(far, least)
+    f, other = edges.shortfall(far, inflated)
     stiff = weight * slope * slope + inflation_weight * other * other
     if stiff != ZERO:
         pull = weight * slope * e + inflation_weight * other * f

@@ -24,7 +24,7 @@ _FAR, _SHORT = np.float32(3e38), np.float32(1e-3)
 
 
 @hidden
-def _note(out, k, x, y, reach):
+def _append_disc(out, k, x, y, reach):
     """Write a disc as number ``k``, if there is room, and return the new number of discs."""
     if k >= out.shape[0]:
         return k
@@ -33,7 +33,7 @@ def _note(out, k, x, y, reach):
 
 
 @hidden
-def _edge(cost, row, column):
+def _is_edge(cost, row, column):
     """Return whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
     if cost[row, column] < _BLOCKED:
         return False
@@ -69,12 +69,12 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
     sums[:down, :across] = 0
     for r in range(rows):
         for c in range(columns):
-            if cost[r, c] >= _BLOCKED and _edge(cost, r, c):
+            if cost[r, c] >= _BLOCKED and _is_edge(cost, r, c):
                 i, j = (r + shift_row) // BLOCK, (c + shift_column) // BLOCK
                 blocks[i, j] += 1
                 sums[i, j, 0] += c
                 sums[i, j, 1] += r
-    count = np.int64(0)  # a Numba literal 0 has its own type, and would compile `_note` again
+    count = np.int64(0)  # a Numba literal 0 has its own type, and would compile `_append_disc` again
     for i in range(down):
         for j in range(across):
             if blocks[i, j] > 0:
@@ -83,7 +83,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
                 py = (np.float32(sums[i, j, 1]) / many + HALF) * resolution - y
                 back = px * cosine + py * sine < ZERO and px * px + py * py > behind * behind
                 if not back and count < still.shape[0]:
-                    count = _note(still, count, px, py, ZERO)
+                    count = _append_disc(still, count, px, py, ZERO)
     return count
 
 
@@ -123,12 +123,12 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
                     mover[5 + 2 * t], mover[6 + 2 * t] = drift[row, q, t, 0], drift[row, q, t, 1]
                 count += 1
         elif far < reach:
-            standing = _note(still, standing, dx, dy, radius[row, q])
+            standing = _append_disc(still, standing, dx, dy, radius[row, q])
     return count, standing
 
 
 @hidden
-def place(mover, time):
+def position_at(mover, time):
     """Return the position of a moving disc after a time; beyond the last moment it continues as between the last two."""
     x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
     moments = (mover.size - 5) // 2
@@ -141,7 +141,7 @@ def place(mover, time):
 
 
 @hidden
-def _along(band, i, trig):
+def _passing_direction(band, i, trig):
     """Return the direction in which a band passes pose ``i``: from the previous pose to the next one, or the heading of a turn."""
     dx, dy = band[i + 1, 0] - band[i - 1, 0], band[i + 1, 1] - band[i - 1, 1]
     long = math.sqrt(dx * dx + dy * dy)
@@ -171,13 +171,13 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners._bands.costs.Near`.
     """
-    k, m, time, long = np.int64(0), np.int64(0), band[0, 3], shapes.circumscribed(shape)
+    k, m, time, long = np.int64(0), np.int64(0), band[0, 3], shapes.circumscribed_radius(shape)
     near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0
     for i in range(1, n - 1):
         x, y = band[i, 0], band[i, 1]
         left, right, at_left, at_right = _FAR, _FAR, -1, -1
         lane_left, lane_right, first = cutoff, cutoff, k
-        along_x, along_y = _along(band, i, trig)
+        along_x, along_y = _passing_direction(band, i, trig)
         for q in range(standing):
             dx, dy, reach = still[q, 0] - x, still[q, 1] - y, still[q, 2] + radius
             squared = dx * dx + dy * dy
@@ -190,22 +190,22 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
             if still[q, 2] == ZERO and abs(across) > abs(along_x * dx + along_y * dy):
                 lane_left, lane_right = (min(lane_left, far), lane_right) if across > ZERO else (lane_left, min(lane_right, far))
             if far < force:
-                k = _note(near.still, k, still[q, 0], still[q, 1], reach)
+                k = _append_disc(near.still, k, still[q, 0], still[q, 1], reach)
             elif trig[i, 0] * dy - trig[i, 1] * dx > ZERO:
                 left, at_left = (far, q) if far < left else (left, at_left)
             else:
                 right, at_right = (far, q) if far < right else (right, at_right)
         for q in (at_left, at_right):
             if q >= 0:
-                k = _note(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
+                k = _append_disc(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
         lane = min(max(HALF * (lane_left + lane_right), clear[1]), clear[0])
         for e in range(first, k):
             near.still[e, 3] = lane if near.still[e, 2] <= radius else clear[0]
         for q in range(movers):
-            px, py = place(moving[q], time)
+            px, py = position_at(moving[q], time)
             dx, dy, reach = px - x, py - y, moving[q, 4] + radius
             if dx * dx + dy * dy < (cutoff + long + reach) * (cutoff + long + reach):
-                m = _note(near.moving, m, px, py, reach)
+                m = _append_disc(near.moving, m, px, py, reach)
         near.still_begin[i + 1], near.moving_begin[i + 1] = k, m
         time += band[i, 3]
 

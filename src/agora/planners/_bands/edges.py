@@ -20,7 +20,7 @@ _TINY = np.float32(1e-12)
 
 
 @hidden
-def inside(value, low, high, epsilon):
+def range_violation(value, low, high, epsilon):
     """Return the distance of a value from [low + epsilon, high - epsilon], and its derivative."""
     if value < low + epsilon:
         return low + epsilon - value, -ONE
@@ -30,7 +30,7 @@ def inside(value, low, high, epsilon):
 
 
 @hidden
-def above(value, least):
+def shortfall(value, least):
     """Return the distance of a value below ``least``, and its derivative."""
     if value < least:
         return least - value, -ONE
@@ -70,7 +70,7 @@ def component(dx, dy, cosine, sine, dt):
 
 
 @hidden
-def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
+def arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine):
     """Return the deviation of two poses from one arc, and its derivatives by dx, dy, the first and the second heading."""
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
     by_first, by_second = -sine * dy - cosine * dx, -next_sine * dy - next_cosine * dx
@@ -78,7 +78,7 @@ def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
 
 
 @hidden
-def ahead(dx, dy, cosine, sine):
+def forward_step(dx, dy, cosine, sine):
     """Return the step along the first heading, and its derivatives by dx, dy and that heading."""
     return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
 

@@ -57,7 +57,7 @@ def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floa
 
 
 @hidden
-def _outside(shape, x, y):
+def _signed_distance(shape, x, y):
     """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point."""
     last = shape.x.size - 1
     best, by_x, by_y, inside = _FAR, ONE, ZERO, False
@@ -86,13 +86,13 @@ def gap(shape, x, y, cosine, sine, other_x, other_y, reach):
         return far - reach, by_x, by_y, ZERO * far
     dx, dy = other_x - x, other_y - y
     ahead, aside = cosine * dx + sine * dy, cosine * dy - sine * dx
-    far, by_ahead, by_aside = _outside(shape, ahead, aside)
+    far, by_ahead, by_aside = _signed_distance(shape, ahead, aside)
     by_x, by_y = sine * by_aside - cosine * by_ahead, -sine * by_ahead - cosine * by_aside
     return far - reach, by_x, by_y, by_ahead * aside - by_aside * ahead
 
 
 @hidden
-def circumscribed(shape):
+def circumscribed_radius(shape):
     """Return the distance of the farthest point of the shape from the robot's centre."""
     squared = ZERO * shape.x[0]
     for k in range(shape.x.size):

@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import ONE, TWO, ZERO, wrap
-from agora.planners._bands.band import put
+from agora.planners._bands.band import write_pose
 from agora.planners._bands.costs import WIDTH, cost, linearise, measure
 
 FIXED = 3
@@ -63,10 +63,10 @@ def solve(matrix, side, first, end, damping, factor, change, column):
 
 
 @hidden
-def _moved(band, n, change, out):
+def _move_band(band, n, change, out):
     """Write the band with the unknowns changed."""
     out[0, 0], out[0, 1], out[0, 2] = band[0, 0], band[0, 1], band[0, 2]
-    put(out, n - 1, band[n - 1])
+    write_pose(out, n - 1, band[n - 1])
     for i in range(n - 1):
         if i > 0:
             out[i, 0], out[i, 1] = band[i, 0] + change[4 * i], band[i, 1] + change[4 * i + 1]
@@ -94,7 +94,7 @@ def optimise(band, n, weights, bounds, shape, near, more, iterations, work):
         for _ in range(_TRIALS):
             gain, expected = -ONE * total, total + discs
             if solve(work.matrix, work.side, first, end, damping, work.factor, work.change, work.row):
-                _moved(band, n, work.change, work.trial)
+                _move_band(band, n, work.change, work.trial)
                 measure(work.trial, n, bounds, work)
                 new_total, new_discs = cost(work.trial, n, weights, bounds, shape, near, more, work)
                 expected = ZERO * total
@@ -104,7 +104,7 @@ def optimise(band, n, weights, bounds, shape, near, more, iterations, work):
             if gain > ZERO and gain < _HUGE:
                 better = True
                 for i in range(n):
-                    put(band, i, work.trial[i])
+                    write_pose(band, i, work.trial[i])
                 total, discs = new_total, new_discs
                 bend = TWO * gain - ONE
                 damping *= max(_THIRD, min(ONE - bend * bend * bend, TWO * _THIRD))

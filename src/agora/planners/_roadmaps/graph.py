@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.heap import move_up, pop_item
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO, sincos, wrap
 from agora.core.state import Array, Floats, Ints
@@ -28,7 +29,7 @@ class Graph(NamedTuple):
         state: (V,) unseen, open or closed.
         failed: (V,) cost of the path over the last parent whose edge was invalid.
         without: (V,) that parent.
-        heap: (V,) open poses, the cheapest first.
+        heap: (V,) open poses, a heap of `agora.core.heap`.
         place: (V,) place of each in the heap.
         key: (V,) cost plus a lower bound of the remaining cost.
         first: (bins + 1,) first of each bin's poses in ``order``.
@@ -47,41 +48,6 @@ class Graph(NamedTuple):
     key: Floats
     first: Ints
     order: Ints
-
-
-@hidden
-def _up(graph, k):
-    """Move an entry of the heap up to its place."""
-    vertex = graph.heap[k]
-    while k > 0:
-        above = (k - 1) // 2
-        if graph.key[graph.heap[above]] <= graph.key[vertex]:
-            break
-        graph.heap[k] = graph.heap[above]
-        graph.place[graph.heap[k]] = k
-        k = above
-    graph.heap[k] = vertex
-    graph.place[vertex] = k
-
-
-@hidden
-def _pop(graph, size):
-    """Remove the first entry of a heap of ``size`` entries."""
-    first, vertex = graph.heap[0], graph.heap[size - 1]
-    k, size = 0, size - 1
-    while 2 * k + 1 < size:
-        below = 2 * k + 1
-        if below + 1 < size and graph.key[graph.heap[below + 1]] < graph.key[graph.heap[below]]:
-            below += 1
-        if graph.key[vertex] <= graph.key[graph.heap[below]]:
-            break
-        graph.heap[k] = graph.heap[below]
-        graph.place[graph.heap[k]] = k
-        k = below
-    if size > 0:
-        graph.heap[k] = vertex
-        graph.place[vertex] = k
-    return first
 
 
 @hidden
@@ -118,11 +84,12 @@ def _offer(graph, u, v, time, left, size):
     if tried or cost >= graph.cost[v]:
         return size
     graph.cost[v], graph.parent[v], graph.key[v] = cost, u, cost + left
-    if graph.state[v] == _NOBODY:
-        graph.state[v], graph.heap[size], graph.place[v] = _OPEN, v, size
-        size += 1
-    _up(graph, graph.place[v])
-    return size
+    if graph.state[v] != _NOBODY:
+        move_up(graph.key, graph.heap, graph.place, v, graph.place[v])
+        return size
+    graph.state[v] = _OPEN
+    move_up(graph.key, graph.heap, graph.place, v, size)
+    return size + 1
 
 
 @hidden
@@ -139,10 +106,11 @@ def search(graph, count, starts, goals, target, drawing, ground, stance, pace, w
     graph.state[:count] = _NOBODY
     for v in range(starts):
         graph.cost[v], graph.parent[v], graph.key[v] = ZERO, -1, ZERO
-        graph.state[v], graph.heap[size], graph.place[v] = _OPEN, v, size
+        graph.state[v] = _OPEN
+        move_up(graph.key, graph.heap, graph.place, v, size)
         size += 1
     while size > 0:
-        v = np.int64(_pop(graph, size))
+        v = np.int64(pop_item(graph.key, graph.heap, graph.place, size))
         size -= 1
         x, y, heading = graph.pose[v, 0], graph.pose[v, 1], graph.pose[v, 2]
         u = graph.parent[v]

@@ -31,7 +31,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, sincos, wrap
 from agora.planners._roadmaps.graph import Graph, add, search, shorten, sort
-from agora.planners._roadmaps.stance import Ground, Pace, Stance, count_rough, edge_time, holds
+from agora.planners._roadmaps.stance import Ground, Pace, Stance, count_rough, edge_time, is_valid_stance
 from agora.seeds import philox
 
 _HEADINGS = 16
@@ -74,7 +74,7 @@ def _add_valid(graph, count, ground, stance, x, y, heading, other):
         if np.isnan(angle):
             continue
         sine, cosine = sincos(angle)
-        if holds(ground, stance, x, y, sine, cosine):
+        if is_valid_stance(ground, stance, x, y, sine, cosine):
             count = add(graph, count, x, y, angle)
     return count
 
@@ -130,7 +130,7 @@ def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
         if time < best and _line_is_open(ground, x, y, x + dx, y + dy):
             angle = wrap(own + turn)
             turned = sincos(angle)
-            if holds(ground, stance, x + dx, y + dy, turned[0], turned[1]):
+            if is_valid_stance(ground, stance, x + dx, y + dy, turned[0], turned[1]):
                 best, found = time, 1
                 add(graph, 0, x + dx, y + dy, angle)
     return found
@@ -188,7 +188,7 @@ def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found,
                 continue
             angle = wrap(heading + TWO_PI * np.float32(c * _TO_UNIT))
             turned = sincos(angle)
-            if holds(ground, stance, px, py, turned[0], turned[1]):
+            if is_valid_stance(ground, stance, px, py, turned[0], turned[1]):
                 count = add(graph, count, px, py, angle)
     return count
 

@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 
 _PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
 
@@ -126,7 +126,7 @@ def _meets_polygon(stance, dx, dy, half, sine, cosine):
 
 
 @hidden
-def _stands(ground, x, y, half, sine, cosine):
+def _has_foothold(ground, x, y, half, sine, cosine):
     """Return whether the box of a foot, with its centre at (x, y), contains a foothold."""
     rows, columns = ground.foothold.shape
     cell, inverse, turned = ground.cell, ONE / ground.cell, abs(sine) + abs(cosine)
@@ -144,7 +144,7 @@ def _stands(ground, x, y, half, sine, cosine):
 
 
 @hidden
-def holds(ground, stance, x, y, sine, cosine):
+def is_valid_stance(ground, stance, x, y, sine, cosine):
     """Return whether a pose is valid: its centre on the cells, the torso free of blocked cells, a foothold in reach of all four
     feet.
     """
@@ -177,7 +177,7 @@ def holds(ground, stance, x, y, sine, cosine):
     for foot in range(4):
         fx = stance.foot_x if foot < 2 else -stance.foot_x
         fy = stance.foot_y if foot % 2 == 0 else -stance.foot_y
-        if not _stands(ground, x + cosine * fx - sine * fy, y + sine * fx + cosine * fy, stance.foot_reach, sine, cosine):
+        if not _has_foothold(ground, x + cosine * fx - sine * fy, y + sine * fx + cosine * fy, stance.foot_reach, sine, cosine):
             return False
     return True
 
@@ -191,7 +191,7 @@ def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
     for k in range(1, steps):
         share = np.float32(k) / np.float32(steps)
         sine, cosine = sincos(wrap(heading + share * turn))
-        if not holds(ground, stance, x + share * dx, y + share * dy, sine, cosine):
+        if not is_valid_stance(ground, stance, x + share * dx, y + share * dy, sine, cosine):
             return False
     return True
 
@@ -218,7 +218,7 @@ def bodies(
     half, inside = np.stack([radius, radius], axis=1), radius
     if corners.shape[1]:
         half = np.where(disc[:, None], half, HALF * (corners.max(axis=1) - corners.min(axis=1)))
-        inside = np.where(disc, radius, disc_inside(corners))
+        inside = np.where(disc, radius, inscribed_radius(corners))
     reach = foot_reach * half[:, 0]
     feet = np.stack([foot_x * half[:, 0], foot_y * half[:, 1]], axis=1)
     extent = np.maximum(radius, np.hypot(*feet.T) + math.sqrt(2.0) * reach)

@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.jit import hidden, spliced
 from agora.core.scalar import ONE, ZERO
-from agora.costmap.line import aimed, spans, stepped
+from agora.costmap.line import aim_line, step_line, write_spans
 
 WALL = np.int32(2**30)
 _FAR, _NEAR = np.int32(-1), np.int32(-2)
@@ -29,7 +29,7 @@ def cell_of(x, y, inverse, cost):
 
 
 @hidden
-def clear(cost, column, row, reach, grid):
+def reset_grid(cost, column, row, reach, grid):
     """Reset a grid to walls and unreached cells; return the number of free cells within ``reach`` cells of (column, row).
 
     Only these cells are read later, so a wave that has reached all of them may stop.
@@ -54,28 +54,28 @@ def clear(cost, column, row, reach, grid):
 
 
 @hidden
-def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
+def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
     """Open the cells under a footprint for waves, whatever their cost; return their number within ``reach`` of (column, row).
 
     Args:
-        grid: grid as `clear` left it.
+        grid: grid as `reset_grid` left it.
         cost: (rows, columns) costs of the window.
-        reach: as in `clear`.
-        column: as in `clear`.
-        row: as in `clear`.
-        corners_x: as in `agora.costmap.line.spans`.
-        corners_y: as in `agora.costmap.line.spans`.
-        x: as in `agora.costmap.line.spans`.
-        y: as in `agora.costmap.line.spans`.
-        sine: as in `agora.costmap.line.spans`.
-        cosine: as in `agora.costmap.line.spans`.
-        inverse: as in `agora.costmap.line.spans`.
-        west: as in `agora.costmap.line.spans`.
-        east: as in `agora.costmap.line.spans`.
+        reach: as in `reset_grid`.
+        column: as in `reset_grid`.
+        row: as in `reset_grid`.
+        corners_x: as in `agora.costmap.line.write_spans`.
+        corners_y: as in `agora.costmap.line.write_spans`.
+        x: as in `agora.costmap.line.write_spans`.
+        y: as in `agora.costmap.line.write_spans`.
+        sine: as in `agora.costmap.line.write_spans`.
+        cosine: as in `agora.costmap.line.write_spans`.
+        inverse: as in `agora.costmap.line.write_spans`.
+        west: as in `agora.costmap.line.write_spans`.
+        east: as in `agora.costmap.line.write_spans`.
     """
     rows, columns = cost.shape
     wanted = 0
-    low, high = spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
+    low, high = write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
     for r in range(low, high + 1):
         for c in range(west[r], east[r] + 1):
             k = (r + 1) * (columns + 2) + 1 + c
@@ -127,7 +127,7 @@ def distance_at(grid, cost, column, row):
 def _line_cost(cost, column, row, to_column, to_row):
     """Return the largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
     column, row = np.int64(column), np.int64(row)
-    line = aimed(column, row, to_column, to_row)
+    line = aim_line(column, row, to_column, to_row)
     error = line[0] // 2
     worst = np.int32(0)
     for step in range(line[0] + 1):
@@ -136,7 +136,7 @@ def _line_cost(cost, column, row, to_column, to_row):
             return np.int32(-1)
         worst = max(worst, value)
         if step < line[0]:
-            column, row, error = stepped(column, row, error, line)
+            column, row, error = step_line(column, row, error, line)
     return worst
 
 
@@ -187,7 +187,7 @@ def _next_point(path, segment, piece, resolution):
 
 
 @hidden
-def pruned(path, count, segment, piece, x, y, resolution):
+def prune_path(path, count, segment, piece, x, y, resolution):
     """Return the start of the path without the part behind the robot: the first point within 1 m of it, else the old start."""
     s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
@@ -248,7 +248,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
 
 
 @hidden
-def extended(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
+def nose_goal(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
     """Return the local goal of the robot's nose: the path is extended by ``distance`` from its end, away from the robot."""
     dx, dy = end_x - x, end_y - y
     norm = math.sqrt(dx * dx + dy * dy)

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import Array, Floats, Ints, frozen
+from agora.core.state import Array, Floats, Ints, freeze
 from agora.costmap.window import Window
 from agora.interfaces import Observation
 from agora.planners._rollouts.grids import cell_of, footprint_cost
@@ -51,23 +51,23 @@ def scene_of(o: Observation, window: Window) -> Observed:
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
     return Observed(
-        pose=frozen(o.pose),
-        twist=frozen(o.twist),
-        goal=frozen(o.goal),
-        footprint_x=frozen(corners[0]),
-        footprint_y=frozen(corners[1]),
-        min_x=frozen(m.min_vx),
-        max_x=frozen(m.max_vx),
-        max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
-        max_theta=frozen(m.max_omega),
-        acc_x=frozen(m.max_ax),
-        acc_y=frozen(m.max_ay),
-        acc_theta=frozen(m.max_alpha),
-        turning_radius=frozen(m.turning_radius),
-        path=frozen(o.path),
-        path_count=frozen(o.path_count),
-        cost=frozen(o.costmap.cost),
-        origin=frozen(o.costmap.origin),
+        pose=freeze(o.pose),
+        twist=freeze(o.twist),
+        goal=freeze(o.goal),
+        footprint_x=freeze(corners[0]),
+        footprint_y=freeze(corners[1]),
+        min_x=freeze(m.min_vx),
+        max_x=freeze(m.max_vx),
+        max_y=freeze(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_theta=freeze(m.max_omega),
+        acc_x=freeze(m.max_ax),
+        acc_y=freeze(m.max_ay),
+        acc_theta=freeze(m.max_alpha),
+        turning_radius=freeze(m.turning_radius),
+        path=freeze(o.path),
+        path_count=freeze(o.path_count),
+        cost=freeze(o.costmap.cost),
+        origin=freeze(o.costmap.origin),
         inverse=np.float32(1.0 / o.costmap.resolution),
     )
 
@@ -95,7 +95,7 @@ def is_another(mark, path, count):
 
 
 @hidden
-def towards(target, now, most):
+def step_towards(target, now, most):
     """Return ``now`` changed by at most ``most`` towards ``target``."""
     return min(max(target, now - most), now + most)
 
@@ -122,16 +122,16 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
     moving = abs(vx) > p.trans_stopped_vel or abs(vy) > p.trans_stopped_vel or abs(omega) > p.theta_stopped_vel
     if moving and not latch[1]:
         return (
-            towards(ZERO, vx, acceleration[0] * p.period),
-            towards(ZERO, vy, acceleration[1] * p.period),
-            towards(ZERO, omega, acceleration[2] * p.period),
+            step_towards(ZERO, vx, acceleration[0] * p.period),
+            step_towards(ZERO, vy, acceleration[1] * p.period),
+            step_towards(ZERO, omega, acceleration[2] * p.period),
         )
     if scene.turning_radius[n] > ZERO:
         return still
     latch[1] = True
     slowest = min(p.min_vel_theta, max_theta)
     turn = min(max_theta, max(slowest, abs(left)))
-    turn = towards(turn, abs(omega), acceleration[2] * p.period)
+    turn = step_towards(turn, abs(omega), acceleration[2] * p.period)
     turn = min(turn, math.sqrt(TWO * acceleration[2] * abs(left)))
     return ZERO, ZERO, math.copysign(min(max_theta, max(slowest, turn)), left)
 
@@ -143,9 +143,9 @@ def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
     for i in range(count):
         sine, cosine = sincos(heading)
         points[i, 0], points[i, 1], points[i, 2], points[i, 3] = x, y, sine, cosine
-        vx = towards(target[0], vx, acceleration[0] * dt)
-        vy = towards(target[1], vy, acceleration[1] * dt)
-        omega = towards(target[2], omega, acceleration[2] * dt)
+        vx = step_towards(target[0], vx, acceleration[0] * dt)
+        vy = step_towards(target[1], vy, acceleration[1] * dt)
+        omega = step_towards(target[2], omega, acceleration[2] * dt)
         x += (vx * cosine - vy * sine) * dt
         y += (vx * sine + vy * cosine) * dt
         heading += omega * dt
@@ -177,7 +177,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 
 @hidden
-def why_none(scene, n):
+def reason_without_samples(scene, n):
     """Return the reason why no sample is left: the footprint meets an obstacle at its present pose, or in every motion."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])

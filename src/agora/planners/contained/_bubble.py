@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from agora.planners.contained._files import readable
+from agora.planners.contained._files import readable_paths
 
 _NAMESPACES = (
     *("--unshare-all", "--die-with-parent", "--as-pid-1", "--new-session", "--cap-drop", "ALL"),
@@ -23,13 +23,13 @@ _PATIENCE = 10.0
 
 
 @functools.cache
-def works() -> bool:
+def is_available() -> bool:
     """Return whether bubblewrap is installed and starts Python here."""
     if shutil.which("bwrap") is None:
         return False
     try:
         tried = subprocess.run(
-            [*words(readable()), sys.executable, "-I", "-S", "-c", ""],
+            [*command_prefix(readable_paths()), sys.executable, "-I", "-S", "-c", ""],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE,
@@ -40,7 +40,7 @@ def works() -> bool:
     return tried.returncode == 0
 
 
-def words(paths: Iterable[str], *, told: int | None = None) -> list[str]:
+def command_prefix(paths: Iterable[str], *, told: int | None = None) -> list[str]:
     """Return the command prefix that runs a command in its own namespaces.
 
     Args:

@@ -46,7 +46,7 @@ _OTHER_FLAGS = _WHOLE ^ (os.O_ACCMODE | os.O_NONBLOCK | os.O_APPEND | 0o100000 |
 """Flags of a handle that must not be set, including `O_ASYNC`; the two numbers are `O_LARGEFILE` of the two architectures."""
 
 
-def _opened(flags: int) -> tuple[tuple[Test, ...], ...]:
+def _open_tests(flags: int) -> tuple[tuple[Test, ...], ...]:
     """Return tests that open files without truncating a file opened for reading; the flags are the argument ``number``."""
     return ((flags, _MODE | os.O_TRUNC, 0),), ((flags, _MODE, _TO_WRITE),), ((flags, _MODE, _TO_BOTH),)
 
@@ -57,8 +57,8 @@ def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
 
 
 CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
-    "openat": _opened(2),
-    "open": _opened(1),
+    "openat": _open_tests(2),
+    "open": _open_tests(1),
     "fcntl": (  # copies of a handle and its flags; no owner, signal, lease or lock
         *_one_of(1, fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL),
         ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),

@@ -17,7 +17,7 @@ DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
 """Devices that it may also write to."""
 
 
-def readable(files: Iterable[Path] = ()) -> tuple[str, ...]:
+def readable_paths(files: Iterable[Path] = ()) -> tuple[str, ...]:
     """Return the files and folders that a confined process may read; some may be missing.
 
     Args:

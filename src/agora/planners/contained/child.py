@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from agora.core.compiling import compiling
+from agora.core.compiling import record_compiling
 from agora.core.jit import cache_root
 from agora.errors import PlannerError
 from agora.interfaces import Answer
 from agora.planners.contained import _bubble as bubble
-from agora.planners.contained._files import readable
+from agora.planners.contained._files import readable_paths
 from agora.planners.contained.program import REFUSAL
 from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError
@@ -68,7 +68,7 @@ class Process:
         return _BY_SIGNAL - code if self.pid != self.first.pid and code > _BY_SIGNAL else code
 
 
-def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
+def start_process(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
     """Start a module of Agora that confines itself, without this process's environment, in namespaces if that works here.
 
     Args:
@@ -79,13 +79,13 @@ def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int,
         files: files and folders that it reads in addition to Python, its packages and Agora's data.
     """
     command = [sys.executable, "-I", "-m", module, *words]
-    if not bubble.works():
-        alone = _begun(command, output, handles)
+    if not bubble.is_available():
+        alone = _start_command(command, output, handles)
         return Process(alone.pid, alone)
     mine, its = os.pipe()
     with os.fdopen(mine, "rb", buffering=0) as told:
         try:
-            outer = _begun([*bubble.words(readable(files), told=its), *command], output, (*handles, its))
+            outer = _start_command([*bubble.command_prefix(readable_paths(files), told=its), *command], output, (*handles, its))
         finally:
             os.close(its)
         said = b""
@@ -94,7 +94,7 @@ def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int,
     return Process(json.loads(said)["child-pid"] if said else outer.pid, outer)
 
 
-def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
+def _start_command(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
     """Start a command without the environment of this process."""
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
     environment |= {"PATH": os.defpath, "HOME": "/", "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
@@ -140,7 +140,7 @@ class Child(Line):
             PlannerError: the process refuses, ends, or is too late.
         """
         running = self._connection is not None and self._process == os.getpid() and not self._fresh
-        first: AbstractContextManager[None] = nullcontext() if running else compiling()
+        first: AbstractContextManager[None] = nullcontext() if running else record_compiling()
         with first:
             answer = super().ask(question, known)
         self._fresh = False
@@ -185,7 +185,7 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started(self._module, words, self._output, its.fileno(), files=self._files)
+            self._child = start_process(self._module, words, self._output, its.fileno(), files=self._files)
         try:
             return self._message(self._begin(self._patiences[0]), Hello, "hello")
         except TimeoutError as error:
@@ -195,24 +195,24 @@ class Child(Line):
         try:
             return super()._bytes(count, until, what)
         except PlannerError as error:
-            raise PlannerError(f"{self._name}: {self._end()}") from error
+            raise PlannerError(f"{self._name}: {self._describe_end()}") from error
 
     def _read(self, data: bytes, kind: type[T], what: str) -> T:
         if data[:1] == REFUSAL:
-            raise RefusedError(_shown(data[1:]))
+            raise RefusedError(_printable(data[1:]))
         return super()._read(data, kind, what)
 
-    def _end(self) -> str:
+    def _describe_end(self) -> str:
         """Return a description of how the process ended."""
         assert self._child is not None and self._output is not None
         try:
             code = self._child.wait(2.0)
         except subprocess.TimeoutExpired:
             return "it closed its socket"
-        return ended(code, self._output)
+        return describe_end(code, self._output)
 
 
-def ended(code: int, output: IO[bytes]) -> str:
+def describe_end(code: int, output: IO[bytes]) -> str:
     """Return a description of how a process ended, with the last line of its error output.
 
     Args:
@@ -222,9 +222,9 @@ def ended(code: int, output: IO[bytes]) -> str:
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
     lines = output.read().strip().splitlines()
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return f"its process {how}{f': {_shown(lines[-1][:300])}' if lines else ''}"
+    return f"its process {how}{f': {_printable(lines[-1][:300])}' if lines else ''}"
 
 
-def _shown(said: bytes) -> str:
+def _printable(said: bytes) -> str:
     """Return untrusted text for a message: shortened, and without terminal control characters."""
     return "".join(one if one.isprintable() else " " for one in said[:_MOST_WORDS].decode("utf-8", "replace"))

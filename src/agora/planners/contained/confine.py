@@ -23,7 +23,7 @@ from pathlib import Path
 from agora.planners.contained import _bubble as bubble
 from agora.planners.contained import _landlock as landlock
 from agora.planners.contained._calls import library, refuse_other_calls
-from agora.planners.contained._files import DEVICES, OF_THE_KERNEL, readable
+from agora.planners.contained._files import DEVICES, OF_THE_KERNEL, readable_paths
 
 SECONDS = 4 * 3600
 """Largest processor time, s."""
@@ -56,7 +56,7 @@ def lack() -> str:
 
 def layers() -> str:
     """Return the layers that confine a process on this system, in words."""
-    outer = ("bubblewrap",) if bubble.works() else ()
+    outer = ("bubblewrap",) if bubble.is_available() else ()
     return ", ".join((*outer, f"Landlock {landlock.version()}", "seccomp"))
 
 
@@ -89,7 +89,7 @@ def confine(files: Iterable[Path], memory: float) -> None:
         system.prctl(_DROP, one, 0, 0, 0)
     system.capset(struct.pack("Ii", _CAPABILITIES, 0), bytes(24))
     system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    landlock.restrict((*readable(files), *OF_THE_KERNEL), DEVICES)
+    landlock.restrict((*readable_paths(files), *OF_THE_KERNEL), DEVICES)
     refuse_other_calls()
 
 

@@ -22,7 +22,7 @@ from agora.config import build_component, plain
 from agora.core.jit import cache_root, only_read_cache
 from agora.errors import AgoraError, InputError, placed
 from agora.interfaces import Channel, Declaration
-from agora.planners.adapters import declaration_of, rows
+from agora.planners.adapters import as_batch_planner, declaration_of
 from agora.planners.contained.confine import confine, die_with_parent
 from agora.ranges import check
 from agora.registry import Named, load
@@ -53,7 +53,7 @@ def planner_class(file: Path) -> type:
     Raises:
         InputError: the file cannot be imported, or has no planner or several.
     """
-    module = _imported(file)
+    module = _import_file(file)
     kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
     drives = [one for one in kinds if hasattr(one, "declares") and (hasattr(one, "plan") or hasattr(one, "act"))]
     last = [one for one in drives if not any(one in other.__mro__[1:] for other in drives)]
@@ -66,7 +66,7 @@ def planner_class(file: Path) -> type:
     return last[0]
 
 
-def _imported(file: Path) -> ModuleType:
+def _import_file(file: Path) -> ModuleType:
     """Return the module of a file."""
     spec = importlib.util.spec_from_file_location(f"planner_{file.stem.replace('-', '_')}", file)
     assert spec is not None and spec.loader is not None
@@ -77,11 +77,11 @@ def _imported(file: Path) -> ModuleType:
     except AgoraError:
         raise
     except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything
-        raise InputError(f"{file.name}: cannot be imported: {told(error)}".replace(str(file), file.name)) from error
+        raise InputError(f"{file.name}: cannot be imported: {describe_error(error)}".replace(str(file), file.name)) from error
     return module
 
 
-def made(file: Path, values: dict[str, Any]) -> Any:
+def make_planner(file: Path, values: dict[str, Any]) -> Any:
     """Return the planner of a file with parameters.
 
     Raises:
@@ -94,10 +94,10 @@ def made(file: Path, values: dict[str, Any]) -> Any:
     except AgoraError:
         raise
     except BaseException as error:  # noqa: BLE001 - likewise
-        raise InputError(f"{file.name}: {told(error)}".replace(str(file), file.name)) from error
+        raise InputError(f"{file.name}: {describe_error(error)}".replace(str(file), file.name)) from error
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return a description of an error in untrusted code."""
     said = str(error) if isinstance(error, AgoraError) else placed(error, __file__)
     return f"{said}; {MAY}" if any(sign in said for sign in _REFUSED) and MAY not in said else said
@@ -110,13 +110,13 @@ def hello_of(said: Declaration, deadline: float) -> Hello:
         InputError: it needs a channel that is not registered.
     """
     top = said.top_speed
-    needs = sorted(map(_need, said.needs), key=repr)  # a set has a different order in each process
+    needs = sorted(map(_plain_channel, said.needs), key=repr)  # a set has a different order in each process
     return Hello(
         tuple(needs), tuple(sorted(said.notes)), said.turns_at_goal, None if math.isinf(top) else top, said.period, deadline
     )
 
 
-def _need(channel: str | Channel) -> str | dict[str, Any]:
+def _plain_channel(channel: str | Channel) -> str | dict[str, Any]:
     """Return a channel as plain data; planners hold only the window of rasters."""
     if isinstance(channel, str):
         return channel
@@ -127,14 +127,14 @@ def _need(channel: str | Channel) -> str | dict[str, Any]:
     return needed
 
 
-def _answered(connection: socket.socket, planner: Any, data: bytes) -> None:
+def _answer_question(connection: socket.socket, planner: Any, data: bytes) -> None:
     """Answer one question."""
     try:
         question = decode(data, Question, "question")
         answer = planner.act(question.observation, question.memory)
         connection.sendall(frame(Reply(answer.twists, answer.memory, answer.notes, number=question.number)))
     except BaseException as error:  # noqa: BLE001 - likewise
-        _refuse(connection, told(error))
+        _refuse(connection, describe_error(error))
 
 
 def _refuse(connection: socket.socket, reason: str) -> None:
@@ -155,20 +155,20 @@ def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: flo
         planner = make()
         said = frame(hello_of(declaration_of(planner), deadline)) + more(planner)
     except BaseException as error:  # noqa: BLE001 - likewise
-        _refuse(connection, told(error))
+        _refuse(connection, describe_error(error))
         return
     connection.sendall(said)
-    batch = rows(planner)
+    batch = as_batch_planner(planner)
     with connection.makefile("rb") as source:
         while len(head := source.read(4)) == 4:
-            _answered(connection, batch, source.read(int.from_bytes(head, "little")))
+            _answer_question(connection, batch, source.read(int.from_bytes(head, "little")))
 
 
 def main() -> None:
     """Run the planner of a file until the socket closes."""
     connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
     begin([file], float(sys.argv[5]))
-    answer_all(connection, lambda: made(file, json.loads(sys.argv[3])), float(sys.argv[4]), lambda planner: b"")
+    answer_all(connection, lambda: make_planner(file, json.loads(sys.argv[3])), float(sys.argv[4]), lambda planner: b"")
 
 
 if __name__ == "__main__":

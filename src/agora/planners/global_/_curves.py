@@ -43,13 +43,13 @@ class Price(NamedTuple):
 
 
 @hidden
-def _around(angle):
+def _wrap(angle):
     """Return the angle in (-pi, pi]."""
     return angle - _TWO_PI * math.ceil((angle - _PI) / _TWO_PI)
 
 
 @hidden
-def _onward(angle):
+def _wrap_positive(angle):
     """Return the angle in [0, 2 pi); an angle just below a full turn, within rounding, becomes 0."""
     angle -= _TWO_PI * math.floor(angle / _TWO_PI)
     return 0.0 if angle > _TWO_PI - _NOTHING else angle
@@ -91,12 +91,12 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
     far, other_far = math.sqrt(squared), math.sqrt(other_squared)
     quarter, own, other = -_HALF_PI * time, side, -side
     if not backwards:
-        t = _around(angle)
-        best = _offer((time * t, time * far, time * _around(turn - t), 0.0, 0.0), (own, 0, own, 0, 0), terms, False, best, out)
+        t = _wrap(angle)
+        best = _offer((time * t, time * far, time * _wrap(turn - t), 0.0, 0.0), (own, 0, own, 0, 0), terms, False, best, out)
         if other_squared >= 4.0:
             u = math.sqrt(other_squared - 4.0)
-            t = _around(other_angle + math.atan2(2.0, u))
-            best = _offer((time * t, time * u, time * _around(t - turn), 0.0, 0.0), (own, 0, other, 0, 0), terms, False, best, out)
+            t = _wrap(other_angle + math.atan2(2.0, u))
+            best = _offer((time * t, time * u, time * _wrap(t - turn), 0.0, 0.0), (own, 0, other, 0, 0), terms, False, best, out)
         if other_far <= 6.0:  # C C_u | C_u C: the middle arcs are as long as each other
             middle = math.atan2(other_x, -other_y)
             for inner in range(2):
@@ -105,34 +105,34 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
                     continue
                 u = math.acos(share)
                 m = middle if inner == 0 else middle + _PI
-                t, v = _around(m + u), _around(m - u - turn)
+                t, v = _wrap(m + u), _wrap(m - u - turn)
                 best = _offer((time * t, time * u, -time * u, time * v, 0.0), (own, other, own, other, 0), terms, False, best, out)
         share = (20.0 - other_squared) / 16.0
         if 0.0 <= share <= 1.0:  # C | C_u C_u | C
             u = -math.acos(share)
-            t = _around(other_angle - math.atan2(2.0 * math.cos(u) - 4.0, 2.0 * math.sin(u)))
+            t = _wrap(other_angle - math.atan2(2.0 * math.cos(u) - 4.0, 2.0 * math.sin(u)))
             best = _offer(
-                (time * t, time * u, time * u, time * _around(t - turn), 0.0), (own, other, own, other, 0), terms, False, best, out
+                (time * t, time * u, time * u, time * _wrap(t - turn), 0.0), (own, other, own, other, 0), terms, False, best, out
             )
         if other_squared >= 20.0:  # C | C S C | C, the inner arcs a quarter
             u = 4.0 - math.sqrt(other_squared - 4.0)
-            t = _around(other_angle - math.atan2(u - 4.0, -2.0))
-            v = time * _around(t - turn)
+            t = _wrap(other_angle - math.atan2(u - 4.0, -2.0))
+            v = time * _wrap(t - turn)
             best = _offer((time * t, quarter, time * u, quarter, v), (own, other, 0, own, other), terms, False, best, out)
     if squared <= 16.0:  # C | C C and C | C | C
         u = -2.0 * math.asin(0.25 * far)
-        t = _around(angle + 0.5 * u + _PI)
+        t = _wrap(angle + 0.5 * u + _PI)
         best = _offer(
-            (time * t, time * u, time * _around(turn - t + u), 0.0, 0.0), (own, other, own, 0, 0), terms, backwards, best, out
+            (time * t, time * u, time * _wrap(turn - t + u), 0.0, 0.0), (own, other, own, 0, 0), terms, backwards, best, out
         )
     if squared >= 4.0:  # C | C S C, the inner arc a quarter
         u = 2.0 - math.sqrt(squared - 4.0)
-        t = _around(angle - math.atan2(u - 2.0, -2.0))
-        v = time * _around(turn - t - _HALF_PI)
+        t = _wrap(angle - math.atan2(u - 2.0, -2.0))
+        v = time * _wrap(turn - t - _HALF_PI)
         best = _offer((time * t, quarter, time * u, v, 0.0), (own, other, 0, own, 0), terms, backwards, best, out)
     if other_squared >= 4.0:
         t = math.atan2(other_x, -other_y)
-        v = time * _around(t + _HALF_PI - turn)
+        v = time * _wrap(t + _HALF_PI - turn)
         best = _offer((time * t, quarter, time * (2.0 - other_far), v, 0.0), (own, other, 0, other, 0), terms, backwards, best, out)
     return best
 
@@ -143,17 +143,17 @@ def _forward_words(x, y, turn, side, terms, best, out):
     sine, cosine = math.sin(turn), math.cos(turn)
     same_x, same_y, other_x, other_y = x - sine, y - 1.0 + cosine, x + sine, y - 1.0 - cosine
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
-    t = _onward(angle) if squared > _NOTHING * _NOTHING else 0.0
-    best = _offer((t, math.sqrt(squared), _onward(turn - t), 0.0, 0.0), (side, 0, side, 0, 0), terms, False, best, out)
+    t = _wrap_positive(angle) if squared > _NOTHING * _NOTHING else 0.0
+    best = _offer((t, math.sqrt(squared), _wrap_positive(turn - t), 0.0, 0.0), (side, 0, side, 0, 0), terms, False, best, out)
     other = other_x * other_x + other_y * other_y
     if other >= 4.0:
         u = math.sqrt(other - 4.0)
-        t = _onward(math.atan2(other_y, other_x) + math.atan2(2.0, u))
-        best = _offer((t, u, _onward(t - turn), 0.0, 0.0), (side, 0, -side, 0, 0), terms, False, best, out)
+        t = _wrap_positive(math.atan2(other_y, other_x) + math.atan2(2.0, u))
+        best = _offer((t, u, _wrap_positive(t - turn), 0.0, 0.0), (side, 0, -side, 0, 0), terms, False, best, out)
     if squared <= 16.0:
         u = _TWO_PI - 2.0 * math.asin(0.25 * math.sqrt(squared))
-        t = _onward(angle + 0.5 * u)
-        best = _offer((t, u, _onward(turn - t + u), 0.0, 0.0), (side, -side, side, 0, 0), terms, False, best, out)
+        t = _wrap_positive(angle + 0.5 * u)
+        best = _offer((t, u, _wrap_positive(turn - t + u), 0.0, 0.0), (side, -side, side, 0, 0), terms, False, best, out)
     return best
 
 
@@ -165,12 +165,12 @@ def _to_point(x, y, time, side, terms, best, out):
     if squared < 1.0:
         return best
     u = math.sqrt(squared - 1.0)
-    t = _onward(math.atan2(y, x) + math.atan2(1.0, u))
+    t = _wrap_positive(math.atan2(y, x) + math.atan2(1.0, u))
     return _offer((time * t, time * u, 0.0, 0.0, 0.0), (side, 0, 0, 0, 0), terms, False, best, out)
 
 
 @lean
-def cheapest(x, y, turn, radius, price, before, out):
+def cheapest_curve(x, y, turn, radius, price, before, out):
     """Return the cost of the cheapest curve from the origin, with heading 0, to a pose, m; infinite if there is none.
 
     Args:
@@ -207,7 +207,7 @@ def cheapest(x, y, turn, radius, price, before, out):
 
 
 @hidden
-def copy(curve, out):
+def copy_curve(curve, out):
     """Write a curve (5, 2) into another."""
     for i in range(SEGMENTS):
         out[i, 0], out[i, 1] = curve[i, 0], curve[i, 1]

@@ -15,7 +15,7 @@ _AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
 @hidden
-def _lowest(potential, cell, columns):
+def _lowest_neighbour(potential, cell, columns):
     """Return the lowest of the eight neighbours that are lower than a cell; no step passes between two unreached ones."""
     lowest, least = cell, potential[cell]
     for row, column in _AROUND:
@@ -29,7 +29,7 @@ def _lowest(potential, cell, columns):
 
 
 @hidden
-def _edge(potential, cell, columns):
+def _is_at_edge(potential, cell, columns):
     """True if no wave has reached a cell or one of its eight neighbours."""
     unreached = potential[cell] >= UNREACHED
     for row, column in _AROUND:
@@ -77,13 +77,13 @@ def _descend(potential, columns, begin, end, grid, out):
         out[k, 0], out[k, 1] = x, y
         again = k >= 2 and out[k - 2, 0] == x and out[k - 2, 1] == y
         u, v = ZERO, ZERO
-        if not (grid or again or _edge(potential, cell, columns)):
+        if not (grid or again or _is_at_edge(potential, cell, columns)):
             a, b = _direction(potential, cell, columns), _direction(potential, cell + 1, columns)
             c, d = _direction(potential, cell + columns, columns), _direction(potential, cell + columns + 1, columns)
             u = (ONE - dy) * ((ONE - dx) * a[0] + dx * b[0]) + dy * ((ONE - dx) * c[0] + dx * d[0])
             v = (ONE - dy) * ((ONE - dx) * a[1] + dx * b[1]) + dy * ((ONE - dx) * c[1] + dx * d[1])
         if u == ZERO and v == ZERO:
-            lower = _lowest(potential, cell, columns)
+            lower = _lowest_neighbour(potential, cell, columns)
             if lower == cell:
                 at_source = abs(x - end[0]) <= ONE and abs(y - end[1]) <= ONE and k + 1 < len(out)
                 if at_source:

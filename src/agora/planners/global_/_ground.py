@@ -60,7 +60,7 @@ def _clearance(ground, x, y):
 
 
 @lean
-def spare(ground, x, y, heading):
+def spare_clearance(ground, x, y, heading):
     """Return by how much the clearance of a pose exceeds the least, m; far from obstacles possibly a lower bound."""
     spare = _clearance(ground, x, y) - ground.reach - ground.least
     if spare > max(ground.inflation_radius - ground.least, 0.0):
@@ -107,7 +107,7 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
     free = max(ground.inflation_radius - ground.least, 0.0)
     stretch = math.sqrt(1.0 + curvature * curvature * ground.reach * ground.reach)
     way, total, long = 0.0, 0.0, abs(length)
-    room = spare(ground, x, y, heading)
+    room = spare_clearance(ground, x, y, heading)
     factor = _factor(ground, room, x, y)
     while way < long:
         step = room - free if room > free and ground.layer.size == 0 else min(room, 4.0 * half)
@@ -117,7 +117,7 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
         px, py, turned = advance(x, y, heading, math.copysign(way, length), curvature)
         if px < -half or py < -half or px > right or py > top:
             return np.inf
-        room = spare(ground, px, py, turned)
+        room = spare_clearance(ground, px, py, turned)
         if not room > floor:
             return np.inf
         before, factor = factor, _factor(ground, room, px, py)

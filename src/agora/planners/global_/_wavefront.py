@@ -9,7 +9,7 @@ from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION, inflate
 from agora.interfaces import PathRequest
 from agora.planners.global_._descent import descend
 from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
-from agora.planners.global_.search import centres, way_out
+from agora.planners.global_.search import centres, path_to_free_cell
 
 
 def price_list(neutral: float, factor: float, blocked: int, most: float, allow_unknown: bool) -> Floats:
@@ -54,7 +54,7 @@ def wave_path(
     escape = np.zeros((0, 2))
     free: Bools = np.isfinite(wave.prices)[costs]
     if not free[first]:
-        numbers = way_out(inside, resolution, first[0] * costs.shape[1] + first[1], free)
+        numbers = path_to_free_cell(inside, resolution, first[0] * costs.shape[1] + first[1], free)
         if numbers is None:
             return None
         way = centres(numbers, costs.shape[1])

@@ -78,10 +78,10 @@ class ArtPlanner:
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 3) of poses from the start to the goal, m and rad; None if there is none, or an end is outside."""
-        way = self.way(request)
-        return None if way is None else _spaced(way, self.spacing).astype(np.float32)
+        way = self.find_poses(request)
+        return None if way is None else _resample_poses(way, self.spacing).astype(np.float32)
 
-    def way(self, request: PathRequest) -> Doubles | None:
+    def find_poses(self, request: PathRequest) -> Doubles | None:
         """Return the poses (K, 3) between which the path is straight; None if there is none."""
         place = request.map
         if not place.contains(request.goal[:2]):
@@ -119,7 +119,7 @@ class ArtPlanner:
         return way
 
 
-def _spaced(way: Doubles, spacing: float) -> Doubles:
+def _resample_poses(way: Doubles, spacing: float) -> Doubles:
     """Return poses (K, 3) on a path, at most ``spacing`` apart; the heading turns uniformly from pose to pose."""
     found = [way[:1]]
     for a, b in zip(way, way[1:], strict=False):

@@ -13,7 +13,7 @@ from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
-from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, pull, resample, search, straight, tighten
+from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, is_line_free, pull, resample, search, tighten
 from agora.ranges import Distance
 
 __all__ = ["AStar"]
@@ -127,20 +127,20 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
     least = max(radius, 0.5 * map.resolution)
     column, row = np.floor(ends[1] + 0.5).astype(np.int64)
     field = map.clearance_inside(radius)
-    if map.contains(points).all() and field[row, column] > least and straight(field, ends, least):
+    if map.contains(points).all() and field[row, column] > least and is_line_free(field, ends, least):
         return Geodesic(_length(ends) * map.resolution, points)
     there = AStar(factor=0.0).cells(field, map.resolution, ends, radius)
     if there is None:
         return None
     back = AStar(factor=0.0).cells(field, map.resolution, ends[::-1], radius)
-    ways = [_taut(field, p, least) for p in (there, back) if p is not None]
+    ways = [_pull_taut(field, p, least) for p in (there, back) if p is not None]
     lengths = [_length(way) for way in ways]
     shorter = int(np.argmin(lengths))
     corners: Doubles = (ways[shorter][::-1] if shorter else ways[0]) * map.resolution + corner
     return Geodesic(lengths[shorter] * map.resolution, corners)
 
 
-def _taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
+def _pull_taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
     """Return a path in cells, pulled taut."""
     ends, best = points[[0, -1]], points
     for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):

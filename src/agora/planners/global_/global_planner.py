@@ -27,6 +27,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from agora.core.angles import wrap
 from agora.core.state import Doubles, Floats
 from agora.errors import InputError
 from agora.interfaces import PathRequest
@@ -117,14 +118,10 @@ class MoveBaseGlobalPlanner:
             first = 0
             if self.orientation_mode == "forward_then_interpolate":
                 first = max(count - 3, 0)
-                bends = np.flatnonzero(np.abs(_wrapped(along[:first] - along[first])) > _BEND)
+                bends = np.flatnonzero(np.abs(wrap(along[:first] - along[first])) > _BEND)
                 first = int(bends[-1]) + 1 if len(bends) else 0
             if first == 0 and np.isfinite(start):
                 headings[0] = start
             share = np.linspace(0.0, 1.0, count - first)
-            headings[first:] = headings[first] + share * _wrapped(headings[-1] - headings[first])
-        return _wrapped(headings)
-
-
-def _wrapped(angle: Doubles) -> Doubles:
-    return np.asarray(angle - 2.0 * np.pi * np.ceil((angle - np.pi) / (2.0 * np.pi)))
+            headings[first:] = headings[first] + share * wrap(headings[-1] - headings[first])
+        return wrap(headings)

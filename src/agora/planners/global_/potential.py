@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.heap import pop_bottom_up, push
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles, Floats
 from agora.costmap.inflation import LETHAL
@@ -22,7 +23,7 @@ _SQUARE, _LINEAR, _CONSTANT = np.float32(-0.2301), np.float32(0.5307), np.float3
 
 
 @hidden
-def _risen(left, right, below, above, price, quadratic):
+def _cell_potential(left, right, below, above, price, quadratic):
     """Return the potential of a cell from its neighbours': price above the lowest, or that of a plane wave from both axes."""
     across, along = min(left, right), min(below, above)
     low, apart = min(across, along), abs(across - along)
@@ -33,7 +34,7 @@ def _risen(left, right, below, above, price, quadratic):
 
 
 @hidden
-def _around(nodes, n, columns):
+def _neighbour_potentials(nodes, n, columns):
     """Return the potentials of the four neighbours of a cell."""
     return nodes[n - 1, POTENTIAL], nodes[n + 1, POTENTIAL], nodes[n - columns, POTENTIAL], nodes[n + columns, POTENTIAL]
 
@@ -70,8 +71,8 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
         for k in range(count):
             n = waiting[now, np.uint32(k)]
             around = (n - one, n + one, n - line, n + line)
-            before = _around(nodes, n, line)
-            risen = _risen(*before, nodes[n, PRICE], quadratic)
+            before = _neighbour_potentials(nodes, n, line)
+            risen = _cell_potential(*before, nodes[n, PRICE], quadratic)
             if not risen < nodes[n, POTENTIAL]:
                 continue
             nodes[n, POTENTIAL] = risen
@@ -92,43 +93,16 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
             return
 
 
-@hidden
-def _sink(keys, cells, count):
-    """Remove the cell with the lowest key from a heap: the hole moves down to a leaf, then the last entry moves up (libstdc++)."""
-    cell, key, last = cells[0], keys[count - 1], cells[count - 1]
-    count -= 1
-    hole = 0
-    while 2 * hole + 2 < count:
-        child = 2 * hole + 2
-        if keys[child] > keys[child - 1]:
-            child -= 1
-        keys[hole], cells[hole] = keys[child], cells[child]
-        hole = child
-    if 2 * hole + 2 == count:
-        keys[hole], cells[hole] = keys[count - 1], cells[count - 1]
-        hole = count - 1
-    _rise(keys, cells, hole, key, last)
-    return cell
-
-
-@hidden
-def _rise(keys, cells, hole, key, cell):
-    """Add a cell to a heap whose place ``hole`` is free."""
-    while hole > 0 and keys[(hole - 1) >> 1] > key:
-        keys[hole], cells[hole] = keys[(hole - 1) >> 1], cells[(hole - 1) >> 1]
-        hole = (hole - 1) >> 1
-    keys[hole], cells[hole] = key, cell
-
-
 @lean_kernel
-def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
+def _spread_guided(nodes, columns, start, goal, quadratic, neutral, keys, cells):
     """Run `_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
     goal_row, goal_column = goal // columns, goal % columns
     nodes[start, POTENTIAL] = _ZERO
     keys[0], cells[0] = _ZERO, start
     count = 1
     while count > 0:
-        cell = np.int64(_sink(keys, cells, count))
+        _, first = pop_bottom_up(keys, cells, count)
+        cell = np.int64(first)
         count -= 1
         if cell == goal:
             return
@@ -137,22 +111,26 @@ def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
             price = nodes[n, PRICE]
             if nodes[n, POTENTIAL] < UNREACHED or not price < UNREACHED:
                 continue
-            risen = _risen(*_around(nodes, n, columns), price, quadratic) if quadratic else nodes[cell, POTENTIAL] + price
+            risen = (
+                _cell_potential(*_neighbour_potentials(nodes, n, columns), price, quadratic)
+                if quadratic
+                else nodes[cell, POTENTIAL] + price
+            )
             nodes[n, POTENTIAL] = risen
             far = abs(goal_row - n // columns) + abs(goal_column - n % columns)
-            _rise(keys, cells, count, risen + np.float32(far) * neutral, n)
+            push(keys, cells, count, risen + np.float32(far) * neutral, n)
             count += 1
 
 
 @lean_kernel
-def _fill(nodes, costs, columns, goal, neutral, quadratic):
+def _fill_goal(nodes, costs, columns, goal, neutral, quadratic):
     """Give unreached cells within two cells of the goal a potential above their neighbours', including blocked ones."""
     for column in range(-2, 3):
         for row in range(-2, 3):
             n = goal + row * columns + column
             if nodes[n, POTENTIAL] >= UNREACHED:
                 price = min(np.float32(costs[n]) + neutral, _BYTE)
-                nodes[n, POTENTIAL] = _risen(*_around(nodes, n, columns), price, quadratic)
+                nodes[n, POTENTIAL] = _cell_potential(*_neighbour_potentials(nodes, n, columns), price, quadratic)
 
 
 class Wave(NamedTuple):
@@ -197,7 +175,7 @@ def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | Non
     own = y * columns + x
     waiting = np.empty((3, size + 4), np.uint32)
     if wave.guided:
-        _seek(nodes, columns, own, end, wave.quadratic, neutral, np.empty(size, np.float32), waiting[0])
+        _spread_guided(nodes, columns, own, end, wave.quadratic, neutral, np.empty(size, np.float32), waiting[0])
     else:
         sources, first = [(own, 0.0)], own + np.array((1, -1, -columns, columns))
         if wave.exact:
@@ -212,5 +190,5 @@ def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | Non
         rising = (np.float32(wave.threshold), np.float32(2.0) * neutral)
         _spread(nodes, columns, first, end, wave.quadratic, *rising, waiting, np.zeros(size, np.bool_))
     if wave.exact and nodes[end, POTENTIAL] < UNREACHED:
-        _fill(nodes, flat, columns, end, neutral, wave.quadratic)
+        _fill_goal(nodes, flat, columns, end, neutral, wave.quadratic)
     return np.ascontiguousarray(nodes[:, POTENTIAL]).reshape(bordered.shape)

@@ -39,7 +39,7 @@ def _unlink(cell, links, heads):
 
 
 @hidden
-def _queue(cell, key, now, links, heads):
+def _enqueue(cell, key, now, links, heads):
     """Insert a cell at the front of the bucket of its key; return the change of the number of queued cells."""
     more = 1
     if links[cell, SLOT] >= 0:
@@ -86,7 +86,7 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
     key = _octile(goal_row - start // columns, goal_column - start % columns) if guided else _ZERO
     now = np.int32(key * _PER_CELL)
     nodes[start, LENGTH], links[start, PARENT] = _ZERO, start
-    queued = _queue(start, key, now, links, heads)
+    queued = _enqueue(start, key, now, links, heads)
     end = np.int32(-1)
     while queued > 0:
         while heads[now & (heads.size - 1)] < 0:
@@ -121,7 +121,7 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
                 if guided:
                     key += _octile(goal_row - np.int32(row) - _ROWS[k], goal_column - np.int32(column) - _COLUMNS[k])
                 nodes[other, LENGTH], links[other, PARENT] = reached, cell
-                queued += _queue(other, key, now, links, heads)
+                queued += _enqueue(other, key, now, links, heads)
     return goal if end >= 0 else -1
 
 
@@ -186,7 +186,7 @@ def centres(numbers: Array, columns: int) -> Doubles:
     return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
 
 
-def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
+def path_to_free_cell(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
     """Return the numbers (K,) of the cells of a shortest path from a cell to the nearest free one, around obstacles, or None.
 
     Args:
@@ -232,7 +232,7 @@ def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) ->
         return None
     if free.flat[first]:
         return Ends(first, last, np.zeros((0, 2)))
-    way = way_out(clearance, resolution, first, free)
+    way = path_to_free_cell(clearance, resolution, first, free)
     return None if way is None else Ends(int(way[-1]), last, np.vstack((ends[:1], centres(way[1:-1], columns))))
 
 
@@ -283,14 +283,14 @@ def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation
 
 
 @lean_kernel
-def _straight(clearance, ends, least):
+def _is_line_free(clearance, ends, least):
     p, q = ends[0], ends[1]
     return _line_cost(clearance, NO_LAYER, p[0], p[1], q[0], q[1], least, _ZERO, _ZERO, _ZERO, _ZERO) < _INFINITE
 
 
-def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
+def is_line_free(clearance: Floats, ends: Doubles, least: float) -> bool:
     """Return whether the interpolated clearance, (rows, columns) m, is above ``least`` m all along a line (2, 2), in cells."""
-    return bool(_straight(clearance, ends.astype(np.float32), np.float32(least)))
+    return bool(_is_line_free(clearance, ends.astype(np.float32), np.float32(least)))
 
 
 @lean_kernel

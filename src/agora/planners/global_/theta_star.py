@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agora.core.heap import move_up, pop_item
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, TWO, ZERO
 from agora.core.state import Array, Doubles, Floats
@@ -38,37 +39,7 @@ PARENT, SLOT, CELL = 0, 1, 2
 
 
 @hidden
-def _put(costs, links, cell, slot):
-    """Move a cell up from a slot of the queue, a heap, to its place."""
-    key = costs[cell, KEY]
-    while slot > 0:
-        above = links[(slot - 1) >> 1, CELL]
-        if costs[above, KEY] <= key:
-            break
-        links[slot, CELL], links[above, SLOT] = above, slot
-        slot = (slot - 1) >> 1
-    links[slot, CELL], links[cell, SLOT] = cell, slot
-
-
-@hidden
-def _take(costs, links, count):
-    """Remove the cell with the lowest key from the queue of ``count`` cells."""
-    first, last = links[0, CELL], links[count - 1, CELL]
-    slot, half = 0, (count - 1) >> 1
-    while slot < half:
-        child = 2 * slot + 1
-        if child + 1 < count - 1 and costs[links[child + 1, CELL], KEY] < costs[links[child, CELL], KEY]:
-            child += 1
-        if costs[links[child, CELL], KEY] >= costs[last, KEY]:
-            break
-        links[slot, CELL], links[links[child, CELL], SLOT] = links[child, CELL], slot
-        slot = child
-    links[slot, CELL], links[last, SLOT] = last, slot
-    return first
-
-
-@hidden
-def _interpolated(field, x, y):
+def _interpolate_clearance(field, x, y):
     """Return the interpolated clearance between four cells."""
     column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
     a, b = x - np.float32(column), y - np.float32(row)
@@ -78,7 +49,7 @@ def _interpolated(field, x, y):
 
 
 @hidden
-def _line(field, x0, y0, x1, y1, least, clear, most):
+def _line_cost(field, x0, y0, x1, y1, least, clear, most):
     """Return the cost of a line in cells; infinite if the clearance is not above ``least`` m, or the cost exceeds ``most``."""
     dx, dy = x1 - x0, y1 - y0
     count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
@@ -91,13 +62,13 @@ def _line(field, x0, y0, x1, y1, least, clear, most):
         y = min(max(y0 + (np.float32(i) + HALF) * dy, ZERO), north)
         row, column = np.int64(y + _NEAREST), np.int64(x + _NEAREST)
         total += field[row, column, COST]
-        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolated(field, x, y) > least):
+        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolate_clearance(field, x, y) > least):
             return _INFINITE
     return total * long
 
 
 @lean_kernel
-def _any_angle(field, ends, first, last, least, clear, costs, links):
+def _search(field, ends, first, last, least, clear, costs, links):
     """Search from the first cell to the last; return whether there is a path, whose parents are in ``links``.
 
     Args:
@@ -108,15 +79,17 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
         least: clearance that must be exceeded, m.
         clear: clearance of a cell that guarantees ``least`` near its centre, m.
         costs: (cells, 2) LENGTH of the path to a cell, initially infinite; KEY, which adds the distance to the goal.
-        links: (cells, 3) PARENT; SLOT in the queue, initially -1, -2 for a cell that has left it; CELL in the slot.
+        links: (cells, 3) PARENT; SLOT in the queue, a heap, initially -1, -2 for a cell that has left it; CELL in the
+            slot.
     """
     rows, columns = field.shape[0], field.shape[1]
     costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
     links[first, PARENT] = first
-    _put(costs, links, first, 0)
+    keys, slots, cells = costs[:, KEY], links[:, SLOT], links[:, CELL]
+    move_up(keys, cells, slots, first, 0)
     count = 1
     while count > 0:
-        cell = _take(costs, links, count)
+        cell = pop_item(keys, cells, slots, count)
         count -= 1
         links[cell, SLOT] = -2
         if cell == last:
@@ -132,14 +105,14 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                     continue
                 u, v = _vertex(other, columns, ends, first, last)
                 best, source = costs[other, LENGTH], -1
-                through = costs[cell, LENGTH] + _line(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
+                through = costs[cell, LENGTH] + _line_cost(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
                 if through < best:
                     best, source = through, cell
                 limit = best * _TIE if source == cell else best
                 # Connect the neighbour to the parent of this cell. The straight distance is a
                 # bound that saves most line tests.
                 if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
-                    through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
+                    through = costs[parent, LENGTH] + _line_cost(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
                     if through < limit:
                         best, source = through, parent
                 if source < 0:
@@ -150,7 +123,7 @@ def _any_angle(field, ends, first, last, least, clear, costs, links):
                 if slot < 0:
                     slot = count
                     count += 1
-                _put(costs, links, other, slot)
+                move_up(keys, cells, slots, other, slot)
     return False
 
 
@@ -228,7 +201,7 @@ def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, ce
     reach = np.float32(least), np.float32(least + cell)
     size = field.shape[0] * field.shape[1]
     costs, links = np.full((size, 2), np.inf, np.float32), np.full((size, 3), -1, np.int32)
-    if not _any_angle(field, ends.astype(np.float32), first, last, *reach, costs, links):
+    if not _search(field, ends.astype(np.float32), first, last, *reach, costs, links):
         return None
     turns, cell = [], int(links[last, PARENT])
     while cell != first:

@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Bools, Floats, Ints, frozen
+from agora.core.state import Bools, Floats, Ints, freeze
 from agora.interfaces import Observation, Tracks
 
 
@@ -36,7 +36,7 @@ class Rings:
     member: Ints
 
 
-def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
+def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
     """Return for each slot (N, Q) the number of its group: the slot of the group's first member; its own slot if alone.
 
     Args:
@@ -45,8 +45,8 @@ def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
         speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
-    people = tuple(frozen(one) for one in (tracks.position, tracks.velocity, tracks.present))
-    _link(*people, np.float32(distance), np.float32(speed), label, 0, len(label))
+    people = tuple(freeze(one) for one in (tracks.position, tracks.velocity, tracks.present))
+    _write_group_numbers(*people, np.float32(distance), np.float32(speed), label, 0, len(label))
     return label
 
 
@@ -67,11 +67,11 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     given = (o.pose, o.radius, seen.position, seen.velocity, seen.radius, seen.present, label)
     arrays = (out.centre, out.velocity, out.radius, out.present, out.member)
     here = np.zeros(label.shape, np.bool_)
-    _rings(*(frozen(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
+    _rings(*(freeze(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
     return out
 
 
-def strayed(groups: Rings, expected: Floats, on: Floats) -> Floats:
+def centre_deviations(groups: Rings, expected: Floats, on: Floats) -> Floats:
     """Return the predicted deviation of the groups' centres from motion at constant velocity, (N, G, T, 2), m.
 
     Args:
@@ -80,12 +80,12 @@ def strayed(groups: Rings, expected: Floats, on: Floats) -> Floats:
         on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)
-    _stray(frozen(groups.member), frozen(expected), frozen(on), off, 0, len(off))
+    _write_deviations(freeze(groups.member), freeze(expected), freeze(on), off, 0, len(off))
     return off
 
 
 @lean_kernel
-def _link(position, velocity, present, distance, speed, label, first, last):
+def _write_group_numbers(position, velocity, present, distance, speed, label, first, last):
     for n in range(first, last):
         slots = present.shape[1]
         for q in range(slots):
@@ -139,7 +139,7 @@ def _rings(pose, own, position, velocity, size, present, label, here, sensing, c
 
 
 @lean_kernel
-def _stray(member, expected, on, off, first, last):
+def _write_deviations(member, expected, on, off, first, last):
     for n in range(first, last):
         for g in range(off.shape[1]):
             members = ZERO

@@ -18,7 +18,7 @@ from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance
 
 
-def slowed(nearest: Floats, within: float) -> Floats:
+def speed_share(nearest: Floats, within: float) -> Floats:
     """Return d^2 / (1 + d^2) for distances (N,) to the nearest pedestrian up to ``within``, 1 beyond."""
     return np.where(nearest <= within, 1.0 - 1.0 / (1.0 + nearest * nearest), np.float32(1.0))
 
@@ -47,5 +47,5 @@ class Aggressive:
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path and its speed."""
         seen = company(observation)
-        speed = slowed(seen.nearest, self.slowdown_distance)
+        speed = speed_share(seen.nearest, self.slowdown_distance)
         return replace(unchanged(observation), speed=speed, danger=seen.danger), memory

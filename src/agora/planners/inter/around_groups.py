@@ -18,10 +18,10 @@ import numpy as np
 from agora.core.jit import device, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.planners._expected import expected_ways, needs_of
-from agora.planners.inter._rings import Rings, linked, rings, strayed
+from agora.planners.inter._rings import Rings, centre_deviations, group_numbers, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
 from agora.registry import Named, Plug
@@ -94,24 +94,24 @@ class AroundGroups:
         """
         o = observation
         assert o.pedestrians is not None
-        label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
+        label = group_numbers(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
         groups, rows = rings(o, label, self.sensing_range), len(o.pose)
         side = memory["side"].copy() if memory else np.zeros(rows, np.int8)
-        off, foretold = self._strayed(o, groups, memory.get("prediction", {}))
-        o = _straight(o) if self.straight else o
+        off, foretold = self._group_deviations(o, groups, memory.get("prediction", {}))
+        o = _straight_paths(o) if self.straight else o
         plain = replace(unchanged(o), danger=company(o).danger, reason=np.zeros(rows, np.int8))
         if not groups.present.any():
             return plain, {"side": np.zeros_like(side), "prediction": foretold}
-        plain = self._shown(o, plain, groups)
+        plain = self._discs_to_avoid(o, plain, groups)
         led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
         count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present, off)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
-        given = (frozen(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
+        given = (freeze(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
         _bend(*given, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side, "prediction": foretold}
 
-    def _strayed(self, o: Observation, groups: Rings, memory: Memory) -> tuple[Floats, Memory]:
+    def _group_deviations(self, o: Observation, groups: Rings, memory: Memory) -> tuple[Floats, Memory]:
         """Return the predicted deviation of groups from constant velocity, at `_MOMENTS` moments, and the memory."""
         people = o.pedestrians
         assert people is not None
@@ -119,17 +119,17 @@ class AroundGroups:
             return np.zeros((*groups.present.shape, 0, 2), np.float32), memory
         moments = _MOMENTS, self.horizon / _MOMENTS
         ways, kept = expected_ways(self.prediction.part, o, *moments, memory)
-        return strayed(groups, ways, onward(people.position, people.velocity, *moments)), kept
+        return centre_deviations(groups, ways, onward(people.position, people.velocity, *moments)), kept
 
-    def _shown(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
+    def _discs_to_avoid(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
         """Return the pedestrians, and groups as discs that the robot avoids; smaller if the robot or its goal is in the circle."""
         seen = o.pedestrians
         assert seen is not None
         if not self.discs:
             return plain
         keeps = groups.radius + np.float32(self.margin)
-        left = _apart(groups.centre, o.pose) - np.float32(self.room)
-        keeps = np.minimum(keeps, np.minimum(left, _apart(groups.centre, o.goal)))
+        left = _distances(groups.centre, o.pose) - np.float32(self.room)
+        keeps = np.minimum(keeps, np.minimum(left, _distances(groups.centre, o.goal)))
         here = groups.present & (keeps > o.radius[:, None])
         nobody = np.full(here.shape, -1, np.int32)
         added = {
@@ -144,7 +144,7 @@ class AroundGroups:
         return replace(plain, pedestrians=Tracks(**both))
 
 
-def _straight(o: Observation) -> Observation:
+def _straight_paths(o: Observation) -> Observation:
     """Return the observation with straight paths of 16 points; empty paths stay empty."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
@@ -153,7 +153,7 @@ def _straight(o: Observation) -> Observation:
     return replace(o, path=path, path_count=np.minimum(o.path_count, np.int32(1)) * np.int32(16))
 
 
-def _apart(centre: Floats, point: Floats) -> Floats:
+def _distances(centre: Floats, point: Floats) -> Floats:
     """Return distances (N, G) of points (N, 2 or more) to centres (N, G, 2), m."""
     x, y = centre[..., 0] - point[:, None, 0], centre[..., 1] - point[:, None, 1]
     return np.asarray(np.sqrt(x * x + y * y))
@@ -187,7 +187,7 @@ def _length(px, py, ex, ey, r, side):
 
 
 @device
-def _expected_off(off, time, horizon):
+def _expected_deviation(off, time, horizon):
     """Return the deviation of a group from constant velocity, from its samples (T, 2), after a time up to the horizon."""
     moments = off.shape[0]
     if moments == 0:
@@ -221,7 +221,7 @@ def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
                 break
             dx, dy, r = centre[g, 0] - x, centre[g, 1] - y, radius[g] + margin
             time = min(horizon, math.sqrt(dx * dx + dy * dy) / max(top, margin))
-            off_x, off_y = _expected_off(off[g], time, horizon)
+            off_x, off_y = _expected_deviation(off[g], time, horizon)
             dx, dy = centre[g, 0] + time * velocity[g, 0] + off_x, centre[g, 1] + time * velocity[g, 1] + off_y
             ux, uy = path[count - 1, 0] - dx, path[count - 1, 1] - dy
             cut, entry = _cuts(ax - dx, ay - dy, bx - dx, by - dy, r)

@@ -70,8 +70,8 @@ class Checkpoint:
         point = memory["point"].copy() if memory else np.zeros((rows, 3), np.float32)
         way = memory["way"].copy() if memory else np.zeros((rows, POINTS, 2), np.float32)
         going = memory["going"].copy() if memory else np.zeros(rows, np.bool_)
-        arrived: Bools = ~going | (_apart(point, o.pose) <= np.float32(self.radius))
-        near: Bools = _apart(o.goal, o.pose) < np.float32(self.goal_radius)
+        arrived: Bools = ~going | (_distances(point, o.pose) <= np.float32(self.radius))
+        near: Bools = _distances(o.goal, o.pose) < np.float32(self.goal_radius)
         wanted = arrived & ~near & (o.path_count > 0)
         going &= ~arrived & (o.path_count > 0)
         due = np.flatnonzero(wanted)
@@ -80,10 +80,10 @@ class Checkpoint:
             going[due] = best.time > 0.0
             point[due], way[due] = best.ends(o.pose[due]), best.ways(o.pose[due], POINTS)
         reason = np.where(wanted & ~going, np.int8(Reason.BLOCKED), np.int8(Reason.NONE))
-        return replace(_led(o, point, way, going), reason=reason), {"point": point, "way": way, "going": going}
+        return replace(_paths_to_checkpoints(o, point, way, going), reason=reason), {"point": point, "way": way, "going": going}
 
 
-def _led(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
+def _paths_to_checkpoints(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
     """Return the paths (N, K, 2) to the checkpoints (N, 3) of the rows that drive to one."""
     plain = unchanged(o)
     more = max(POINTS - plain.path.shape[1], 0)
@@ -94,7 +94,7 @@ def _led(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
     return replace(plain, path=path, path_count=np.where(going, np.int32(POINTS), plain.path_count), goal=goal)
 
 
-def _apart(one: Floats, other: Floats) -> Floats:
+def _distances(one: Floats, other: Floats) -> Floats:
     """Return distances (N,) between positions, m."""
     gap = one[:, :2] - other[:, :2]
     return np.asarray(np.sqrt(gap[:, 0] * gap[:, 0] + gap[:, 1] * gap[:, 1]))

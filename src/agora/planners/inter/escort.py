@@ -16,7 +16,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, sincos
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import WALKING, company, unchanged
 from agora.ranges import Distance, Length, Number, Positive, check_fields
@@ -97,7 +97,7 @@ class Escort:
         )
         bodies = (o.pose, o.radius, o.limits.max_vx)
         _escort(
-            tuple(map(frozen, bodies)), tuple(map(frozen, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
+            tuple(map(freeze, bodies)), tuple(map(freeze, tracks)), _lidar(o), terms, mind, path, count, goal, speed, waits, 0, rows
         )
         reason = np.where(waits, np.int8(Reason.WAITING), np.int8(Reason.NONE))
         found = replace(unchanged(o), path=path, path_count=count, goal=goal, speed=speed, danger=company(o).danger, reason=reason)
@@ -119,16 +119,16 @@ def _lidar(o: Observation) -> tuple[Any, ...]:
     """Return ranges (N, B), angles (B,), the sensor's pose (3,) and its range; no beams for a robot without a lidar."""
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
         return np.empty((len(o.pose), 0), np.float32), np.empty(0, np.float32), np.zeros(3, np.float32), np.float32(0.0)
-    return frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range)
+    return freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), np.float32(o.scan_range)
 
 
 @hidden
-def _apart(ax, ay, bx, by):
+def _distance(ax, ay, bx, by):
     return math.sqrt((ax - bx) * (ax - bx) + (ay - by) * (ay - by))
 
 
 @hidden
-def _whom(x, y, known, number, place, wanted, position, present, ids):
+def _choose_person(x, y, known, number, place, wanted, position, present, ids):
     """Return the slot of the person: the one with the number, or at first the nearest, later the nearest to the last position."""
     best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN
     for q in range(present.size):
@@ -137,25 +137,25 @@ def _whom(x, y, known, number, place, wanted, position, present, ids):
         if (known and ids[q] == number) or (not known and wanted != 0 and ids[q] == wanted):
             return q
         if known or wanted == 0:
-            away = _apart(position[q, 0], position[q, 1], place[0] if known else x, place[1] if known else y)
+            away = _distance(position[q, 0], position[q, 1], place[0] if known else x, place[1] if known else y)
             if away < least:
                 best, least = q, away
     return best
 
 
 @hidden
-def _walked(trail, count, x, y):
+def _extend_trail(trail, count, x, y):
     """Add a position to a trail if it is a step away from the last; return the number of points."""
-    if count > 0 and _apart(trail[count - 1, 0], trail[count - 1, 1], x, y) < STEP:
+    if count > 0 and _distance(trail[count - 1, 0], trail[count - 1, 1], x, y) < STEP:
         return count
     if count == TRAIL:
-        count = _forgot(trail, count)
+        count = _drop_first_point(trail, count)
     trail[count, 0], trail[count, 1] = x, y
     return count + 1
 
 
 @hidden
-def _forgot(trail, count):
+def _drop_first_point(trail, count):
     """Remove the first point of a trail."""
     for k in range(count - 1):
         trail[k, 0], trail[k, 1] = trail[k + 1, 0], trail[k + 1, 1]
@@ -163,38 +163,38 @@ def _forgot(trail, count):
 
 
 @hidden
-def _gap(trail, count, front_x, front_y, x, y):
+def _distance_along_trail(trail, count, front_x, front_y, x, y):
     """Return the distance along the trail from (x, y), behind, to the one in front; passed points of the trail are removed."""
-    while count > 1 and _apart(trail[1, 0], trail[1, 1], x, y) <= _apart(trail[0, 0], trail[0, 1], x, y):
-        count = _forgot(trail, count)
+    while count > 1 and _distance(trail[1, 0], trail[1, 1], x, y) <= _distance(trail[0, 0], trail[0, 1], x, y):
+        count = _drop_first_point(trail, count)
     length, done = ZERO, ZERO
     for k in range(count):
         ahead_x, ahead_y = (trail[k + 1, 0], trail[k + 1, 1]) if k + 1 < count else (front_x, front_y)
-        way = _apart(trail[k, 0], trail[k, 1], ahead_x, ahead_y)
+        way = _distance(trail[k, 0], trail[k, 1], ahead_x, ahead_y)
         if k == 0 and way > ZERO:
             done = ((x - trail[0, 0]) * (ahead_x - trail[0, 0]) + (y - trail[0, 1]) * (ahead_y - trail[0, 1])) / way
         length += way
-    return max(length - done, _apart(front_x, front_y, x, y)), count
+    return max(length - done, _distance(front_x, front_y, x, y)), count
 
 
 @hidden
-def _onto(path, trail, count, x, y, end_x, end_y, short):
+def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
     """Write a path along a trail to its end, without the last ``short`` m; return its number of points."""
     path[0, 0], path[0, 1] = x, y
     number = 1
     for k in range(count):
-        if _apart(trail[k, 0], trail[k, 1], end_x, end_y) > short:
+        if _distance(trail[k, 0], trail[k, 1], end_x, end_y) > short:
             path[number, 0], path[number, 1] = trail[k, 0], trail[k, 1]
             number += 1
     ax, ay = path[number - 1, 0], path[number - 1, 1]
-    rest = _apart(ax, ay, end_x, end_y)
+    rest = _distance(ax, ay, end_x, end_y)
     share = max(rest - short, ZERO) / rest if rest > ZERO else ZERO
     path[number, 0], path[number, 1] = ax + share * (end_x - ax), ay + share * (end_y - ay)
     return number + 1
 
 
 @hidden
-def _beside(path, x, y, place, motion, side, distance):
+def _write_path_beside(path, x, y, place, motion, side, distance):
     """Write a path to the place next to the person and on in the walking direction; return its number of points.
 
     The farther behind the robot is, the earlier the path reaches that line, so that the robot does not cut in behind the person.
@@ -218,7 +218,7 @@ def _side(mx, my, x, y, goal_x, goal_y):
 
 
 @hidden
-def _wall(pose, radius, path, scan, lidar, position, radii, present):
+def _is_wall_on_path(pose, radius, path, scan, lidar, position, radii, present):
     """Return whether a lidar return that belongs to no person lies on the first piece of the path."""
     angles, mount, reach = lidar
     sine, cosine = sincos(pose[2])
@@ -231,11 +231,11 @@ def _wall(pose, radius, path, scan, lidar, position, radii, present):
         rx, ry = mount[0] + scan[b] * along, mount[1] + scan[b] * up
         x, y = cosine * rx - sine * ry, sine * rx + cosine * ry
         share = min(max((x * ex + y * ey) / square, ZERO), ONE)
-        if _apart(x, y, share * ex, share * ey) > wide:
+        if _distance(x, y, share * ex, share * ey) > wide:
             continue
         theirs = False
         for q in range(present.size):
-            theirs |= present[q] and _apart(pose[0] + x, pose[1] + y, position[q, 0], position[q, 1]) <= radii[q] + _MARGIN
+            theirs |= present[q] and _distance(pose[0] + x, pose[1] + y, position[q, 0], position[q, 1]) <= radii[q] + _MARGIN
         if not theirs:
             return True
     return False
@@ -250,7 +250,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
     known, number, place, motion, side, trail, points = mind
     for n in range(first, last):
         x, y = pose[n, 0], pose[n, 1]
-        q = _whom(x, y, known[n], number[n], place[n], wanted, position[n], present[n], ids[n])
+        q = _choose_person(x, y, known[n], number[n], place[n], wanted, position[n], present[n], ids[n])
         if q < 0 and not known[n]:
             continue
         vx, vy = ZERO, ZERO
@@ -266,16 +266,16 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
                 motion[n, 0], motion[n, 1] = mx / size, my / size
         px, py, mx, my = place[n, 0], place[n, 1], motion[n, 0], motion[n, 1]
         if role == _LEAD:
-            points[n] = _walked(trail[n], points[n], x, y)
-            gap, points[n] = _gap(trail[n], points[n], x, y, px, py)
-            away = _apart(x, y, px, py)
+            points[n] = _extend_trail(trail[n], points[n], x, y)
+            gap, points[n] = _distance_along_trail(trail[n], points[n], x, y, px, py)
+            away = _distance(x, y, px, py)
             closing = max(((x - px) * vx + (y - py) * vy) / away, ZERO) if away > ZERO else ZERO
             pace = closing + gain * (lead - gap)
         else:
-            points[n] = _walked(trail[n], points[n], px, py)
-            gap, points[n] = _gap(trail[n], points[n], px, py, x, y)
-            stands = walk <= WALKING and _apart(px, py, goal[n, 0], goal[n, 1]) <= distance + arrival
-            if count[n] > 0 and (stands or _apart(x, y, goal[n, 0], goal[n, 1]) <= arrival):
+            points[n] = _extend_trail(trail[n], points[n], px, py)
+            gap, points[n] = _distance_along_trail(trail[n], points[n], px, py, x, y)
+            stands = walk <= WALKING and _distance(px, py, goal[n, 0], goal[n, 1]) <= distance + arrival
+            if count[n] > 0 and (stands or _distance(x, y, goal[n, 0], goal[n, 1]) <= arrival):
                 continue
             along = (px - x) * mx + (py - y) * my
             beside = role == _ACCOMPANY and q >= 0
@@ -284,8 +284,10 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
             if near:
                 if side[n] == 0:
                     side[n] = _side(mx, my, x - px, y - py, goal[n, 0] - px, goal[n, 1] - py)
-                end = _beside(path[n], x, y, place[n], motion[n], np.float32(side[n]), distance)
-                abreast = not _wall(pose[n], radius[n], path[n], scan[n], (angles, mount, reach), position[n], radii[n], present[n])
+                end = _write_path_beside(path[n], x, y, place[n], motion[n], np.float32(side[n]), distance)
+                abreast = not _is_wall_on_path(
+                    pose[n], radius[n], path[n], scan[n], (angles, mount, reach), position[n], radii[n], present[n]
+                )
             if abreast:
                 count[n] = end
                 pace = walk + gain * along
@@ -293,7 +295,7 @@ def _escort(bodies, tracks, lidar, terms, mind, path, count, goal, speed, waits,
                 side[n] = 0
                 short = _SHORT * distance if q >= 0 else ZERO
                 keeps = ZERO if q < 0 or (beside and not near) else distance
-                count[n] = _onto(path[n], trail[n], points[n], x, y, px, py, short)
+                count[n] = _write_path_on_trail(path[n], trail[n], points[n], x, y, px, py, short)
                 pace = walk + gain * (gap - keeps)
             end = count[n] - 1
             for k in range(end + 1, path.shape[1]):

@@ -124,9 +124,9 @@ class Replan:
         ahead = along[near : max(int(np.searchsorted(walked, walked[near] + self.lookahead + _MORE)), near + last + 1)]
         corner = shown.origin[row].astype(np.float64) + 0.5 * shown.resolution
         start, ends = ((place - corner) / shown.resolution for place in (here, ahead))
-        cost, shift = _about(shown.cost[row], np.vstack((start, ends)))
+        cost, shift = _crop_costmap(shown.cost[row], np.vstack((start, ends)))
         clearance = np.where(cost >= LETHAL, _OBSTACLE, np.where(cost >= INSCRIBED, _NEAR, _OPEN)).astype(np.float32)
-        place, points = self._way(clearance, cost, start + shift, ends + shift, last)
+        place, points = self._find_path(clearance, cost, start + shift, ends + shift, last)
         if points is None:
             return path[:0]
         way = resample((points - shift) * shown.resolution + corner, self.spacing)
@@ -135,7 +135,7 @@ class Replan:
         rest = path[_lengths(path) > walked[near + place] + _SAME] if place >= last else path[:0]
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
 
-    def _way(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
+    def _find_path(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
         """Return the path, in cells, to the first open and reachable one of the ``ends`` (K, 2), from number ``last`` on."""
         column, row = np.floor(ends + 0.5).astype(np.int64).T
         good = clearance[row, column] == _OPEN
@@ -147,7 +147,7 @@ class Replan:
             points = self._search.cells(clearance, 1.0, np.stack((start, ends[place])), _LEAST, cost)
             if points is not None:
                 return place, points
-            good &= _reached(clearance, start)[row, column]
+            good &= _reachable_cells(clearance, start)[row, column]
         return 0, None
 
 
@@ -201,7 +201,7 @@ def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
     cost[above : above + high, beside : beside + wide] = costmap.cost[row]
 
 
-def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
+def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     """Return the part of a costmap that contains all costs and the places (K, 2) in its cells, with a free border of one cell.
 
     Returns:
@@ -218,7 +218,7 @@ def _about(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     return part, np.array([-left, -lower], np.float64)
 
 
-def _reached(clearance: Floats, start: Doubles) -> Bools:
+def _reachable_cells(clearance: Floats, start: Doubles) -> Bools:
     """Return the open cells that can be reached from a place (2,), or from the open cell nearest to it."""
     part, _ = label(clearance == _OPEN)
     row, column = np.nonzero(part)

@@ -25,8 +25,8 @@ from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners._expected import expected_ways, needs_of
-from agora.planners.inter.aggressive import slowed
-from agora.planners.inter.surroundings import Company, company, room_on_way, wall_within
+from agora.planners.inter.aggressive import speed_share
+from agora.planners.inter.surroundings import Company, company, free_distance, wall_within
 from agora.ranges import Chance, Distance, Duration
 from agora.registry import Named, Plug
 
@@ -114,8 +114,8 @@ class Retreat:
         """
         o = observation
         assert o.path is not None and o.path_count is not None
-        away, begin, target, left = _recalled(memory, len(o.pose))
-        expected, foretold = self._foreseen(o, memory.get("prediction", {}))
+        away, begin, target, left = _recall(memory, len(o.pose))
+        expected, foretold = self._predict_pedestrians(o, memory.get("prediction", {}))
         seen = company(o, self.fov, expected)
         manner = self._manner(o, seen)
         turned = o.pose[:, 2].astype(float) + manner.turn
@@ -123,9 +123,9 @@ class Retreat:
         room = np.minimum(2.0 * o.radius + manner.margin, self.temp_goal_distance)
         way = target[:, :2] - o.pose[:, :2]
         need = room - o.radius
-        shut = room_on_way(o, np.where(away, np.arctan2(way[:, 1], way[:, 0]), turned + math.pi), need) < need
+        shut = free_distance(o, np.where(away, np.arctan2(way[:, 1], way[:, 0]), turned + math.pi), need) < need
         blocked = wall_within(o, room, behind=True) | shut
-        reached = away & (_apart(o.pose, target) <= self.temp_goal_tolerance)
+        reached = away & (_distances(o.pose, target) <= self.temp_goal_tolerance)
         left = np.where(reached, np.float32(self.pause), np.maximum(left - np.float32(o.dt), np.float32(0.0)))
         stands = left > 0.5 * o.dt
         begins = (seen.ahead <= self.ped_minimum_distance) & manner.careful & ~away & ~blocked & ~stands
@@ -134,14 +134,14 @@ class Retreat:
             target = np.where(begins[:, None], fresh, target)
         away = (away & ~reached & ~blocked & (seen.comer <= self.caution_detection_range)) | begins
         cautious = np.where(seen.nearest <= self.caution_detection_range, np.float32(self.cautious_speed), np.float32(1.0))
-        speed = np.where(stands, np.float32(0.0), np.where(manner.careful, cautious, slowed(seen.nearest, math.inf)))
-        path, count = _led(o.path, o.path_count, away, begin, target)
+        speed = np.where(stands, np.float32(0.0), np.where(manner.careful, cautious, speed_share(seen.nearest, math.inf)))
+        path, count = _retreat_paths(o.path, o.path_count, away, begin, target)
         goal = np.where(away[:, None], target, o.goal)
         reason = np.where(stands, np.int8(Reason.WAITING), np.where(away, np.int8(Reason.RETREATING), np.int8(0)))
         after = {"away": away, "begin": begin, "target": target, "left": left, "prediction": foretold}
         return Guidance(path, count, goal, speed, seen.danger, reason), after
 
-    def _foreseen(self, o: Observation, memory: Memory) -> tuple[Floats | None, Memory]:
+    def _predict_pedestrians(self, o: Observation, memory: Memory) -> tuple[Floats | None, Memory]:
         """Return predicted positions of pedestrians within the foresight, (N, Q, T, 2) m, and the memory of the predictor."""
         if self.foresight == 0.0:
             return None, memory
@@ -154,12 +154,14 @@ class Retreat:
 
     def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:
         """Return the temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the robot's heading."""
-        far = room_on_way(o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance))
+        far = free_distance(
+            o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance)
+        )
         x, y = far * np.cos(turned), far * np.sin(turned)
         return np.column_stack((o.pose[:, 0] - x, o.pose[:, 1] - y, o.pose[:, 2])).astype(np.float32)
 
 
-def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]:
+def _recall(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]:
     """Return the memory; zeros at the start of an episode."""
     if memory:
         return memory["away"], memory["begin"], memory["target"], memory["left"]
@@ -167,12 +169,12 @@ def _recalled(memory: Memory, rows: int) -> tuple[Bools, Floats, Floats, Floats]
     return np.zeros(rows, np.bool_), two, three, one
 
 
-def _apart(pose: Array, target: Array) -> Doubles:
+def _distances(pose: Array, target: Array) -> Doubles:
     x, y = (pose[:, k].astype(float) - target[:, k] for k in (0, 1))
     return np.asarray(np.sqrt(x * x + y * y))
 
 
-def _led(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:
+def _retreat_paths(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:
     """Return the paths; straight ones from ``begin`` to ``target`` in rows that back away."""
     if not away.any():
         return path, count

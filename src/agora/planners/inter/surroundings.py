@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
-from agora.core.state import TYPES, Bools, Floats, frozen
+from agora.core.state import TYPES, Bools, Floats, freeze
 from agora.costmap.inflation import LETHAL
 from agora.costmap.walls import window_of
 from agora.interfaces import Guidance, Observation
@@ -71,10 +71,10 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
     out = np.empty((5, rows), np.float32)
     people = (o.pose, seen.position, seen.velocity, seen.present, kind)
-    _company(*(frozen(array) for array in people), np.float32(fov), out, 0, rows)
+    _company(*(freeze(array) for array in people), np.float32(fov), out, 0, rows)
     if expected is not None:
         walkers = (o.pose, seen.position, seen.velocity, seen.present, expected)
-        _comers(*(frozen(array) for array in walkers), np.float32(fov), out, 0, rows)
+        _comers(*(freeze(array) for array in walkers), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 
@@ -88,25 +88,25 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
         return out
     seen = o.pedestrians
     assert seen is not None
-    people = (frozen(array) for array in (o.pose, seen.position, seen.radius, seen.present))
-    lidar = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), np.float32(o.scan_range))
-    _walls(*people, *lidar, frozen(reach.astype(np.float32)), behind, out, 0, len(out))
+    people = (freeze(array) for array in (o.pose, seen.position, seen.radius, seen.present))
+    lidar = (freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), np.float32(o.scan_range))
+    _walls(*people, *lidar, freeze(reach.astype(np.float32)), behind, out, 0, len(out))
     return out
 
 
-def room_on_way(o: Observation, direction: Floats, reach: Floats) -> Floats:
+def free_distance(o: Observation, direction: Floats, reach: Floats) -> Floats:
     """Return the distance that robots (N,) can move in a direction (N,) before they touch a wall or an unknown cell, m.
 
     At most ``reach`` (N,), which is also the result without a costmap.
     """
     out = reach.astype(np.float32)
-    way = (frozen(o.pose), frozen(o.radius), frozen(direction.astype(np.float32)))
-    _room_on_ways(*way, window_of(o.costmap, len(out)), out, 0, len(out))
+    way = (freeze(o.pose), freeze(o.radius), freeze(direction.astype(np.float32)))
+    _write_free_distances(*way, window_of(o.costmap, len(out)), out, 0, len(out))
     return out
 
 
 @lean_kernel
-def _room_on_ways(pose, radius, direction, window, room, first, last):
+def _write_free_distances(pose, radius, direction, window, room, first, last):
     cost, origin, resolution = window
     for n in range(first, last if cost.shape[1] > 0 else first):
         sine, cosine = sincos(direction[n])
@@ -115,7 +115,7 @@ def _room_on_ways(pose, radius, direction, window, room, first, last):
 
 
 @hidden
-def _comes(dx, dy, velocity):
+def _approaches(dx, dy, velocity):
     """Return whether a person at (dx, dy) m from a place walks, and approaches the place."""
     ux, uy = velocity[0], velocity[1]
     return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
@@ -132,7 +132,7 @@ def _company(pose, position, velocity, present, kind, fov, out, first, last):
                 dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)
                 nearest = min(nearest, distance)
-                if _comes(dx, dy, velocity[n, q]):
+                if _approaches(dx, dy, velocity[n, q]):
                     comer = min(comer, distance)
                     seen = atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov
                     ahead = min(ahead, distance) if seen else ahead
@@ -151,7 +151,7 @@ def _comers(pose, position, velocity, present, expected, fov, out, first, last):
         for q in range(present.shape[1]):
             if not present[n, q]:
                 continue
-            comes = _comes(position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1], velocity[n, q])
+            comes = _approaches(position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1], velocity[n, q])
             for t in range(expected.shape[2]):
                 dx, dy = expected[n, q, t, 0] - pose[n, 0], expected[n, q, t, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)

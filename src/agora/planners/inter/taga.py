@@ -24,7 +24,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.planners.inter._rings import linked, rings
+from agora.planners.inter._rings import group_numbers, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
 from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fields
@@ -76,7 +76,7 @@ class Taga:
         """Return the path, and near a group the twist to drive instead, or the path past the group."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
-        label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
+        label = group_numbers(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
         groups, rows = rings(o, label, self.sensing_range), len(o.pose)
         way, at_work = np.zeros((rows, 2), np.float32), np.zeros(rows, np.bool_)
         sizes = tuple(np.float32(size) for size in (self.buffer, self.margin, self.goal_threshold))
@@ -88,9 +88,9 @@ class Taga:
         if self.direct:
             twist = velocity_to_twist(np.float32(self.speed) * way, o, self.turn_gain)
             return replace(plain, twist=twist, overrules=at_work), memory
-        return self._led(o, plain, way, at_work), memory
+        return self._straight_paths(o, plain, way, at_work), memory
 
-    def _led(self, o: Observation, plain: Guidance, way: Floats, at_work: Bools) -> Guidance:
+    def _straight_paths(self, o: Observation, plain: Guidance, way: Floats, at_work: Bools) -> Guidance:
         """Return paths that are straight in the given direction."""
         path, goal = plain.path.copy(), plain.goal.copy()
         end = o.pose[at_work, :2] + np.float32(self.subgoal_distance) * way[at_work]

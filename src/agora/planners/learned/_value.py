@@ -13,8 +13,8 @@ from agora.core.jit import hidden, kernel
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
-from agora.core.state import Array, Bools, Floats, frozen
-from agora.costmap.walls import room, walls_about, window_of
+from agora.core.state import Array, Bools, Floats, freeze
+from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
@@ -102,32 +102,32 @@ class ValuePlanner:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames; the memory stays empty."""
-        aimed = self._aimed(observation)
+        aimed = self._observe_aim(observation)
         states = self.policy.see(aimed)
         scale = self.observe.scale(aimed.limits)
-        open_ = self._open(aimed, states, scale)
+        open_ = self._open_candidates(aimed, states, scale)
         wanted = self.network.choose(self.policy.arrays, states, open_) * scale[:, None]
         twists = velocity_to_twist(_to_map_frame(wanted, aimed), observation, self.turn_gain)
         return Answer(twists, notes={"reason": _reasons(wanted, open_)})
 
-    def _aimed(self, o: Observation) -> Observation:
+    def _observe_aim(self, o: Observation) -> Observation:
         """Return the observation with its goal replaced by the point on the path that the robot drives to."""
         if not self.follow_path or o.path is None or o.path_count is None:
             return o
         goal = o.goal.copy()
-        robot = (frozen(o.pose), frozen(o.radius))
+        robot = (freeze(o.pose), freeze(o.radius))
         seen = o.costmap if self.wall_horizon > 0.0 else None
-        path = (frozen(o.path), frozen(o.path_count))
+        path = (freeze(o.path), freeze(o.path_count))
         _aim(path, robot, window_of(seen, len(goal)), np.float32(self.lookahead), goal, 0, len(goal))
         return replace(o, goal=goal)
 
-    def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
+    def _open_candidates(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
         """Return the candidates (N, A) that hit no wall; None if walls are not seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         velocities = self.network.ahead.velocities
         out, seen = np.ones((len(states), len(velocities)), np.bool_), (o.pose, o.goal, o.radius, states[:, SPEED] * scale)
-        robot = tuple(frozen(np.ascontiguousarray(array)) for array in seen)
+        robot = tuple(freeze(np.ascontiguousarray(array)) for array in seen)
         _leave_open(velocities, robot, window_of(o.costmap, len(out)), np.float32(self.wall_horizon), out, 0, len(out))
         return out
 
@@ -150,7 +150,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 
 @hidden
-def _bars(points, count, dx, dy, keep):
+def _meets_wall(points, count, dx, dy, keep):
     """Return whether a disc of radius ``keep`` that moves from (0, 0) to (dx, dy) touches a wall that it does not leave."""
     length2 = dx * dx + dy * dy
     for w in range(count):
@@ -170,17 +170,17 @@ def _aim(route, robot, window, lookahead, goal, first, last):
     path, path_count = route
     pose, radius = robot
     cost, origin, resolution = window
-    keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
+    keys = np.empty(key_count(max(cost.shape[1], cost.shape[2])), np.int64)
     points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep, x, y = radius[n] + HALF * resolution, pose[n, 0], pose[n, 1]
         seen = (cost[n], origin[n, 0], origin[n, 1], resolution, x, y)
-        count = walls_about(*seen, keep + lookahead, keys, points)
+        count = walls_around(*seen, keep + lookahead, keys, points)
         for quarter in range(_QUARTERS, 0, -1):
             leads, tx, ty, _ = point_ahead(path[n], path_count[n], x, y, lookahead * np.float32(quarter) / np.float32(_QUARTERS))
             if not leads:
                 tx, ty = goal[n, 0], goal[n, 1]
-            if quarter == 1 or not _bars(points, count, tx - x, ty - y, keep):
+            if quarter == 1 or not _meets_wall(points, count, tx - x, ty - y, keep):
                 goal[n, 0], goal[n, 1] = tx, ty
                 break
 
@@ -193,7 +193,7 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
     """
     pose, goal, radius, speed = robot
     cost, origin, resolution = window
-    keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
+    keys = np.empty(key_count(max(cost.shape[1], cost.shape[2])), np.int64)
     points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep = radius[n] + HALF * resolution
@@ -204,8 +204,8 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
         ex, ey = gx / distance, gy / distance
         reach = keep + speed[n] * horizon
         at = (origin[n, 0], origin[n, 1], resolution, pose[n, 0], pose[n, 1])
-        count = walls_about(cost[n], *at, reach, keys, points)
+        count = walls_around(cost[n], *at, reach, keys, points)
         for a in range(len(velocities)):
             along, across = velocities[a, 0] * speed[n] * horizon, velocities[a, 1] * speed[n] * horizon
             dx, dy = ex * along - ey * across, ey * along + ex * across
-            out[n, a] = not _bars(points, count, dx, dy, keep)
+            out[n, a] = not _meets_wall(points, count, dx, dy, keep)

@@ -48,7 +48,7 @@ class IPlanner(PolicyPlanner):
             raise InputError(f"{self.file}: iplanner drives with the encoding key_points, got {type(policy.observe).__name__}")
         return policy.observe
 
-    def _judged(
+    def _twists_of_actions(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
         """Stop, and turn to the goal, if the last paths were feared; the memory holds the number of consecutive ``feared`` (N,)

@@ -82,8 +82,8 @@ class LearnedDwa(PolicyPlanner):
         turned = np.where(side != 0, side, turned)
         return Answer(answer.twists, {**answer.memory, "place": place, "turned": turned, "alone": alone})
 
-    def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
-        looked, kept = super()._look(observation, memory, due)
+    def _encode(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
+        looked, kept = super()._encode(observation, memory, due)
         if not memory or not memory["alone"].any():
             return looked, kept
         seen = looked.copy()

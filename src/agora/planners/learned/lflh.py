@@ -17,7 +17,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO, F, atan2, sincos
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Answer, Memory, Observation
 from agora.planners.learned.policy import PolicyPlanner
 from agora.policies.encoding import within
@@ -65,14 +65,14 @@ class Lflh(PolicyPlanner):
         aim, out = subgoals(o, self.direction), answer.twists.copy()
         assert o.scan is not None and o.scan_angles is not None and o.scan_pose is not None
         rules = tuple(F(one) for one in (self.hard, self.resume, self.gain, self.ahead, self.margin, self.back))
-        robot = tuple(frozen(one) for one in (o.pose, aim, o.radius, o.footprint, o.limits.max_omega, o.limits.min_vx))
-        scan = tuple(frozen(one) for one in (o.scan, o.scan_angles, o.scan_pose))
-        _rule(rules, robot, scan, turning, out, 0, count)
+        robot = tuple(freeze(one) for one in (o.pose, aim, o.radius, o.footprint, o.limits.max_omega, o.limits.min_vx))
+        scan = tuple(freeze(one) for one in (o.scan, o.scan_angles, o.scan_pose))
+        _override_twists(rules, robot, scan, turning, out, 0, count)
         return replace(answer, twists=within(out, o.limits), memory={**answer.memory, "turning": turning})
 
 
 @hidden
-def _seen_through(x, y, ranges, angles, sensor):
+def _is_beyond_beam(x, y, ranges, angles, sensor):
     """Return whether a point of the robot's frame lies beyond the end of its beam."""
     sine, cosine = sincos(sensor[2])
     dx, dy = x - sensor[0], y - sensor[1]
@@ -111,13 +111,13 @@ def _touches(vx, omega, ahead, margin, radius, footprint, ranges, angles, sensor
                 x = footprint[i, 0] + share * (footprint[j, 0] - footprint[i, 0])
                 y = footprint[i, 1] + share * (footprint[j, 1] - footprint[i, 1])
                 x, y = x + math.copysign(margin, x), y + math.copysign(margin, y)
-            if _seen_through(x0 + cosine * x - sine * y, y0 + sine * x + cosine * y, ranges, angles, sensor):
+            if _is_beyond_beam(x0 + cosine * x - sine * y, y0 + sine * x + cosine * y, ranges, angles, sensor):
                 return True
     return False
 
 
 @lean_kernel
-def _rule(rules, robot, scan, turning, out, first, last):
+def _override_twists(rules, robot, scan, turning, out, first, last):
     """Replace the twists of rows that turn hard, or would touch something: the code's ``update_cmd_vel``."""
     hard, resume, gain, ahead, margin, back = rules
     pose, aim, radius, footprint, max_omega, min_vx = robot

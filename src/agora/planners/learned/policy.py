@@ -68,10 +68,10 @@ class PolicyPlanner:
         if not due.any():
             return Answer(twists, {**memory, "calls": calls + 1})
         seen = o if policy.body is None else policy.body.seen(o, policy.observe.beams)
-        looked, kept = self._look(seen, memory, due)
+        looked, kept = self._encode(seen, memory, due)
         state: Floats = memory.get("state", np.zeros((count, policy.state_size), np.float32))
         actions, after = policy.step(looked, state)
-        answered, kept = self._judged(
+        answered, kept = self._twists_of_actions(
             policy.observe.twists(actions, seen.limits, o.pose, o.goal), actions, looked, memory, kept, due
         )
         answered = within(answered, o.limits)
@@ -79,13 +79,13 @@ class PolicyPlanner:
         kept |= {"state": np.where(due[:, None], after, state)} if policy.state_size else {}
         return Answer(twists, {**kept, "calls": calls + 1, "twists": twists})
 
-    def _judged(
+    def _twists_of_actions(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
         """Return the twists (N, 3) of actions (N, A), and the memory; a subclass may override twists in rows that decide now."""
         return twists, kept
 
-    def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
+    def _encode(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
         """Return the encoded observations (N, D), and their memory in rows that decide now: ``due`` (N,)."""
         looked = self.policy.see(observation)
         before, begun = memory.get("looked", np.zeros_like(looked)), memory.get("begun", np.zeros(len(due), np.bool_))

@@ -36,7 +36,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, HALF_PI, ONE, PI, ZERO, atan2, sincos, wrap
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
@@ -135,7 +135,7 @@ class ArtPlanner:
         """Return the twists (N, 3), the plans, and the reasons why robots stand."""
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        now = {name: part.copy() for name, part in memory.items()} or _nothing(rows)
+        now = {name: part.copy() for name, part in memory.items()} or _empty_memory(rows)
         some = o.path_count > 0
         now["count"][~some] = 0
         moved = np.abs(now["goal"] - o.goal).max(axis=1) > 0.0
@@ -148,7 +148,7 @@ class ArtPlanner:
         bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.turning_radius)
         gains = (np.float32(self.position_gain), np.float32(self.heading_gain), np.float32(self.near))
         plans = (now["poses"], now["count"], now["at"])
-        _follow(gains, frozen(o.pose), tuple(frozen(bound) for bound in bounds), plans, twists, 0, rows)
+        _follow(gains, freeze(o.pose), tuple(freeze(bound) for bound in bounds), plans, twists, 0, rows)
         blocked = np.where(now["touching"], np.int8(Reason.START_IN_CONTACT), np.int8(Reason.BLOCKED))
         on_way = np.where(now["touching"], np.int8(Reason.ESCAPING), np.int8(Reason.NONE))
         reason = np.where(now["count"] > 0, on_way, np.where(some, blocked, np.int8(Reason.NO_PATH)))
@@ -163,7 +163,7 @@ class ArtPlanner:
         reach = np.maximum(f(0.5 * c.resolution * (c.cost.shape[1] - 4)) - body[1][:, 4], f(c.resolution))
         corner = np.concatenate((c.origin[due], np.zeros((count, 1), f)), axis=1)
         target = np.empty((count, 3), f)
-        _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), frozen(o.goal), due, reach, target, 0, count)
+        _aim(freeze(o.path), freeze(o.path_count), freeze(o.pose), freeze(o.goal), due, reach, target, 0, count)
         if o.heading_tolerance is None:
             target[:, 2] = np.nan
         else:
@@ -172,7 +172,20 @@ class ArtPlanner:
         out, counts, touching = np.zeros((count, _CORNERS, 3), f), np.zeros(count, np.int64), np.zeros(count, np.bool_)
         start = (o.pose[due] - corner).astype(f)
         where = (start, (target - corner).astype(f), now["plans"][due], reach)
-        plan(self.drawing, f(c.resolution), blocked, foothold, body, self._paces(o)[due], *where, out, counts, touching, 0, count)
+        plan(
+            self.drawing,
+            f(c.resolution),
+            blocked,
+            foothold,
+            body,
+            self._cost_speeds(o)[due],
+            *where,
+            out,
+            counts,
+            touching,
+            0,
+            count,
+        )
         poses, kept = np.zeros((count, _POSES, 3), f), np.zeros(count, np.int32)
         _spread(out, counts, start, touching, corner, poses, kept, 0, count)
         kept[touching & (o.limits.turning_radius[due] > 0)] = 0
@@ -180,7 +193,7 @@ class ArtPlanner:
         now["plans"][due] += 1
         now["left"][due] = self.replan
 
-    def _paces(self, o: Observation) -> Floats:
+    def _cost_speeds(self, o: Observation) -> Floats:
         """Return the speeds (N, 3) of the cost."""
         rows, m = len(o.pose), o.limits
         lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
@@ -189,7 +202,7 @@ class ArtPlanner:
         return np.maximum(np.stack((lon, lat, yaw), axis=1), _TINY).astype(np.float32)
 
 
-def _nothing(rows: int) -> Memory:
+def _empty_memory(rows: int) -> Memory:
     """Return the memory at the start of an episode: zeros."""
     return {
         "poses": np.zeros((rows, _POSES, 3), np.float32),
@@ -275,7 +288,7 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
 
 
 @hidden
-def _straight(poses, first, last, x, y, near, turned):
+def _is_straight_ahead(poses, first, last, x, y, near, turned):
     """Return whether the straight line to a pose of a plan is near all poses before it, with almost the same heading."""
     dx, dy = poses[last, 0] - x, poses[last, 1] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
@@ -306,7 +319,7 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         error = wrap(poses[n, k, 2] - heading)
         to = k
         dx, dy = poses[n, k, 0] - x, poses[n, k, 1] - y
-        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _straight(poses[n], k, to + 1, x, y, near, turned):
+        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _is_straight_ahead(poses[n], k, to + 1, x, y, near, turned):
             to += 1
             dx, dy = poses[n, to, 0] - x, poses[n, to, 1] - y
         sine, cosine = sincos(heading)

@@ -10,7 +10,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners.steering import steer, stopping_speed
@@ -53,7 +53,7 @@ class GoToGoal:
         parameters = tuple(np.float32(v) for v in (own(self.speed), self.lookahead, self.tolerance, o.dt))
         limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)
         twists = np.empty(o.pose.shape, np.float32)
-        _drive(parameters, frozen(o.pose), frozen(o.goal), tuple(frozen(limit) for limit in limits), twists, 0, len(twists))
+        _drive(parameters, freeze(o.pose), freeze(o.goal), tuple(freeze(limit) for limit in limits), twists, 0, len(twists))
         return Answer(twists)
 
 

@@ -20,11 +20,11 @@ import numpy as np
 from agora.core.jit import device, inlined, kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
-from agora.core.state import Array, Floats, frozen
-from agora.costmap.walls import nearest_walls, room, window_of
+from agora.core.state import Array, Floats, freeze
+from agora.costmap.walls import key_count, nearest_walls, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.pedestrians.models.helbing_simple import push
+from agora.pedestrians.models.helbing_simple import exponential_force
 from agora.pedestrians.shared.goal import direction
 from agora.pedestrians.shared.moussaid import interaction
 from agora.planners._limits import own
@@ -63,7 +63,7 @@ def _start(i, pose, twist, goal, path, path_count, ahead):
 
 
 @inlined
-def _capped(vx, vy, speed):
+def _cap_speed(vx, vy, speed):
     """Return the velocity, limited to ``speed``."""
     size = math.sqrt(vx * vx + vy * vy)
     scale = speed / size if size > speed else ONE
@@ -71,7 +71,7 @@ def _capped(vx, vy, speed):
 
 
 @device
-def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
+def _wall_force(n, radius, window, x, y, factor, sigma, keys, nearest, point):
     """Return libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
     cost, origin, resolution = window
     reach = radius + _LENGTHS * sigma
@@ -85,7 +85,7 @@ def _from_wall(n, radius, window, x, y, factor, sigma, keys, nearest, point):
 @kernel
 def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, velocity, present, window, out, first, last):
     walls = p.obstacle_factor > ZERO and window[0].shape[1] > 0
-    keys = np.empty(room(max(window[0].shape[1], window[0].shape[2])), np.int64)
+    keys = np.empty(key_count(max(window[0].shape[1], window[0].shape[2])), np.int64)
     nearest, point = np.empty(1, np.int64), np.empty((1, 2), np.float32)
     law = (p.importance, p.gamma, p.n, p.n_prime, p.cutoff2)
     for i in range(first, last):
@@ -93,7 +93,7 @@ def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, 
         speed = top[i]
         fx, fy, rights = ZERO, ZERO, 0
         if walls:
-            fx, fy = _from_wall(i, radius[i], window, x, y, p.obstacle_factor, p.obstacle_sigma, keys, nearest, point)
+            fx, fy = _wall_force(i, radius[i], window, x, y, p.obstacle_factor, p.obstacle_sigma, keys, nearest, point)
         for j in range(present.shape[1]):
             if present[i, j]:
                 dx, dy, ux, uy = position[i, j, 0] - x, position[i, j, 1] - y, velocity[i, j, 0], velocity[i, j, 1]
@@ -109,7 +109,7 @@ def _socnavbench(p, top, pose, twist, goal, radius, path, path_count, position, 
         close = p.near_radii * radius[i]
         pull = speed * (p.near_factor if gx * gx + gy * gy <= close * close else p.desired_factor)
         across = aside - p.side_damping * (ex * vy - ey * vx)
-        wx, wy = _capped(vx + p.dt * (pull * ex + fx - across * ey), vy + p.dt * (pull * ey + fy + across * ex), speed)
+        wx, wy = _cap_speed(vx + p.dt * (pull * ex + fx - across * ey), vy + p.dt * (pull * ey + fy + across * ex), speed)
         out[i, 0], out[i, 1] = HALF * (vx + wx), HALF * (vy + wy)
 
 
@@ -122,29 +122,29 @@ def _crowdnav(p, top, pose, twist, goal, radius, path, path_count, position, siz
         for j in range(present.shape[1]):
             if present[i, j]:
                 reach = radius[i] + sizes[i, j]
-                gx, gy = push(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
+                gx, gy = exponential_force(x - position[i, j, 0], y - position[i, j, 1], reach, p.repulsion, p.inverse_length)
                 ax += gx
                 ay += gy
-        out[i, 0], out[i, 1] = _capped(vx + p.dt * ax, vy + p.dt * ay, speed)
+        out[i, 0], out[i, 1] = _cap_speed(vx + p.dt * ax, vy + p.dt * ay, speed)
 
 
-def _others(observation: Observation, name: str) -> Array:
+def _concatenate_tracks(observation: Observation, name: str) -> Array:
     """Return one field of the pedestrians' and the robots' tracks, concatenated."""
-    return frozen(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
+    return freeze(np.concatenate([getattr(observation.pedestrians, name), getattr(observation.robots, name)], axis=1))
 
 
-def _top(observation: Observation, speed: float | None) -> Floats:
+def _top_speeds(observation: Observation, speed: float | None) -> Floats:
     """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
     most = observation.limits.max_vx
-    return frozen(most if speed is None else np.full(len(most), speed, np.float32))
+    return freeze(most if speed is None else np.full(len(most), speed, np.float32))
 
 
-def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
+def _robot_arrays(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
     """Return the arrays of the robots themselves for the kernels; without paths if they do not follow them."""
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
-    return tuple(frozen(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, count))
+    return tuple(freeze(array) for array in (o.pose, o.twist, o.goal, o.radius, o.path, count))
 
 
 _TUNABLE: dict[str, Span] = {
@@ -226,13 +226,13 @@ class SocialForce:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; the memory stays empty."""
-        others = [_others(observation, name) for name in ("position", "velocity", "present")]
+        others = [_concatenate_tracks(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
         _socnavbench(
             _Parameters.of(self, dt=observation.dt, cutoff2=self.cutoff**2),
-            _top(observation, self.max_speed),
-            *_itself(observation, self.follow_path),
+            _top_speeds(observation, self.max_speed),
+            *_robot_arrays(observation, self.follow_path),
             *others,
             window,
             wanted,
@@ -290,12 +290,12 @@ class SocialForceSimple:
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robot's frame; the memory stays empty."""
-        others = [_others(observation, name) for name in ("position", "radius", "present")]
+        others = [_concatenate_tracks(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         _crowdnav(
             _SimpleParameters.of(self, dt=observation.dt, inverse_length=1.0 / self.length),
-            _top(observation, self.speed),
-            *_itself(observation),
+            _top_speeds(observation, self.speed),
+            *_robot_arrays(observation),
             *others,
             wanted,
             0,

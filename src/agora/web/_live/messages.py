@@ -90,7 +90,7 @@ class FrameEncoder:
         step = int(world.status.clock.step[0])
         people, robots = world.pedestrians, world.robots
         moment = Snapshot.of(people, world.traits, world.minds, robots, self._names, step, step * world.dt)
-        read = batch.observers.recorded(0, 0).get("scan", {}) if batch.observers.record else {}
+        read = batch.observers.recorded_readings(0, 0).get("scan", {}) if batch.observers.record else {}
         content = {
             "snapshot": to_plain(moment),
             "path": np.asarray(batch.observers.path(0, 0), np.float32),

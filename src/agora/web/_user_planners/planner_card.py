@@ -15,7 +15,7 @@ from agora.errors import InputError, nearest
 from agora.field_docs import introduction
 from agora.planners.adapters import declaration_of
 from agora.planners.contained.planner import MEMORY
-from agora.planners.contained.program import begin, hello_of, planner_class, told
+from agora.planners.contained.program import begin, describe_error, hello_of, planner_class
 from agora.registry import available
 from agora.web._catalogue import fields_of
 
@@ -46,7 +46,7 @@ def main() -> None:
     try:
         card = json.dumps(_card(file))
     except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything
-        card = json.dumps({"wrong": told(error)})
+        card = json.dumps({"wrong": describe_error(error)})
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as pipe:
         pipe.write(card)
 

@@ -21,7 +21,7 @@ from typing import Any
 from agora.config import build
 from agora.errors import AgoraError, InputError, UnknownNameError
 from agora.files import write_whole
-from agora.planners.contained.child import ended, started
+from agora.planners.contained.child import describe_end, start_process
 from agora.planners.contained.confine import lack
 from agora.web._file_names import check_name
 
@@ -223,7 +223,7 @@ def _card_of(file: Path) -> PlannerCard:
     """Return the card of a file, or its problem; a separate process reads the file."""
     mine, its = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(mine, "rb") as read:
-        child = started("agora.web._user_planners.planner_card", [str(its), str(file)], output, its, files=[file])
+        child = start_process("agora.web._user_planners.planner_card", [str(its), str(file)], output, its, files=[file])
         os.close(its)
         late = threading.Timer(PATIENCE, child.kill)
         late.start()
@@ -239,7 +239,7 @@ def _card_of(file: Path) -> PlannerCard:
         if not in_time:
             return PlannerCard(f"{file.name}: it is not imported within {PATIENCE:g} s")
         if not data:
-            return PlannerCard(f"{file.name}: cannot be imported: {ended(code, output)}")
+            return PlannerCard(f"{file.name}: cannot be imported: {describe_end(code, output)}")
     try:
         card = build(json.loads(data), PlannerCard, file.name)
     except (ValueError, RecursionError, InputError):

@@ -16,7 +16,7 @@ from rospy import Time
 
 from agora.config import dump, parse
 from agora.core import state
-from agora.core.declared import declared
+from agora.core.declared import declared_arrays
 from agora.core.state import Floats
 from agora.datasets.messages import (
     from_episode,
@@ -146,7 +146,7 @@ def from_pedestrians(message: Any, people: state.Pedestrians, traits: state.Trai
 
 def _numbers(record: type, names: Iterable[str], message: Any) -> dict[str, Any]:
     """The numbers of a moment that a message holds under the same names, in the types that the record says."""
-    arrays = declared(record)
+    arrays = declared_arrays(record)
     return {name: np.asarray(getattr(message, name), arrays[name].kind) for name in names}
 
 

@@ -13,8 +13,8 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
-from agora.planners.global_._curves import SEGMENTS, Price, advance, cheapest
-from agora.planners.global_._ground import Ground, drive_cost, spare
+from agora.planners.global_._curves import SEGMENTS, Price, advance, cheapest_curve
+from agora.planners.global_._ground import Ground, drive_cost, spare_clearance
 from agora.planners.global_.astar import AStar
 from agora.planners.global_.hybrid_astar import HybridAStar
 from agora.planners.global_.hybrid_astar._planner import cover
@@ -97,7 +97,7 @@ def test_in_an_open_field_it_is_the_curve_itself(rng):
         path = ask(m, here, there, planner)
         d, c, s = there - here, math.cos(here[2]), math.sin(here[2])
         out = np.zeros((SEGMENTS, 2))
-        cheapest(c * d[0] + s * d[1], c * d[1] - s * d[0], d[2], CAR.turning_radius, price, 0, out)
+        cheapest_curve(c * d[0] + s * d[1], c * d[1] - s * d[0], d[2], CAR.turning_radius, price, 0, out)
         assert length(path) == pytest.approx(np.abs(out[:, 0]).sum(), rel=1e-3)
 
 
@@ -189,7 +189,7 @@ def test_the_cost_of_a_drive_is_that_of_a_fine_sum(rng):
         c, s = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
         discs = np.stack([poses[:, :1] + c * along - s * across, poses[:, 1:2] + s * along + c * across], axis=2)
         least = m.clearance_at(discs + corner).min(axis=1) - radius
-        assert spare(ground, x, y, heading) <= least[0] + 1e-5
+        assert spare_clearance(ground, x, y, heading) <= least[0] + 1e-5
         cost = drive_cost(ground, x, y, heading, long, bend, 0.0)
         inside = ((poses[:, :2] > 0) & (poses[:, :2] < np.array(m.size) - 0.05)).all()
         if least.min() > 0.0 and inside:

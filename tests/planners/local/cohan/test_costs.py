@@ -10,7 +10,16 @@ from tests.planners.bands.test_solver import NARROW, OUTLINES, crooked, near, ro
 from tests.planners.bands.twin import clearance, speed
 
 from agora.planners._bands.costs import STEP, WIDTH, linearise, measure
-from agora.planners.local.cohan._costs import BANDS, WIDEST, Crowd, Social, between, cost_of, measured, normal
+from agora.planners.local.cohan._costs import (
+    BANDS,
+    WIDEST,
+    Crowd,
+    Social,
+    cost_of,
+    costs_between,
+    measure_bands,
+    write_normal_equations,
+)
 from agora.planners.local.cohan._solver import optimise_all
 
 NAMES = Social._fields[:6]
@@ -129,9 +138,9 @@ def test_the_normal_equations_between_bands_are_those_of_finite_differences(name
     for seed in range(4):
         bands, s = three(seed)[:many], social(**{name: 3.7})
         crowd, bounds = crowd_of(bands, hidden), (NARROW, NARROW, NARROW)
-        measured(crowd, crowd.bands, many, bounds)
+        measure_bands(crowd, crowd.bands, many, bounds)
         crowd.joint[:], crowd.right[:] = 0.0, 0.0
-        total = between(crowd, crowd.bands, many, s, shape(model), True, True)
+        total = costs_between(crowd, crowd.bands, many, s, shape(model), True, True)
         weight, value = wanted(bands, s, hidden, model, bands[0][:, 3]).T
         assert total == pytest.approx(weight @ value**2, rel=1e-6, abs=1e-9)
         places, columns = free(bands), []
@@ -156,8 +165,8 @@ def test_the_equations_of_all_bands_are_those_of_each_where_nothing_is_between_t
     bands, w, s = three(3), weights(max_vel_x=2.0, obstacle=7.0, optimaltime=1.0, kinematics_nh=30.0, acc_lim_x=3.0), social()
     crowd, everybody = crowd_of(bands), (NARROW, NARROW, NARROW)
     heed = tuple(near(len(band), [(2, 0.6, 0.1, 0.1, False)]) for band in bands)
-    measured(crowd, crowd.bands, 3, everybody)
-    size = normal(crowd, 3, (w, w, w), everybody, (shape(), shape(), shape()), heed, np.float64(2.0), s, False)
+    measure_bands(crowd, crowd.bands, 3, everybody)
+    size = write_normal_equations(crowd, 3, (w, w, w), everybody, (shape(), shape(), shape()), heed, np.float64(2.0), s, False)
     full = dense(crowd, size, 3)
     for b, band in enumerate(bands):
         work, n = room(len(band)), len(band)
@@ -182,7 +191,7 @@ def test_all_bands_give_way_together_and_the_cost_falls():
     bounds = NARROW._replace(forward=np.float64(0.8), omega=np.float64(1.5), now_omega=np.float64(0.0))
     crowd, heed = crowd_of([robot, person]), (near(n), near(n), near(n))
     given = ((w, w, w), (bounds,) * 3, (shape(),) * 3, heed, np.float64(1.0), s, True)
-    measured(crowd, crowd.bands, 2, given[1])
+    measure_bands(crowd, crowd.bands, 2, given[1])
     before = cost_of(crowd, crowd.bands, 2, *given)
     after = optimise_all(crowd, 2, *given, 30)
     assert after < 0.8 * before
@@ -213,6 +222,6 @@ def pair(robot, person):
 )
 def test_residuals_are_those_worked_out_by_hand(name, robot, person, value):
     crowd = crowd_of(pair(robot, person))
-    measured(crowd, crowd.bands, 2, (NARROW, NARROW, NARROW))
-    total = between(crowd, crowd.bands, 2, social(**{name: 1.0}), shape(), True, False)
+    measure_bands(crowd, crowd.bands, 2, (NARROW, NARROW, NARROW))
+    total = costs_between(crowd, crowd.bands, 2, social(**{name: 1.0}), shape(), True, False)
     assert total == pytest.approx(value**2)

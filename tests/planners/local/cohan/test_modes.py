@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.planners.local.cohan.test_planner import SHUT, scene_among
 
-from agora.planners.local.cohan._modes import BACK_OFF, DUAL, OBSTACLES, PASS, SINGLE, at_door, spot, switch
+from agora.planners.local.cohan._modes import BACK_OFF, DUAL, OBSTACLES, PASS, SINGLE, find_retreat, is_at_door, next_mode
 from agora.planners.local.cohan._people import MOVING, STATIC, STOPPED, STUCK
 
 F = np.float32
@@ -13,7 +13,7 @@ F = np.float32
 def after(mode, clock, periods, distance=3.0, count=1, nearest=2.0, state=MOVING, moves=True, door=False):
     """The mode after some periods of 0.1 s in which nothing changes."""
     for _ in range(periods):
-        mode = switch(mode, clock, F(0.1), F(distance), count, F(nearest), state, moves, door)
+        mode = next_mode(mode, clock, F(0.1), F(distance), count, F(nearest), state, moves, door)
     return mode
 
 
@@ -37,7 +37,7 @@ def test_only_somebody_near_makes_a_robot_that_is_held_give_up_two_bands(nearest
 def test_a_robot_that_gets_on_keeps_two_bands_and_one_alone_is_back_at_one():
     clock, mode = np.zeros(4, F), DUAL
     for k in range(40):
-        mode = switch(mode, clock, F(0.1), F(9.0 - 0.07 * k), 1, F(2.0), MOVING, True, False)
+        mode = next_mode(mode, clock, F(0.1), F(9.0 - 0.07 * k), 1, F(2.0), MOVING, True, False)
     assert mode == DUAL
     assert after(DUAL, clock, 1, count=0, moves=False) == SINGLE
     assert after(OBSTACLES, clock, 1, count=0, moves=False) == SINGLE
@@ -64,14 +64,14 @@ def test_a_door_is_narrow_with_room_before_it(gap, deep, x, expected):
     walls = [(x, sign * (0.5 * gap + 0.05 + 0.1 * k), 0.08) for sign in (-1, 1) for k in range(30)]
     scene, _names = scene_among((), walls)
     route = np.column_stack((0.1 * np.arange(30), np.zeros(30))).astype(F)
-    assert at_door(scene, 0, route, 30, F(1.3)) == expected
+    assert is_at_door(scene, 0, route, 30, F(1.3)) == expected
 
 
 def test_a_corridor_is_no_door():
     walls = [(0.1 * k, sign * 0.6, 0.08) for sign in (-1, 1) for k in range(-30, 40)]
     scene, _names = scene_among((), walls)
     route = np.column_stack((0.1 * np.arange(30), np.zeros(30))).astype(F)
-    assert not at_door(scene, 0, route, 30, F(1.3))
+    assert not is_at_door(scene, 0, route, 30, F(1.3))
 
 
 def test_it_backs_off_beside_its_way_into_the_nearest_place_with_room():
@@ -81,7 +81,7 @@ def test_it_backs_off_beside_its_way_into_the_nearest_place_with_room():
     niche = [(x, 0.8 + 0.1 * k, 0.08) for x in (-2.8, -0.3) for k in range(14)]
     out = np.zeros(3, F)
     scene, _names = scene_among((), [*sides, *recess, *niche])
-    assert spot(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)
+    assert find_retreat(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)
     assert -2.2 < out[0] < -0.9 and out[1] > 0.1
     scene, _names = scene_among((), SHUT)
-    assert not spot(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)
+    assert not find_retreat(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)

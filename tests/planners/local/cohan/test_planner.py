@@ -14,7 +14,7 @@ from agora.planners._bands.discs import MOMENT, MOMENTS
 from agora.planners._expected import discs
 from agora.planners.local.cohan import Cohan
 from agora.planners.local.cohan._modes import BACK_OFF, DUAL, OBSTACLES, PASS, SINGLE
-from agora.planners.local.cohan._people import MOVING, STATIC, STOPPED, corners, watch
+from agora.planners.local.cohan._people import MOVING, STATIC, STOPPED, corners, update_people
 from agora.planners.local.teb import Teb
 from agora.planners.local.teb.scene import scene_of
 
@@ -125,11 +125,11 @@ def test_it_minds_those_before_it_that_no_wall_hides_the_nearest_first():
     walls = [(1.5 + 0.1 * k, -1.5 - 0.1 * k, 0.1) for k in range(-3, 4)] + [(1.2 + 0.1 * k, -1.8 - 0.02 * k, 0.1) for k in range(8)]
     scene, names = scene_among(people, walls)
     ids, states, seen = np.zeros(64, np.int32), np.zeros(64, np.int32), np.zeros((8, 3), F)
-    count, moves = watch(scene, 0, names, F(10.0), ids, states, seen)
+    count, moves = update_people(scene, 0, names, F(10.0), ids, states, seen)
     assert seen[:count, 0].tolist() == [2.0, 0.0] and moves
     assert seen[:count, 2].tolist() == [STATIC, MOVING]
     still, _names = scene_among([(x, y, 0.0, 0.0) for x, y, _, _ in people], walls)
-    count, moves = watch(still, 0, names, F(10.0), ids, states, seen)
+    count, moves = update_people(still, 0, names, F(10.0), ids, states, seen)
     assert seen[:count, 2].tolist() == [STATIC, STOPPED] and not moves
 
 

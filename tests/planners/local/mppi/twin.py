@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 from tests.planners.local.dwa.twin import cell_at, local_targets, under_footprint
 
-from agora.costmap.window import disc_inside
+from agora.costmap.window import inscribed_radius
 
 SAVITZKY_GOLAY = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21)) / 231.0
 
@@ -74,7 +74,7 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
             total[k] += planner.obstacle_scale * cost[place] / 252.0 / steps
             touches = cost[place] >= 253 or under_footprint(cost, origin, cell, corners, at) is None
             hit = hit or touches
-            wider = corners * (1.0 + cell / disc_inside(corners[None])[0])
+            wider = corners * (1.0 + cell / inscribed_radius(corners[None])[0])
             near = not touches and under_footprint(cost, origin, cell, wider, at) is None
             total[k] += planner.critical_scale * near / steps
             for way, here, reach in zip(*discs, strict=True):

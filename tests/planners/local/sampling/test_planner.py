@@ -14,7 +14,7 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.planners import adapters
 from agora.planners.local.sampling import Sampling
-from agora.planners.local.sampling._field import CLOSED, to_goal
+from agora.planners.local.sampling._field import CLOSED, write_goal_distances
 from agora.planners.local.sampling._grid import waypoints
 from agora.planners.local.sampling._plan import RobotWindow, cost_of_spline
 from agora.planners.local.sampling._planner import Parameters
@@ -45,7 +45,7 @@ def twists_of(of, k, shares):
 
 @kernel
 def _to_goal(cost, left, bottom, cell, path, count, x, y, distance, closed, first, last):
-    closed[0] = to_goal(cost, left, bottom, cell, path, count, x, y, distance)
+    closed[0] = write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance)
 
 
 @kernel

@@ -11,14 +11,14 @@ import pytest
 from tests.planners.local.observations import beside, observe, tracks
 
 from agora.core.recording import Reason
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.costmap.walls import window_of
 from agora.errors import InputError
 from agora.planners._expected import discs
 from agora.planners.local.sipp import Sipp
 from agora.planners.local.sipp._plan import plan, scratch
 from agora.planners.local.sipp._planner import Parameters
-from agora.planners.local.sipp._search import INTERVALS, STEPS, earliest, intervals, ways
+from agora.planners.local.sipp._search import INTERVALS, STEPS, intervals, path_lengths, search_earliest
 from agora.predictors.constant_velocity import ConstantVelocity
 
 F = np.float32
@@ -47,9 +47,9 @@ def search(blocked, unsafe, start, target, pace=2.0 * STEP):
     counts, bounds = np.empty(cells, np.int64), np.empty((cells, INTERVALS, 2), np.int64)
     arrival, parent, done = (np.empty(cells * INTERVALS, kind) for kind in (F, np.int64, np.bool_))
     first, last = (row * columns + column for row, column in (start, target))
-    ways(blocked.ravel(), columns, last, togo, heap)
+    path_lengths(blocked.ravel(), columns, last, togo, heap)
     intervals(unsafe.ravel(), counts, bounds)
-    found, state = earliest(
+    found, state = search_earliest(
         *(blocked.ravel(), columns, first, last, togo, counts, bounds, F(STEP), F(pace), arrival, parent, done, heap)
     )
     way = [state]
@@ -166,9 +166,9 @@ def test_the_cells_of_the_plan_are_those_that_walls_and_people_leave(rng):
     seen, _ = discs(ConstantVelocity(), o, STEPS - 1, step, {})
     s, wanted, reasons = scratch(columns), np.zeros((1, 2), F), np.zeros(1, np.int8)
     planner = Sipp(cell=cell, margin=margin, padding=padding, regain=0.4, lookahead=1.0)
-    p = Parameters.of(planner, columns=columns, step=step, speed=frozen(np.ones(1, F)))
-    about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
-    robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
+    p = Parameters.of(planner, columns=columns, step=step, speed=freeze(np.ones(1, F)))
+    about = tuple(freeze(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
+    robot, route = (freeze(o.pose), freeze(o.radius)), (freeze(o.path), freeze(o.path_count))
     plan(p, s, robot, route, about, window_of(o.costmap, 1), F(0.1), wanted, reasons, 0, 1)
     ticks = (np.arange(columns) - columns // 2) * cell
     towards = (o.path[0, 0] - o.pose[0, :2]).astype(float)

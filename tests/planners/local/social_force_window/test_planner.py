@@ -13,7 +13,7 @@ from tests.planners.local.mppi.test_planner import people
 from tests.planners.local.social_force_window.twin import scores, social_force
 
 from agora.core.recording import Reason
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.social_force_window import SocialForceWindow
@@ -43,7 +43,7 @@ def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind):
                     place, velocity = tracks.position[n, q].astype(float), tracks.velocity[n, q].astype(float)
                     others.append((place, velocity, float(tracks.radius[n, q]), tracks is seen.pedestrians))
             corners = corners_of(planner, seen, n)
-            known = (float(fastest[n]), float(seen.radius[n]), float(disc_inside(corners[None])[0]), others)
+            known = (float(fastest[n]), float(seen.radius[n]), float(inscribed_radius(corners[None])[0]), others)
             found = scores(planner, *known, corners=corners, **row)
             gain = np.array(row["limits"]["acceleration"]) * row["dt"]
             least = min(found.values())

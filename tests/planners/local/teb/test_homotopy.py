@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.local.teb._homotopy import classify, connect, detours, explore, obstacles, product, scatter, sweep
+from agora.planners.local.teb._homotopy import classify, connect, explore, is_detour, obstacles, product, scatter, sweep
 
 NOBODY = np.zeros((0, 5))
 SIDES, PRODUCT = (0.1, 0.0), (0.1, 1.0)
@@ -180,4 +180,4 @@ def test_a_band_that_sets_out_backwards_or_takes_three_times_as_long_is_a_detour
     back = detour(0.3) * (-1, 1, 1, 1)
     slow = detour(0.4) * (1, 1, 1, 3.1)
     for way, expected in ((best, False), (detour(1.5), False), (back, True), (slow, True), (detour(0.1, length=0.3), True)):
-        assert detours(way, 40, best, 40, 0.5 * math.pi, 0.4, 3.0) == expected
+        assert is_detour(way, 40, best, 40, 0.5 * math.pi, 0.4, 3.0) == expected

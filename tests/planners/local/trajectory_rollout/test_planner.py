@@ -23,7 +23,7 @@ from agora.planners.presets import named_planner
 from agora.testing import observation
 
 remember = lean(trajectory_rollout_plan.remember.py_func)
-clear, open_under = lean(grids.clear.py_func), lean(grids.open_under.py_func)
+clear, open_under = lean(grids.reset_grid.py_func), lean(grids.open_footprint.py_func)
 
 WINDOW = Window(size=6.0)
 BARN = named_planner("trajectory_rollout_barn")[1].part

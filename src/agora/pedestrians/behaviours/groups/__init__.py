@@ -20,8 +20,8 @@ from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
 from agora.pedestrians.behaviours.groups._roles import GroupMemory, GroupParameters, regroup
-from agora.pedestrians.behaviours.groups._talk import come_and_go, stand
-from agora.pedestrians.behaviours.groups._walk import CRUMBS, follow, lead, wait
+from agora.pedestrians.behaviours.groups._talk import join_and_leave, stand_in_circle
+from agora.pedestrians.behaviours.groups._walk import CRUMBS, follow_leader, lead_group, wait_for_members
 from agora.pedestrians.shared.formations import o_space_radius
 from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
@@ -36,7 +36,7 @@ _DRAWS = 1.0  # s, time between two draws of joining and leaving
 
 
 @hidden
-def _repeat(c, traits, goals, w, count):
+def _repeat_decisions(c, traits, goals, w, count):
     """Repeat the last decisions of members."""
     for i in range(count):
         if c.leader[w, i] >= 0:
@@ -52,10 +52,10 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
             continue
         count, step, key = traits.count[w], clock.step[w], clock.key[w]
         if step % settings.pause[0] != 0 and not c.stale[w]:
-            _repeat(c, traits, goals, w, count)
+            _repeat_decisions(c, traits, goals, w, count)
             continue
         if step % settings.every[0] == 0 and step > 0 and (settings.join[0] > ZERO or settings.leave[0] > ZERO):
-            come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count)
+            join_and_leave(c, people, traits, minds, goals, maps, settings, key, step, w, count)
         changed = c.stale[w]
         for i in range(count):
             group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
@@ -65,15 +65,15 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
             c.stale[w] = False
         for i in range(count):
             if c.leader[w, i] == i and not c.talks[w, i]:
-                lead(c, people, goals, settings, w, i, dt)
+                lead_group(c, people, goals, settings, w, i, dt)
         for i in range(count):
             if c.talks[w, i] and c.leader[w, i] >= 0:
-                stand(c, people, traits, minds, goals, w, i, dt)
+                stand_in_circle(c, people, traits, minds, goals, w, i, dt)
             elif c.leader[w, i] >= 0 and c.leader[w, i] != i:
-                follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt)
+                follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, dt)
         for i in range(count):
             if c.leader[w, i] == i and not c.talks[w, i]:
-                wait(c, traits, settings, w, i, dt)
+                wait_for_members(c, traits, settings, w, i, dt)
         for i in range(count):
             c.goal_x[w, i], c.goal_y[w, i], c.speed[w, i] = goals.x[w, i], goals.y[w, i], traits.speed[w, i]
 

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY, Bools, Floats, Ints
-from agora.pedestrians.behaviours.groups._talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space
+from agora.pedestrians.behaviours.groups._talk import IDLE, LISTENING, TALKING, WALKING, rank_of, space_members
 from agora.pedestrians.shared.formations import row_place
 from agora.seeds import uniform_at
 
@@ -120,7 +120,7 @@ class GroupParameters(NamedTuple):
 
 
 @hidden
-def _host(c, minds, goals, w, i):
+def _set_single_waypoint(c, minds, goals, w, i):
     """Replace a pedestrian's waypoint list by one point to stay at, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
         minds.led[w, i] = True
@@ -129,7 +129,7 @@ def _host(c, minds, goals, w, i):
 
 
 @hidden
-def _release(c, traits, minds, goals, w, i):
+def _restore_waypoints(c, traits, minds, goals, w, i):
     """Give a pedestrian its own waypoint list back."""
     if c.hosted[w, i]:
         c.hosted[w, i], minds.led[w, i] = False, False
@@ -159,7 +159,7 @@ def _choose(c, traits, key, w, first, count, number):
 
 
 @hidden
-def _shown_drift(c, people, w, i, leader):
+def _visible_drift(c, people, w, i, leader):
     """Return the deviation of a follower from its place, m ahead and to the left; 0 for a follower that is far from its leader."""
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     if dx * dx + dy * dy > _BESIDE * _BESIDE:
@@ -173,7 +173,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
     """Give the members of a walking group their places in rows, in their present order from right to left."""
     number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
     if c.hosted[w, leader]:
-        _release(c, traits, minds, goals, w, leader)
+        _restore_waypoints(c, traits, minds, goals, w, leader)
     if c.leader[w, leader] != leader:
         c.newest[w, leader], c.crumbs[w, leader] = 0, 1
         c.trail_x[w, leader, 0], c.trail_y[w, leader, 0] = x, y
@@ -200,9 +200,9 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
             rank = rank_of(c, traits, w, first, count, number, i)
             place_ahead, place_aside = row_place(rank, members, *shape)
             c.ahead[w, i], c.aside[w, i] = place_ahead - ahead, place_aside - aside
-            c.drift_x[w, i], c.drift_y[w, i] = _shown_drift(c, people, w, i, leader)
+            c.drift_x[w, i], c.drift_y[w, i] = _visible_drift(c, people, w, i, leader)
             c.behind[w, i] = settings.row_gap[0] * np.float32(rank + 1 if rank < middle else rank)
-            _host(c, minds, goals, w, i)
+            _set_single_waypoint(c, minds, goals, w, i)
 
 
 @hidden
@@ -213,11 +213,11 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
         if c.member[w, i] == number and c.talks[w, i]:
             known = max(known, c.number[w, i])
     if known != members:
-        space(c, people, traits, w, first, count, number)
+        space_members(c, people, traits, w, first, count, number)
     for i in range(first, count):
         if c.member[w, i] == number:
             c.leader[w, i], c.number[w, i] = speaker, members
-            _host(c, minds, goals, w, i)
+            _set_single_waypoint(c, minds, goals, w, i)
             minds.taken[w, i] = True
             if minds.state[w, i] == TALKING or minds.state[w, i] == LISTENING:
                 minds.state[w, i] = TALKING if i == speaker else LISTENING
@@ -225,7 +225,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
 
 
 @hidden
-def _part(c, people, traits, minds, goals, w, i):
+def _dismiss_last(c, people, traits, minds, goals, w, i):
     """Let the last member of a conversation walk away, or idle at its place."""
     traits.group[w, i], c.member[w, i] = -1, -1
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
@@ -239,7 +239,7 @@ def regroup(c, people, traits, minds, goals, settings, key, w, count):
     for i in range(count):
         group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
         if group != c.member[w, i]:
-            _release(c, traits, minds, goals, w, i)
+            _restore_waypoints(c, traits, minds, goals, w, i)
             c.member[w, i], c.leader[w, i] = group, -1
     for i in range(count):
         number, seen, talk = c.member[w, i], False, False
@@ -251,10 +251,10 @@ def regroup(c, people, traits, minds, goals, settings, key, w, count):
             continue
         leader, members = _choose(c, traits, key, w, i, count, number)
         if members == 1:
-            _release(c, traits, minds, goals, w, i)
+            _restore_waypoints(c, traits, minds, goals, w, i)
             c.leader[w, i] = -1
             if talk:
-                _part(c, people, traits, minds, goals, w, i)
+                _dismiss_last(c, people, traits, minds, goals, w, i)
         elif talk:
             _gather(c, people, traits, minds, goals, w, i, count, leader, members)
         else:

@@ -8,7 +8,7 @@ from agora.core.field import clearance_at
 from agora.core.jit import hidden
 from agora.core.scalar import TWO_PI, ZERO, atan2, sincos, wrap
 from agora.core.state import SOCIAL_STATES
-from agora.pedestrians.behaviours.groups._walk import lean_on
+from agora.pedestrians.behaviours.groups._walk import aim_beyond
 from agora.pedestrians.shared.formations import o_space_radius
 from agora.seeds import uniform_at
 
@@ -35,7 +35,7 @@ def rank_of(c, traits, w, first, count, number, i):
 
 
 @hidden
-def space(c, people, traits, w, first, count, number):
+def space_members(c, people, traits, w, first, count, number):
     """Space the ``number`` members of a conversation, from slot ``first`` on, evenly around its o-space, in their present order."""
     cx, cy = ZERO, ZERO
     for i in range(first, count):
@@ -66,11 +66,11 @@ def space(c, people, traits, w, first, count, number):
 
 
 @hidden
-def stand(c, people, traits, minds, goals, w, i, dt):
+def stand_in_circle(c, people, traits, minds, goals, w, i, dt):
     """Keep a member at its place, facing the others after its arrival."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     dx, dy = c.place_x[w, i] - x, c.place_y[w, i] - y
-    lean_on(c, w, i, dx, dy, dt)
+    aim_beyond(c, w, i, dx, dy, dt)
     goals.x[w, i], goals.y[w, i] = c.place_x[w, i] + c.lean_x[w, i], c.place_y[w, i] + c.lean_y[w, i]
     traits.speed[w, i] = minds.speed[w, i]
     if dx * dx + dy * dy > _ARRIVED * _ARRIVED:
@@ -115,7 +115,7 @@ def may_leave(c, traits, goals, settings, key, step, w, j, count):
 
 
 @hidden
-def come_and_go(c, people, traits, minds, goals, maps, settings, key, step, w, count):
+def join_and_leave(c, people, traits, minds, goals, maps, settings, key, step, w, count):
     """Let at most one walker join, and one member leave, each conversation of a world."""
     for j in range(count):
         if c.leader[w, j] != j or not c.talks[w, j]:

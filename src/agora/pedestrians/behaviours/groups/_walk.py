@@ -31,7 +31,7 @@ _TINY = np.float32(1e-12)
 
 
 @hidden
-def visible(maps, m, x0, y0, x1, y1, clearance):
+def is_visible(maps, m, x0, y0, x1, y1, clearance):
     """Return whether a thin strip between two points is free of walls; the step along it is the local clearance."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
@@ -43,7 +43,7 @@ def visible(maps, m, x0, y0, x1, y1, clearance):
 
 
 @hidden
-def lead(c, people, goals, settings, w, i, dt):
+def lead_group(c, people, goals, settings, w, i, dt):
     """Turn the direction of travel of a group with its leader's steps, metre by metre, and record the leader's trail."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     ux, uy = c.ux[w, i], c.uy[w, i]
@@ -81,7 +81,7 @@ def turn_back(c, w, leader, slots):
 
 
 @hidden
-def on_trail(c, people, w, leader, back):
+def point_on_trail(c, people, w, leader, back):
     """Return the point ``back`` metres behind the leader on its trail (at most the oldest point) and the direction there."""
     x, y = people.x[w, leader], people.y[w, leader]
     ux, uy = c.ux[w, leader], c.uy[w, leader]
@@ -105,14 +105,14 @@ def speed_of(people, w, i):
 
 
 @hidden
-def leaving(people, goals, w, leader):
+def is_leaving(people, goals, w, leader):
     """Return whether a leader walks or is about to walk, because its waypoint is elsewhere."""
     dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
     return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
 
 
 @hidden
-def lean_on(c, w, i, dx, dy, dt):
+def aim_beyond(c, w, i, dx, dy, dt):
     """Aim beyond a place that other people block: integrate the remaining distance; the integral decays while that is long."""
     if dx * dx + dy * dy >= _NEAR * _NEAR:
         c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
@@ -130,7 +130,7 @@ def _is_in_the_way(c, people, traits, goals, w, i):
     ahead = dx * c.ux[w, leader] + dy * c.uy[w, leader]
     aside = abs(dy * c.ux[w, leader] - dx * c.uy[w, leader])
     ahead_of = ahead > _SLIM and aside < traits.radius[w, i] + traits.radius[w, leader]
-    return ahead_of and c.beside[w, i] < ONE and leaving(people, goals, w, leader)
+    return ahead_of and c.beside[w, i] < ONE and is_leaving(people, goals, w, leader)
 
 
 @hidden
@@ -157,7 +157,7 @@ def _drift(c, traits, clock, settings, w, i):
 
 
 @hidden
-def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
+def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     """Set a follower's waypoint and speed; it does not walk back while its leader walks, nor to cover a few steps sideways."""
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
@@ -170,8 +170,8 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     place_x, place_y = leader_x + ahead * ux - aside * uy, leader_y + ahead * uy + aside * ux
     clearance, _, _ = clearance_at(maps, m, place_x, place_y)
     room = clearance >= traits.radius[w, i] + settings.margin[0]
-    room = room and visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
-    room = room and visible(maps, m, place_x, place_y, x, y, clearance)
+    room = room and is_visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
+    room = room and is_visible(maps, m, place_x, place_y, x, y, clearance)
     # Blend between row and file over one second, so that a short narrow place causes no jump.
     beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
     c.beside[w, i] = beside
@@ -181,12 +181,12 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     # In file, choose the nearest place on the trail that the follower sees; farther back it is fully in file.
     if beside < ONE:
         back = c.behind[w, i]
-        file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
+        file_x, file_y, along_x, along_y = point_on_trail(c, people, w, leader, back)
         here, _, _ = clearance_at(maps, m, x, y)
-        while not visible(maps, m, x, y, file_x, file_y, max(here, _SLIM)) and back < _CRUMB * CRUMBS:
+        while not is_visible(maps, m, x, y, file_x, file_y, max(here, _SLIM)) and back < _CRUMB * CRUMBS:
             back += _CRUMB
             beside = ZERO
-            file_x, file_y, along_x, along_y = on_trail(c, people, w, leader, back)
+            file_x, file_y, along_x, along_y = point_on_trail(c, people, w, leader, back)
         speed = speed_of(people, w, leader) * (ONE - beside)
         place_x, place_y = file_x + beside * (place_x - file_x), file_y + beside * (place_y - file_y)
         vx, vy = beside * vx + speed * along_x, beside * vy + speed * along_y
@@ -194,14 +194,14 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     gap = math.sqrt(dx * dx + dy * dy)
     # Aim beyond the place where the pressure of other people would otherwise leave a constant offset.
     c.gap[w, leader] = max(c.gap[w, leader], gap)
-    lean_on(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
+    aim_beyond(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
     lean_x = c.lean_x[w, i] * ux - c.lean_y[w, i] * uy
     lean_y = c.lean_x[w, i] * uy + c.lean_y[w, i] * ux
     gain, own = settings.gain[0], minds.speed[w, i]
     wanted_x, wanted_y = vx + gain * (dx + lean_x), vy + gain * (dy + lean_y)
     if gap < _EASY and speed_of(people, w, leader) < _WALKING:
         wanted_x, wanted_y = ZERO, ZERO
-    elif leaving(people, goals, w, leader):
+    elif is_leaving(people, goals, w, leader):
         along = min(wanted_x * ux + wanted_y * uy, ZERO)
         wanted_x, wanted_y = wanted_x - along * ux, wanted_y - along * uy
     wanted = math.sqrt(wanted_x * wanted_x + wanted_y * wanted_y)
@@ -210,7 +210,7 @@ def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
 
 
 @hidden
-def wait(c, traits, settings, w, i, dt):
+def wait_for_members(c, traits, settings, w, i, dt):
     """Let a leader walk at the pace of its group, and wait a limited time for members that have fallen behind."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]

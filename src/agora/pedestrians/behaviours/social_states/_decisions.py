@@ -61,7 +61,7 @@ def draw(minds, traits, memory, clock, w, i, use):
 
 
 @lean_inlined
-def enter(minds, memory, w, i, state, left):
+def enter_state(minds, memory, w, i, state, left):
     """Enter a state that lasts ``left`` s; the conversation or spot of the previous state is given up."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
@@ -188,7 +188,7 @@ def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, me
 
 
 @lean_inlined
-def _at_end(people, waypoints, w, i):
+def _is_at_end(people, waypoints, w, i):
     """Return whether a pedestrian has reached its last waypoint, stays there and follows no other point."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
@@ -199,24 +199,24 @@ def _at_end(people, waypoints, w, i):
 
 
 @lean_inlined
-def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
+def _finish_state(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
     """Leave the state if its time is up, its reason has gone or its resource is used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
     if state == PANICKING and since >= character.minimum_time[w, i]:
         minds.energy[w, i] = max(minds.energy[w, i], character.energy_high[w, i])
-        enter(minds, memory, w, i, RUNNING, FOREVER)
+        enter_state(minds, memory, w, i, RUNNING, FOREVER)
     elif state == RUNNING:
         over = low
     elif state in (TEXTING, PHONE):
         over = over or quiet
     elif state == IDLE:
-        over = over or (memory.left[w, i] > _AGES and not _at_end(people, waypoints, w, i))
+        over = over or (memory.left[w, i] > _AGES and not _is_at_end(people, waypoints, w, i))
     elif state == AVOIDING:
         scared = minds.reaction[w, i] == SCARED
         far = distance > _SLACK * (rules.notice if scared else rules.avoid_distance)
-        over = since >= ONE and (far or not (scared or _in_the_way(people, waypoints, robots, w, i, r)))
+        over = since >= ONE and (far or not (scared or _is_in_the_way(people, waypoints, robots, w, i, r)))
     elif state in (INTERESTED, SURPRISED, THREATENING):
         over = over or r < 0
         memory.weary[w, i] = rules.indifference if over else ZERO
@@ -228,24 +228,24 @@ def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r,
     else:
         over = False
     if over and minds.state[w, i] == state:
-        enter(minds, memory, w, i, WALKING, FOREVER)
+        enter_state(minds, memory, w, i, WALKING, FOREVER)
 
 
 @lean_inlined
-def _closing(people, robots, w, i, r):
+def _is_approaching(people, robots, w, i, r):
     """Return whether the robot approaches the pedestrian by its own motion."""
     dx, dy = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
     return dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > ZERO
 
 
 @lean_inlined
-def _in_the_way(people, waypoints, robots, w, i, r):
+def _is_in_the_way(people, waypoints, robots, w, i, r):
     """Return whether the robot approaches, or is on the side towards which the pedestrian walks."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     ahead = dx * (waypoints.x[w, i] - people.x[w, i]) + dy * (waypoints.y[w, i] - people.y[w, i])
-    return ahead > ZERO or _closing(people, robots, w, i, r)
+    return ahead > ZERO or _is_approaching(people, robots, w, i, r)
 
 
 @lean_inlined
@@ -263,15 +263,15 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
         state = AVOIDING
     elif (reaction in (REGULAR, CURIOUS)) and distance <= rules.avoid_distance:
         idle = minds.state[w, i] == IDLE
-        if _closing(people, robots, w, i, r) or (not idle and _in_the_way(people, waypoints, robots, w, i, r)):
+        if _is_approaching(people, robots, w, i, r) or (not idle and _is_in_the_way(people, waypoints, robots, w, i, r)):
             state = AVOIDING
     if state >= 0:
         share = draw(minds, traits, memory, clock, w, i, DURATION)
-        enter(minds, memory, w, i, state, left * (HALF + share))
+        enter_state(minds, memory, w, i, state, left * (HALF + share))
 
 
 @lean_inlined
-def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
+def _draw_event(rules, spots, sees, traits, minds, character, memory, clock, w, i):
     """Draw one of the possible events of a pedestrian that walks or stands idle, in proportion to the rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
@@ -286,33 +286,33 @@ def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
     if state < _NONE:
         length = HALF + draw(minds, traits, memory, clock, w, i, DURATION)
         left = rules.pause_time * length if state == IDLE else FOREVER
-        enter(minds, memory, w, i, state, rules.interest_time * length if state == INTERESTED else left)
+        enter_state(minds, memory, w, i, state, rules.interest_time * length if state == INTERESTED else left)
 
 
 @lean_inlined
-def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
+def _decide_one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
     """Make the individual decision of one pedestrian: end the state, react to a robot, or start an activity."""
     r, distance = memory.robot[w, i], memory.near[w, i]
     if memory.trigger[w, i] > ZERO:
-        if _triggered(people, robots, memory, w, i):
-            enter(minds, memory, w, i, WALKING, FOREVER)
+        if _is_triggered(people, robots, memory, w, i):
+            enter_state(minds, memory, w, i, WALKING, FOREVER)
         return
     if memory.fuse[w, i] < ZERO:
         memory.fuse[w, i] = -math.log(ONE - draw(minds, traits, memory, clock, w, i, EVENT))
     settled = memory.since[w, i] >= character.minimum_time[w, i]
     if settled and minds.state[w, i] != PANICKING and minds.stress[w, i] > character.stress_high[w, i]:
-        enter(minds, memory, w, i, PANICKING, FOREVER)
+        enter_state(minds, memory, w, i, PANICKING, FOREVER)
     else:
-        _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance)
+        _finish_state(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance)
     state = minds.state[w, i]
     rests = state in (WALKING, IDLE, RUNNING)
     if rests and minds.reaction[w, i] != IMPASSIVE and distance <= max(rules.notice, rules.avoid_distance):
         _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i, r, distance)
         state = minds.state[w, i]
-    if state == WALKING and _at_end(people, waypoints, w, i):
-        enter(minds, memory, w, i, IDLE, FOREVER)
+    if state == WALKING and _is_at_end(people, waypoints, w, i):
+        enter_state(minds, memory, w, i, IDLE, FOREVER)
     elif ZERO <= memory.fuse[w, i] <= memory.hazard[w, i] and (state in (WALKING, IDLE)):
-        _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i)
+        _draw_event(rules, spots, sees, traits, minds, character, memory, clock, w, i)
 
 
 @lean_inlined
@@ -328,14 +328,14 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clo
     for i in range(count):
         memory.event[w, i] = NOTHING
         if memory.busy[w, i] and people.active[w, i]:
-            _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i)
+            _decide_one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i)
             wishes = wishes or memory.event[w, i] != NOTHING
         others = others or memory.talk[w, i] >= 0 or minds.state[w, i] == QUEUEING
     return wishes, others
 
 
 @lean_inlined
-def _triggered(people, robots, memory, w, i):
+def _is_triggered(people, robots, memory, w, i):
     """Return whether a robot is within the trigger zone of a waiting pedestrian."""
     reach = memory.trigger[w, i] * memory.trigger[w, i]
     for r in range(robots.x.shape[1]):

@@ -35,7 +35,7 @@ _LAST = np.int64(2**62)
 
 
 @lean_inlined
-def _join(minds, memory, traits, w, i, host, state, left, kind):
+def _join_conversation(minds, memory, traits, w, i, host, state, left, kind):
     """Take part in the conversation of ``host``."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
@@ -44,7 +44,7 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 
 
 @lean_inlined
-def _free(people, minds, memory, w, j):
+def _is_available(people, minds, memory, w, j):
     """Return whether a pedestrian is available for a conversation."""
     rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
@@ -56,7 +56,7 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
     best, least = -1, reach * reach
     sine, cosine = sincos(people.heading[w, i])
     for j in range(memory.count[w]):
-        if j == i or not _free(people, minds, memory, w, j):
+        if j == i or not _is_available(people, minds, memory, w, j):
             continue
         dx, dy = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
         square = dx * dx + dy * dy
@@ -68,7 +68,7 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
 
 
 @lean_inlined
-def _pair(people, traits, minds, character, memory, w, i, event, length):
+def _start_conversation(people, traits, minds, character, memory, w, i, event, length):
     """Start a conversation of two: the sought person is the host, so that the other one approaches."""
     seeks = event == SEEK
     reach = character.vision[w, i] if seeks else character.talk_distance[w, i]
@@ -78,8 +78,8 @@ def _pair(people, traits, minds, character, memory, w, i, event, length):
     strolls = event == WALK_AND_TALK
     left = (character.stroll_time[w, i] if strolls else character.chat_time[w, i]) * length
     kind = STROLL if strolls else TURNS
-    _join(minds, memory, traits, w, i, j, TALKING, left, kind)
-    _join(minds, memory, traits, w, j, j, LISTENING, left, kind)
+    _join_conversation(minds, memory, traits, w, i, j, TALKING, left, kind)
+    _join_conversation(minds, memory, traits, w, j, j, LISTENING, left, kind)
 
 
 @lean_inlined
@@ -93,15 +93,15 @@ def _gather(people, traits, minds, character, memory, w, i, event, length):
         dx, dy = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
         near = dx * dx + dy * dy <= reach * reach
         ours = tells or traits.group[w, j] == traits.group[w, i]
-        if j != i and near and ours and _free(people, minds, memory, w, j):
-            _join(minds, memory, traits, w, j, i, LISTENING, left, kind)
+        if j != i and near and ours and _is_available(people, minds, memory, w, j):
+            _join_conversation(minds, memory, traits, w, j, i, LISTENING, left, kind)
             listeners += 1
     if listeners:
-        _join(minds, memory, traits, w, i, i, TELLING if tells else TALKING, left, kind)
+        _join_conversation(minds, memory, traits, w, i, i, TELLING if tells else TALKING, left, kind)
 
 
 @lean_inlined
-def _errand(rules, people, minds, character, memory, spots, w, i, length):
+def _go_to_spot(rules, people, minds, character, memory, spots, w, i, length):
     """Go to the nearest free spot (a seat if tired); the end of a queue counts as free while the queue is short enough."""
     tired = minds.energy[w, i] <= character.energy_low[w, i]
     best, least, ahead = -1, rules.errand_reach * rules.errand_reach, 0
@@ -125,7 +125,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
 
 
 @hidden
-def settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
+def carry_out_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
     """Carry out the wishes of pedestrians of world w, lowest id first."""
     while True:
         i, lowest = -1, _LAST
@@ -138,15 +138,15 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, clock,
         memory.event[w, i] = NOTHING
         length = HALF + np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], _LENGTH))
         if event == ERRAND:
-            _errand(rules, people, minds, character, memory, spots, w, i, length)
+            _go_to_spot(rules, people, minds, character, memory, spots, w, i, length)
         elif event in (STORY_TIME, GROUP):
             _gather(people, traits, minds, character, memory, w, i, event, length)
         else:
-            _pair(people, traits, minds, character, memory, w, i, event, length)
+            _start_conversation(people, traits, minds, character, memory, w, i, event, length)
 
 
 @lean_inlined
-def _before(traits, memory, w, i, j):
+def _precedes(traits, memory, w, i, j):
     """Return whether i precedes j in the circle: ordered by conversation, then by id."""
     a, b = memory.talk[w, i], memory.talk[w, j]
     return a < b or (a == b and traits.id[w, i] < traits.id[w, j])
@@ -160,7 +160,7 @@ def _form_circle(people, traits, minds, memory, w):
         talks = memory.talk[w, i] >= 0
         if people.active[w, i] and (talks or (minds.state[w, i] == QUEUEING and memory.spot[w, i] >= 0)):
             k = size
-            while k > 0 and _before(traits, memory, w, i, memory.circle[w, k - 1]):
+            while k > 0 and _precedes(traits, memory, w, i, memory.circle[w, k - 1]):
                 memory.circle[w, k] = memory.circle[w, k - 1]
                 k -= 1
             memory.circle[w, k] = i
@@ -170,7 +170,7 @@ def _form_circle(people, traits, minds, memory, w):
 
 
 @lean_inlined
-def _leave(minds, memory, w, i):
+def _leave_conversation(minds, memory, w, i):
     """Leave a conversation and walk on."""
     minds.state[w, i], minds.partner[w, i], memory.talk[w, i] = WALKING, -1, -1
     memory.since[w, i], memory.left[w, i] = ZERO, FOREVER
@@ -178,7 +178,7 @@ def _leave(minds, memory, w, i):
 
 
 @lean_inlined
-def _converse(rules, people, traits, minds, character, memory, w, first, members):
+def _pass_turn(rules, people, traits, minds, character, memory, w, first, members):
     """Pass the turn in a conversation (a section of the circle); end it if the host is gone, alone, out of time or earshot."""
     host = -1
     for k in range(first, first + members):
@@ -191,7 +191,7 @@ def _converse(rules, people, traits, minds, character, memory, w, first, members
     for k in range(members):
         i = memory.circle[w, first + k]
         if over or not _hears(people, character, memory, w, i, host):
-            _leave(minds, memory, w, i)
+            _leave_conversation(minds, memory, w, i)
             continue
         speaks = i == host if story else k == turn
         if speaks:
@@ -225,7 +225,7 @@ def _rank(traits, memory, w, size, i):
 
 
 @lean_inlined
-def keep_together(rules, people, traits, minds, character, memory, w):
+def update_turns(rules, people, traits, minds, character, memory, w):
     """Update the turns of conversations and the places in queues of world w; all are computed first and then written."""
     queueing, size = _form_circle(people, traits, minds, memory, w)
     for k in range(queueing):
@@ -241,5 +241,5 @@ def keep_together(rules, people, traits, minds, character, memory, w):
         last, talk = first + 1, memory.talk[w, memory.circle[w, first]]
         while last < size and memory.talk[w, memory.circle[w, last]] == talk:
             last += 1
-        _converse(rules, people, traits, minds, character, memory, w, first, last - first)
+        _pass_turn(rules, people, traits, minds, character, memory, w, first, last - first)
         first = last

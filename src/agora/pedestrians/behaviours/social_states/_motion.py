@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.jit import lean_inlined, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.pedestrians.behaviours.social_states._decisions import decide
-from agora.pedestrians.behaviours.social_states._meeting import keep_together, settle_wishes
+from agora.pedestrians.behaviours.social_states._meeting import carry_out_wishes, update_turns
 from agora.pedestrians.behaviours.social_states._records import (
     AVOIDING,
     FOREVER,
@@ -89,7 +89,7 @@ def _evade(rules, people, waypoints, minds, robots, w, i, r):
 
 
 @lean_inlined
-def _to_robot(rules, people, minds, robots, w, i, r):
+def _point_near_robot(rules, people, minds, robots, w, i, r):
     """Return the point of a pedestrian that plays with or blocks a robot: x, y; its pace; and the sufficient distance, m."""
     rx, ry = robots.x[w, r], robots.y[w, r]
     if minds.state[w, i] == THREATENING:
@@ -110,7 +110,7 @@ def _spot(people, traits, memory, spots, w, i):
 
 
 @lean_inlined
-def _go(people, memory, w, i, x, y, enough):
+def _set_goal(people, memory, w, i, x, y, enough):
     """Set a point to walk to; return whether the pedestrian is still farther than ``enough`` m from it."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
@@ -118,16 +118,16 @@ def _go(people, memory, w, i, x, y, enough):
 
 
 @lean_inlined
-def _at_spot(people, traits, memory, spots, w, i):
+def _pace_at_spot(people, traits, memory, spots, w, i):
     """Return the pace of a pedestrian that uses furniture; after its arrival it looks in the spot's direction."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
-    away = _go(people, memory, w, i, x, y, _THERE)
+    away = _set_goal(people, memory, w, i, x, y, _THERE)
     if away:
         vx, vy = people.vx[w, i], people.vy[w, i]
         stuck = memory.since[w, i] > TWO and vx * vx + vy * vy < _STUCK * _STUCK
-        away = not (stuck or memory.arrived[w, i]) or _go(people, memory, w, i, x, y, _NEARLY)
+        away = not (stuck or memory.arrived[w, i]) or _set_goal(people, memory, w, i, x, y, _NEARLY)
     memory.arrived[w, i] = not away
     if away:
         return ONE
@@ -136,33 +136,33 @@ def _at_spot(people, traits, memory, spots, w, i):
 
 
 @lean_inlined
-def _talk(people, memory, w, i):
+def _pace_in_conversation(people, memory, w, i):
     """Return the pace in a conversation: approach the host, then stand and look at the partner; or walk on."""
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
         return ONE
     host, faces = memory.host[w, i], memory.faces[w, i]
-    if host != i and _go(people, memory, w, i, people.x[w, host], people.y[w, host], _GATHER):
+    if host != i and _set_goal(people, memory, w, i, people.x[w, host], people.y[w, host], _GATHER):
         return ONE
     memory.gaze[w, i] = atan2(people.y[w, faces] - people.y[w, i], people.x[w, faces] - people.x[w, i])
     return ZERO
 
 
 @lean_inlined
-def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
+def _pace_near_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
     """Return the pace of a pedestrian that reacts to a robot."""
     state = minds.state[w, i]
     if r < 0:
         return character.running[w, i] if state == PANICKING else ONE
     if state in (AVOIDING, PANICKING):
         dx, dy = _evade(rules, people, waypoints, minds, robots, w, i, r)
-        _go(people, memory, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
+        _set_goal(people, memory, w, i, people.x[w, i] + _AHEAD * dx, people.y[w, i] + _AHEAD * dy, ZERO)
         return character.running[w, i] if state == PANICKING else rules.avoid_pace
     if state != SURPRISED:
-        x, y, pace, enough = _to_robot(rules, people, minds, robots, w, i, r)
+        x, y, pace, enough = _point_near_robot(rules, people, minds, robots, w, i, r)
         dx, dy = x - people.x[w, i], y - people.y[w, i]
-        if _go(people, memory, w, i, x, y, enough):
+        if _set_goal(people, memory, w, i, x, y, enough):
             return pace * min(ONE, TWO * math.sqrt(dx * dx + dy * dy))
     memory.gaze[w, i] = atan2(robots.y[w, r] - people.y[w, i], robots.x[w, r] - people.x[w, i])
     return ZERO
@@ -176,13 +176,13 @@ def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memo
         dx, dy = _threat(people, robots, character, memory, sees, w, i)
         if dx == ZERO and dy == ZERO:
             return ZERO
-        _go(people, memory, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
+        _set_goal(people, memory, w, i, people.x[w, i] + dx, people.y[w, i] + dy, ZERO)
         return _ROOM
     if state in (TALKING, LISTENING, TELLING):
-        return _talk(people, memory, w, i)
+        return _pace_in_conversation(people, memory, w, i)
     if state in (INTERACTING, QUEUEING, SITTING, WORKING):
-        return _at_spot(people, traits, memory, spots, w, i)
-    return _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, memory.robot[w, i])
+        return _pace_at_spot(people, traits, memory, spots, w, i)
+    return _pace_near_robot(rules, people, waypoints, minds, robots, character, memory, w, i, memory.robot[w, i])
 
 
 @lean_inlined
@@ -239,8 +239,8 @@ def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds
                 passed, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w
             )
             if wishes:
-                settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w)
+                carry_out_wishes(rules, people, traits, minds, character, memory, spots, clock, w)
             if wishes or others:
-                keep_together(rules, people, traits, minds, character, memory, w)
+                update_turns(rules, people, traits, minds, character, memory, w)
             _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w)
         _move(dt, people, traits, waypoints, memory, w)

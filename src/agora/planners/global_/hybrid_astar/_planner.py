@@ -35,7 +35,7 @@ from agora.core.state import Doubles, Floats, Ints
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.planners.global_._curves import SEGMENTS, Price
-from agora.planners.global_._ground import Ground, block_factors, spare
+from agora.planners.global_._ground import Ground, block_factors, spare_clearance
 from agora.planners.global_.hybrid_astar._search import HEADINGS, Tree, grow
 from agora.planners.global_.hybrid_astar._smooth import shorten
 from agora.planners.global_.search import NO_LAYER, costs_from
@@ -109,7 +109,7 @@ class HybridAStar:
             return None
         ends[:, :2] = np.round(ends[:, :2] - corner, 6)
         ground = self._ground(request)
-        if not _any_free(ground, ends[1]):
+        if not _has_free_heading(ground, ends[1]):
             return None
         radius = max(request.turning_radius or self.turning_radius, self.cell)
         backwards = Price(self.reverse_cost, self.change_cost, self.turn_cost)
@@ -117,7 +117,7 @@ class HybridAStar:
         for price in {"never": (forwards,), "needed": (forwards, backwards), "free": (backwards,)}[self.reverse]:
             found = self._search(ground, price, ends[0], ends[1], radius)
             if found is not None:
-                first, lengths, curvatures = self._shortened(ground, price, *found, radius) if self.smooth else found
+                first, lengths, curvatures = self._shorten(ground, price, *found, radius) if self.smooth else found
                 poses = trace(first, *pieces(lengths, curvatures, self.spacing))
                 poses[:, :2] += corner
                 poses[:, 2] = math.pi - np.mod(math.pi - poses[:, 2], 2.0 * math.pi)
@@ -165,7 +165,7 @@ class HybridAStar:
         return first, np.concatenate([lengths, curve[:, 0]]), np.concatenate([curvatures, curve[:, 1]])
 
     @staticmethod
-    def _shortened(ground: Ground, price: Price, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> _Parts:
+    def _shorten(ground: Ground, price: Price, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> _Parts:
         for piece in _PIECES:
             lengths, curvatures = pieces(lengths, curvatures, piece)
             poses = trace(start, lengths, curvatures)
@@ -209,10 +209,10 @@ def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
     return np.column_stack([places, headings])
 
 
-def _any_free(ground: Ground, pose: Doubles) -> bool:
+def _has_free_heading(ground: Ground, pose: Doubles) -> bool:
     """Return whether a pose is free; for a place with any heading, whether one heading is free."""
     headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
-    return any(spare(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
+    return any(spare_clearance(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
 
 
 def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:

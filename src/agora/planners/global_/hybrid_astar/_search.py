@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.heap import pop, push
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles
-from agora.planners.global_._curves import advance, cheapest, copy
-from agora.planners.global_._ground import curve_cost, drive_cost, spare
+from agora.planners.global_._curves import advance, cheapest_curve, copy_curve
+from agora.planners.global_._ground import curve_cost, drive_cost, spare_clearance
 
 HEADINGS = 72
 _OPEN, _GUIDED, _CLOSED = 0, 1, 2
@@ -67,40 +68,6 @@ class Tree(NamedTuple):
 
 
 @hidden
-def _push(tree, size, total, state):
-    """Push a state onto the heap."""
-    i = size
-    while i > 0:
-        above = (i - 1) >> 1
-        if tree.queue[above] <= total:
-            break
-        tree.queue[i], tree.queued[i] = tree.queue[above], tree.queued[above]
-        i = above
-    tree.queue[i], tree.queued[i] = total, state
-
-
-@hidden
-def _pop(tree, size):
-    """Remove and return the cheapest state of the heap."""
-    total, state = tree.queue[0], tree.queued[0]
-    size -= 1
-    last, number = tree.queue[size], tree.queued[size]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size:
-            break
-        if below + 1 < size and tree.queue[below + 1] < tree.queue[below]:
-            below += 1
-        if last <= tree.queue[below]:
-            break
-        tree.queue[i], tree.queued[i] = tree.queue[below], tree.queued[below]
-        i = below
-    tree.queue[i], tree.queued[i] = last, number
-    return total, state
-
-
-@hidden
 def _slot(tree, key):
     """Return the slot of a cell, or the free one for it."""
     mask = len(tree.slots) - 1
@@ -111,7 +78,7 @@ def _slot(tree, key):
 
 
 @hidden
-def _close(start, near, x, y):
+def _is_near_start(start, near, x, y):
     """True for a place so near to the start that the robot may still touch the obstacle at the start."""
     return (x - start[0]) ** 2 + (y - start[1]) ** 2 < near * near
 
@@ -121,26 +88,26 @@ def _to_go(togo, side, half, start, near, goal, x, y):
     """Return the heuristic: the path around obstacles, or the straight line; infinite if no path leads to the goal."""
     around = np.float64(togo[int((y + half) / side), int((x + half) / side)])
     straight = math.sqrt((goal[0] - x) ** 2 + (goal[1] - y) ** 2)
-    return straight if around == np.inf and _close(start, near, x, y) else max(around, straight)
+    return straight if around == np.inf and _is_near_start(start, near, x, y) else max(around, straight)
 
 
 @hidden
-def _plant(ground, togo, side, start, goal, near, roots, tree):
+def _add_roots(ground, togo, side, start, goal, near, roots, tree):
     """Add the first states to the tree; return their number, and the smallest spare clearance of a robot that touches something."""
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     base = 0.0 if roots > 1 else start[2]
     freest = -np.inf
     for k in range(roots):
-        freest = max(freest, spare(ground, start[0], start[1], base + step * k))
+        freest = max(freest, spare_clearance(ground, start[0], start[1], base + step * k))
     deepest = max(min(freest - half, 0.0), half - ground.least)
     count = 0
     for k in range(roots):
-        if roots > 1 and not spare(ground, start[0], start[1], base + step * k) > deepest:
+        if roots > 1 and not spare_clearance(ground, start[0], start[1], base + step * k) > deepest:
             continue
         tree.place[count, 0], tree.place[count, 1] = start[0], start[1]
         tree.cost[count], tree.heading[count], tree.parent[count], tree.move[count] = 0.0, k, count, -1
         tree.total[count], tree.status[count] = _to_go(togo, side, half, start, near, goal, start[0], start[1]), _OPEN
-        _push(tree, count, tree.total[count], count)
+        push(tree.queue, tree.queued, count, tree.total[count], count)
         count += 1
     return count, deepest
 
@@ -174,11 +141,11 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     near = 2.0 * (ground.reach + ground.least)
     roots = HEADINGS if start[2] != start[2] else 1
     base = 0.0 if roots > 1 else start[2]
-    count, deepest = _plant(ground, togo, side, start, goal, near, roots, tree)
+    count, deepest = _add_roots(ground, togo, side, start, goal, near, roots, tree)
     size, done = count, 0
     best, end = np.inf, -1
     while size > 0 and done < expansions:
-        total, now = _pop(tree, size)
+        total, now = pop(tree.queue, tree.queued, size)
         size -= 1
         # No waiting state promises a lower cost than the best complete path.
         if total >= best:
@@ -186,25 +153,25 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
         if tree.status[now] == _CLOSED or total != tree.total[now]:
             continue
         x, y, heading = tree.place[now, 0], tree.place[now, 1], base + step * tree.heading[now]
-        room = spare(ground, x, y, heading)
+        room = spare_clearance(ground, x, y, heading)
         before = 0 if tree.move[now] < 0 else (1 if tree.move[now] < 3 else -1)
         # A robot that touches something at the start may leave it, but not come nearer.
-        floor = deepest if room <= 0.0 and _close(start, near, x, y) else 0.0
+        floor = deepest if room <= 0.0 and _is_near_start(start, near, x, y) else 0.0
         # The curve to the goal is only computed when a state comes first: most states never do. If it raises the estimate,
         # the state waits again.
         if tree.status[now] == _OPEN:
             sine, cosine = math.sin(heading), math.cos(heading)
             dx, dy = goal[0] - x, goal[1] - y
-            left = cheapest(cosine * dx + sine * dy, cosine * dy - sine * dx, goal[2] - heading, radius, price, before, trial)
+            left = cheapest_curve(cosine * dx + sine * dy, cosine * dy - sine * dx, goal[2] - heading, radius, price, before, trial)
             if tree.cost[now] + left < best:
                 cost, _ = curve_cost(ground, price, x, y, heading, trial, before, floor)
                 if tree.cost[now] + cost < best:
                     best, end = tree.cost[now] + cost, now
-                    copy(trial, curve)
+                    copy_curve(trial, curve)
             tree.status[now] = _GUIDED
             if goal[2] == goal[2] and tree.cost[now] + weight * left > total:
                 tree.total[now] = tree.cost[now] + weight * left
-                _push(tree, size, tree.total[now], now)
+                push(tree.queue, tree.queued, size, tree.total[now], now)
                 size += 1
                 continue
         tree.status[now] = _CLOSED
@@ -240,7 +207,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             tree.place[state, 0], tree.place[state, 1], tree.heading[state] = px, py, k
             tree.cost[state], tree.parent[state], tree.move[state] = cost, now, move
             tree.total[state], tree.status[state] = max(cost + weight * around, total), _OPEN
-            _push(tree, size, tree.total[state], state)
+            push(tree.queue, tree.queued, size, tree.total[state], state)
             size += 1
     counts[0], counts[1] = done, count
     return end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
-from agora.planners.global_._curves import SEGMENTS, cheapest, copy
+from agora.planners.global_._curves import SEGMENTS, cheapest_curve, copy_curve
 from agora.planners.global_._ground import curve_cost
 
 _LONGEST = 128
@@ -13,7 +13,7 @@ _GAIN = 1e-6
 
 
 @hidden
-def _first_way(curve):
+def _first_direction(curve):
     """Return the direction in which a curve starts; 0 for a curve of length 0."""
     for i in range(SEGMENTS):
         if abs(curve[i, 0]) > 1e-9:
@@ -47,21 +47,21 @@ def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
             for _ in range(hop):
                 if j == last:
                     break
-                old += costs[j] + (price.change if way * _first_way(curves[j]) < 0 else 0.0)
+                old += costs[j] + (price.change if way * _first_direction(curves[j]) < 0 else 0.0)
                 way, j = ways[j], follow[j]
-            onward = _first_way(curves[j]) if j < last else 0
+            onward = _first_direction(curves[j]) if j < last else 0
             old += price.change if way * onward < 0 else 0.0
             if j != follow[i]:
                 x, y, heading = poses[i, 0], poses[i, 1], poses[i, 2]
                 dx, dy, cosine, sine = poses[j, 0] - x, poses[j, 1] - y, np.cos(heading), np.sin(heading)
                 turn = poses[j, 2] - heading
-                least = cheapest(cosine * dx + sine * dy, cosine * dy - sine * dx, turn, radius, price, before, trial)
+                least = cheapest_curve(cosine * dx + sine * dy, cosine * dy - sine * dx, turn, radius, price, before, trial)
                 if least < old - _GAIN:
                     new, way = curve_cost(ground, price, x, y, heading, trial, before, 0.0)
                     if new + (price.change if way * onward < 0 else 0.0) < old - _GAIN:
-                        copy(trial, curves[i])
+                        copy_curve(trial, curves[i])
                         follow[i], ways[i] = j, way
-                        costs[i] = new - (price.change if before * _first_way(trial) < 0 else 0.0)
+                        costs[i] = new - (price.change if before * _first_direction(trial) < 0 else 0.0)
             for _ in range(max(hop // 8, 1)):
                 if i < last:
                     before, i = ways[i], follow[i]

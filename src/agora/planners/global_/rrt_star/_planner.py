@@ -28,9 +28,9 @@ import numpy as np
 
 from agora.core.state import Doubles, Floats
 from agora.interfaces import PathRequest
-from agora.planners.global_._ground import Ground, spare
+from agora.planners.global_._ground import Ground, spare_clearance
 from agora.planners.global_.rrt_star._tree import Tree, grow
-from agora.planners.global_.search import NO_LAYER, centres, resample, way_out
+from agora.planners.global_.search import NO_LAYER, centres, path_to_free_cell, resample
 from agora.ranges import Chance, Distance, Length, NotNegative, Number, Positive, Within, check_fields
 from agora.seeds import key_of
 
@@ -78,7 +78,7 @@ class RrtStar:
             return None
         ends = np.round(ends - corner, 6)
         ground = self._ground(request)
-        if not spare(ground, *ends[1], 0.0) > 0.0:
+        if not spare_clearance(ground, *ends[1], 0.0) > 0.0:
             return None
         escape = _escape(ground, ends[0])
         if escape is None:
@@ -121,9 +121,9 @@ class RrtStar:
 
 def _escape(ground: Ground, start: Doubles) -> Doubles | None:
     """Return the path (K, 2) from a place too near to an obstacle to the nearest free one: the place itself if it is free."""
-    if spare(ground, *start, 0.0) > 0.0:
+    if spare_clearance(ground, *start, 0.0) > 0.0:
         return start[None]
     columns = ground.clearance.shape[1]
     column, row = np.floor(start / ground.resolution + 0.5).astype(int)
-    way = way_out(ground.clearance, ground.resolution, int(row * columns + column), ground.clearance > ground.least)
+    way = path_to_free_cell(ground.clearance, ground.resolution, int(row * columns + column), ground.clearance > ground.least)
     return None if way is None else np.vstack([start, centres(way[min(1, len(way) - 1) :], columns) * ground.resolution])

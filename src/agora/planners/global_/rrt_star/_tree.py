@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles
-from agora.planners.global_._ground import drive_cost, spare
+from agora.planners.global_._ground import drive_cost, spare_clearance
 from agora.seeds import uniform_at
 
 _ACROSS, _UP, _WHICH = 0, 1, 2
@@ -52,7 +52,7 @@ class Tree(NamedTuple):
 
 
 @hidden
-def _line(ground, x, y, to_x, to_y):
+def _line_cost(ground, x, y, to_x, to_y):
     """Return the cost of the straight line between two places, m; infinite if it is not free."""
     dx, dy = to_x - x, to_y - y
     return drive_cost(ground, x, y, math.atan2(dy, dx), math.sqrt(dx * dx + dy * dy), 0.0, 0.0)
@@ -91,7 +91,7 @@ def _graft(tree, place, parent, edge):
 
 
 @hidden
-def _within(start, goal, apart, shortest, u, v):
+def _draw_in_ellipse(start, goal, apart, shortest, u, v):
     """Return the place of two draws in the ellipse of places that allow a path of at most ``shortest``, and its area."""
     long, broad = 0.5 * shortest, 0.5 * math.sqrt(max(shortest * shortest - apart * apart, 0.0))
     r, angle = math.sqrt(u), 2.0 * math.pi * v
@@ -122,7 +122,7 @@ def _cheapest_parent(ground, tree, near, x, y, parent, edge):
     for k in range(near):
         j = tree.near[k]
         if j != first and tree.cost[j] + tree.gap[k] < cost:
-            line = _line(ground, tree.place[j, 0], tree.place[j, 1], x, y)
+            line = _line_cost(ground, tree.place[j, 0], tree.place[j, 1], x, y)
             if tree.cost[j] + line < cost:
                 parent, edge, cost = j, line, tree.cost[j] + line
     return parent, edge
@@ -135,7 +135,7 @@ def _rewire(ground, tree, near, new):
     for k in range(near):
         j = tree.near[k]
         if j != parent and cost + tree.gap[k] < tree.cost[j] - _GAIN:
-            line = _line(ground, tree.place[new, 0], tree.place[new, 1], tree.place[j, 0], tree.place[j, 1])
+            line = _line_cost(ground, tree.place[new, 0], tree.place[new, 1], tree.place[j, 0], tree.place[j, 1])
             if cost + line < tree.cost[j] - _GAIN:
                 _cut(tree, j)
                 _graft(tree, j, new, line)
@@ -167,7 +167,9 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         x, y, area = goal[0], goal[1], free
         # Once a path is known, draw only in the ellipse of places that can shorten it (informed RRT*).
         if end >= 0:
-            x, y, ellipse = _within(start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP))
+            x, y, ellipse = _draw_in_ellipse(
+                start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP)
+            )
             area = min(area, ellipse)
         elif uniform_at(key, 0, i, _WHICH) >= bias:
             x, y = uniform_at(key, 0, i, _ACROSS) * wide - half, uniform_at(key, 0, i, _UP) * high - half
@@ -186,9 +188,9 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
             share = reach / least
             x = tree.place[nearest, 0] + share * (x - tree.place[nearest, 0])
             y = tree.place[nearest, 1] + share * (y - tree.place[nearest, 1])
-        if x < -half or y < -half or x >= wide - half or y >= high - half or not spare(ground, x, y, 0.0) > 0.0:
+        if x < -half or y < -half or x >= wide - half or y >= high - half or not spare_clearance(ground, x, y, 0.0) > 0.0:
             continue
-        edge = _line(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
+        edge = _line_cost(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
         if edge == np.inf:
             continue
         # The radius of algorithm 6, with area and number of places of the ellipse.

@@ -73,7 +73,7 @@ def roll_out(way_x, way_y, speed, turn, dt):
 
 
 @hidden
-def wander(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
+def write_pedestrian_paths(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
     """Write the paths (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, for the heading of the robot.
 
     The random numbers depend on the agent, the call, and the sample and moment.
@@ -110,7 +110,7 @@ def cost_of(squared, costs, excess):
 
 
 @hidden
-def price(table, ways, agents, radius, costs, nearest):
+def write_pair_costs(table, ways, agents, radius, costs, nearest):
     """Write the cost of each pair of samples of two agents, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
     steps, samples = ways.x.shape[1], ways.x.shape[2]
     for i in range(agents):
@@ -129,7 +129,7 @@ def price(table, ways, agents, radius, costs, nearest):
 
 
 @hidden
-def agree(weights, table, agents, mean):
+def respond_in_turn(weights, table, agents, mean):
     """Write the weights (A, S), of mean 1, after ten rounds in which the agents, one after the other, respond to the present
     weights.
 

@@ -55,15 +55,23 @@ from agora.core.kernel_record import kernel_record
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, HALF_PI, ONE, TWO, ZERO, atan2, sincos
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, freeze
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Predictor, Span, Tracks
 from agora.planners._expected import expected_ways
 from agora.planners._limits import own
-from agora.planners.local.brne._game import Costs, Ways, agree, deviations, price, roll_out, wander
-from agora.planners.local.brne._walls import back, free, in_corridor, touches
+from agora.planners.local.brne._game import (
+    Costs,
+    Ways,
+    deviations,
+    respond_in_turn,
+    roll_out,
+    write_pair_costs,
+    write_pedestrian_paths,
+)
+from agora.planners.local.brne._walls import backing_speed, is_free, is_in_corridor, touches
 from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
 from agora.registry import Plug, make
@@ -185,17 +193,17 @@ class Brne:
             "goal": np.zeros((rows, 2), f),
             "begin": np.zeros((rows, 2), f),
         }
-        others, foretold = self._others(o, kept.get("prediction", {}))
+        others, foretold = self._nearest_agents(o, kept.get("prediction", {}))
         path, count = (o.path, o.path_count) if self.follow_path else (o.goal[:, None, :2], np.minimum(o.path_count, 1))
         m, twists, reasons = o.limits, np.zeros((rows, 3), f), np.full(rows, Reason.NO_PATH, np.int8)
         tolerance = np.full(rows, 0.1) if o.goal_tolerance is None else o.goal_tolerance
         stop = 0.5 * tolerance if self.stop is None else np.full(rows, self.stop)
         robot = (o.pose, o.radius, stop.astype(f), m.min_vx, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
         outline = self.window.corners(o.footprint, o.radius).astype(f)
-        walls = (*window_of(o.costmap, rows), frozen(outline), frozen(outline + _SPARE * np.sign(outline)))
-        ways = (frozen(path.astype(f)), frozen(count))
+        walls = (*window_of(o.costmap, rows), freeze(outline), freeze(outline + _SPARE * np.sign(outline)))
+        ways = (freeze(path.astype(f)), freeze(count))
         state = (kept["calls"], kept["goal"], kept["begin"])
-        given = (self._parameters(f(o.dt)), tuple(map(frozen, robot)), ways, walls, others, frozen(self._factor), self._shape)
+        given = (self._parameters(f(o.dt)), tuple(map(freeze, robot)), ways, walls, others, freeze(self._factor), self._shape)
         _act(*given, state, twists, reasons, 0, rows)
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
@@ -212,7 +220,7 @@ class Brne:
         side = math.isqrt(self.samples)
         return 2 * side, side // 2
 
-    def _others(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
+    def _nearest_agents(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
         """Return the nearest agents of each robot, relative to it, and the memory of the predictor.
 
         The agents are given as number (N,), positions (N, A, 2), radii (N, A), speeds (N, A) and predicted paths (N, A, T, 2), with
@@ -234,7 +242,7 @@ class Brne:
         at = np.arange(rows)[:, None]
         speed = np.hypot(velocity[..., 0], velocity[..., 1])
         found = (place[at, order], radius[at, order], speed[at, order], way[at, order])
-        return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
+        return (freeze(count), *(freeze(array.astype(np.float32)) for array in found)), foretold
 
 
 _Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=("dt", *_FROM_ROBOT), others=("costs", "key"))
@@ -271,9 +279,9 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
         _grid(speed, turn, shape, nominal, nominal * curve, top, fastest, turning_radius)
         roll_out(ways.x[0], ways.y[0], speed, turn, p.step)
         for s in range(speed.size):
-            allowed[s] = free(*around, speed[s], turn[s], horizon)
+            allowed[s] = is_free(*around, speed[s], turn[s], horizon)
             if p.corridor > ZERO and allowed[s]:
-                allowed[s] = in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
+                allowed[s] = is_in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
             left = left or allowed[s]
         if left:
             break
@@ -356,7 +364,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
         u, v = x - origin[n, 0], y - origin[n, 1]
         # If the robot is already within the margin to a wall, use the outline itself, so that it can leave.
-        wide = free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
+        wide = is_free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
         around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
         begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
@@ -376,11 +384,11 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         turns = behind and turning_radius[n] <= ZERO
         # The target is behind, or no sample is allowed: turn towards the target, or back up.
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-            if turning_radius[n] <= ZERO and free(*around, ZERO, aside, horizon):
+            if turning_radius[n] <= ZERO and is_free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
                 reasons[n] = np.int8(0) if turns else _BLOCKED
                 continue
-            retreat = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+            retreat = backing_speed(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
         # With nobody nearby there is no game: take the sample that ends nearest to the target.
@@ -389,16 +397,18 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
             twists[n, 0], twists[n, 2] = speed[best], turn[best]
             if speed[best] < _STILL and abs(turn[best]) < _STILL:
-                twists[n, 0] = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+                twists[n, 0] = backing_speed(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
                 reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
             continue
         # The game: sample the agents' paths, compute the costs of all pairs, and iterate the weights.
         radius[0] = radii[n]
         for a in range(count):
             radius[a + 1] = bodies[n, a]
-            wander(ways.x[a + 1], ways.y[a + 1], expected[n, a], factor, speeds[n, a], p.key, a, call, sine, cosine, draws)
-        price(table, ways, count + 1, radius, p.costs, scratch)
-        agree(weights, table, count + 1, scratch)
+            write_pedestrian_paths(
+                ways.x[a + 1], ways.y[a + 1], expected[n, a], factor, speeds[n, a], p.key, a, call, sine, cosine, draws
+            )
+        write_pair_costs(table, ways, count + 1, radius, p.costs, scratch)
+        respond_in_turn(weights, table, count + 1, scratch)
         px, py = cosine * places[n, 0, 0] + sine * places[n, 0, 1], cosine * places[n, 0, 1] - sine * places[n, 0, 0]
         keep = p.close_stop if p.close_stop > ZERO else radii[n] + bodies[n, 0] + _MARGIN
         forward, bend, best = _mean(ways, weights[0], speed, turn, allowed, px, py, keep)
@@ -406,6 +416,6 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
         # The mean of allowed samples may touch a wall: then take the sample of largest weight.
-        if not free(*around, forward, bend, horizon):
+        if not is_free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend

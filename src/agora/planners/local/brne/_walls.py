@@ -12,7 +12,7 @@ _PACE, _NEAR, _CRAWL = np.float32(0.1), np.float32(0.5), np.float32(0.2)
 
 
 @hidden
-def free(cost, corners, x, y, resolution, heading, speed, turn, reach):
+def is_free(cost, corners, x, y, resolution, heading, speed, turn, reach):
     """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist, including now.
 
     Points of its outline are tested about every 0.1 m.
@@ -39,22 +39,22 @@ def touches(around, radius, place, body, count):
         keep = radius + body[a]
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
             return True
-    return not free(*around, ZERO, ZERO, ZERO)
+    return not is_free(*around, ZERO, ZERO, ZERO)
 
 
 @hidden
-def back(around, top, lowest, horizon, radius, place, body, count):
+def backing_speed(around, top, lowest, horizon, radius, place, body, count):
     """Return the speed at which the robot backs up straight, if the space behind it is free and nobody is near; else 0."""
     for a in range(count):
         keep = radius + body[a] + _NEAR
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
             return ZERO
     speed = max(lowest, -_CRAWL * top)
-    return speed if speed < ZERO and free(*around, speed, ZERO, horizon) else ZERO
+    return speed if speed < ZERO and is_free(*around, speed, ZERO, horizon) else ZERO
 
 
 @hidden
-def in_corridor(x, y, s, offset, side_x, side_y, wide):
+def is_in_corridor(x, y, s, offset, side_x, side_y, wide):
     """Return whether a sample of the robot stays within a corridor; the robot is ``offset`` to the side of its centre line."""
     farthest = ZERO
     for t in range(x.shape[0]):

@@ -92,7 +92,7 @@ def memory_of(crowd, b):
 
 
 @hidden
-def unknown(crowd, many, b, i, k):
+def unknown_number(crowd, many, b, i, k):
     """Return the number of an unknown of pose ``i`` of a band: k is 0 for x, 1 for y, 2 for the heading, 3 for its time; or -1."""
     last = crowd.counts[b] - 1
     if i >= last or (k < 3 and i < 1):
@@ -118,11 +118,11 @@ def _join(crowd, width, size, weight, error):
 @hidden
 def _point(crowd, many, b, i, at):
     """Write the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's unknowns."""
-    crowd.unknowns[at], crowd.unknowns[at + 1] = unknown(crowd, many, b, i, 0), unknown(crowd, many, b, i, 1)
+    crowd.unknowns[at], crowd.unknowns[at + 1] = unknown_number(crowd, many, b, i, 0), unknown_number(crowd, many, b, i, 1)
 
 
 @hidden
-def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
+def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
     """Return the costs between the robot and person ``b`` at pose ``i``: safety if ``near``, and visibility."""
     robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
     if near:
@@ -135,11 +135,11 @@ def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
             crowd.row[0], crowd.row[1], crowd.row[2] = slope * by_x, slope * by_y, slope * by_heading
             crowd.row[3], crowd.row[4] = -slope * by_x, -slope * by_y
             _point(crowd, many, 0, i, 0)
-            crowd.unknowns[2] = unknown(crowd, many, 0, i, 2)
+            crowd.unknowns[2] = unknown_number(crowd, many, 0, i, 2)
             _point(crowd, many, b, i, 3)
             _join(crowd, width, 5, s.agent_robot_safety, e)
-    value, by_x, by_y = edges.unseen(robot, person, s.sight)
-    e, slope = edges.beyond(value, s.visibility_cost_threshold - s.epsilon)
+    value, by_x, by_y = edges.unseen_cost(robot, person, s.sight)
+    e, slope = edges.excess(value, s.visibility_cost_threshold - s.epsilon)
     total += s.agent_robot_visibility * e * e
     if writes and slope != ZERO:
         crowd.row[0], crowd.row[1], crowd.row[2], crowd.row[3] = by_x, by_y, -by_x, -by_y
@@ -150,24 +150,24 @@ def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
 
 
 @hidden
-def _together(crowd, bands, many, width, b, i, s, writes):
+def _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes):
     """Return the cost of the relative velocity of the robot and person ``b`` in the steps from pose ``i``."""
     robot, person = bands[0], bands[b]
-    value = edges.closing(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
-    e, slope = edges.beyond(value, s.rel_vel_cost_threshold - s.epsilon)
+    value = edges.closing_cost(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
+    e, slope = edges.excess(value, s.rel_vel_cost_threshold - s.epsilon)
     if writes and slope != ZERO:
         _point(crowd, many, 0, i, 0)
-        crowd.unknowns[2] = unknown(crowd, many, 0, i, 3)
+        crowd.unknowns[2] = unknown_number(crowd, many, 0, i, 3)
         _point(crowd, many, 0, i + 1, 3)
         _point(crowd, many, b, i, 5)
-        crowd.unknowns[7] = unknown(crowd, many, b, i, 3)
+        crowd.unknowns[7] = unknown_number(crowd, many, b, i, 3)
         _point(crowd, many, b, i + 1, 8)
         _join(crowd, width, _SIZE, s.agent_robot_rel_vel, e)
     return s.agent_robot_rel_vel * e * e
 
 
 @hidden
-def _usual(crowd, many, width, b, i, s, writes):
+def _usual_speed_cost(crowd, many, width, b, i, s, writes):
     """Return the cost of the deviation of a person's speed from the usual one, in the step from pose ``i``."""
     step = crowd.steps[b, i]
     e = step[0] - crowd.nominal[b]
@@ -175,14 +175,14 @@ def _usual(crowd, many, width, b, i, s, writes):
         row = crowd.row
         row[0], row[1], row[2], row[3], row[4], row[5] = -step[1], -step[2], step[3], step[4], step[1], step[2]
         _point(crowd, many, b, i, 0)
-        crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, b, i, 2), unknown(crowd, many, b, i, 3)
+        crowd.unknowns[2], crowd.unknowns[3] = unknown_number(crowd, many, b, i, 2), unknown_number(crowd, many, b, i, 3)
         _point(crowd, many, b, i + 1, 4)
         _join(crowd, width, 6, s.nominal_agent_vel_x, e)
     return s.nominal_agent_vel_x * e * e
 
 
 @hidden
-def _apart(crowd, bands, many, width, i, s, writes):
+def _people_distance_cost(crowd, bands, many, width, i, s, writes):
     """Return the cost of the two people's distance at pose ``i``. Upstream computes its weight but does not use it: the weight is 1
     there.
     """
@@ -198,7 +198,7 @@ def _apart(crowd, bands, many, width, i, s, writes):
 
 
 @hidden
-def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
+def _emerging_cost(crowd, bands, many, width, i, time, s, shape, writes):
     """Return the costs of people that may step out when the robot is at pose ``i``."""
     robot, after, total = bands[0, i], bands[0, i + 1], ZERO
     dx, dy, dt, trig = after[0] - robot[0], after[1] - robot[1], robot[3], crowd.trig
@@ -208,8 +208,8 @@ def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
         far, by_x, by_y, by_heading = shapes.gap(shape, robot[0], robot[1], trig[0, i, 0], trig[0, i, 1], x, y, s.agent_radius)
         if far <= ZERO:
             continue
-        value, by_far, by_speed = edges.emerging(far, long / dt, time)
-        e, slope = teb_edges.above(value, s.invisible_human_threshold + s.epsilon)
+        value, by_far, by_speed = edges.meeting_time(far, long / dt, time)
+        e, slope = teb_edges.shortfall(value, s.invisible_human_threshold + s.epsilon)
         total += s.invisible_human * e * e
         if writes and slope != ZERO:
             row = crowd.row
@@ -218,14 +218,14 @@ def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
             row[2], row[3] = slope * by_far * by_heading, -slope * by_speed * long / (dt * dt)
             row[4], row[5] = slope * by_speed * long_x / dt, slope * by_speed * long_y / dt
             _point(crowd, many, 0, i, 0)
-            crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, 0, i, 2), unknown(crowd, many, 0, i, 3)
+            crowd.unknowns[2], crowd.unknowns[3] = unknown_number(crowd, many, 0, i, 2), unknown_number(crowd, many, 0, i, 3)
             _point(crowd, many, 0, i + 1, 4)
             _join(crowd, width, 6, s.invisible_human, e)
     return total
 
 
 @lean
-def between(crowd, bands, many, s, shape, near, writes):
+def costs_between(crowd, bands, many, s, shape, near, writes):
     """Return the costs between ``many`` bands, and add them to the normal equations if ``writes``.
 
     Args:
@@ -241,23 +241,23 @@ def between(crowd, bands, many, s, shape, near, writes):
     for b in range(1, many):
         both = min(crowd.counts[0], crowd.counts[b])
         for i in range(both):
-            total += _pair(crowd, bands, many, width, b, i, s, shape, near, writes)
+            total += _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes)
             if i < both - 1:
-                total += _together(crowd, bands, many, width, b, i, s, writes)
+                total += _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes)
         for i in range(crowd.counts[b] - 1):
-            total += _usual(crowd, many, width, b, i, s, writes)
+            total += _usual_speed_cost(crowd, many, width, b, i, s, writes)
     if many > 2:
         for i in range(min(crowd.counts[1], crowd.counts[2])):
-            total += _apart(crowd, bands, many, width, i, s, writes)
+            total += _people_distance_cost(crowd, bands, many, width, i, s, writes)
     time = bands[0, 0, 3]
     for i in range(1, crowd.counts[0] - 1 if crowd.hiding[0] > 0 else 0):
-        total += _emerge(crowd, bands, many, width, i, time, s, shape, writes)
+        total += _emerging_cost(crowd, bands, many, width, i, time, s, shape, writes)
         time += bands[0, i, 3]
     return total
 
 
 @lean
-def measured(crowd, bands, many, bounds):
+def measure_bands(crowd, bands, many, bounds):
     """Measure ``many`` bands."""
     for b in range(many):
         measure(bands[b], crowd.counts[b], bounds[b], memory_of(crowd, b))
@@ -266,7 +266,7 @@ def measured(crowd, bands, many, bounds):
 @lean
 def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
     """Return the cost of all measured bands: their own costs, and the costs between them."""
-    total = between(crowd, bands, many, s, shape[0], near, False)
+    total = costs_between(crowd, bands, many, s, shape[0], near, False)
     for b in range(many):
         own, discs = cost(bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
         total += own + discs
@@ -274,7 +274,7 @@ def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
 
 
 @lean
-def normal(crowd, many, weights, bounds, shape, nears, more, s, near):
+def write_normal_equations(crowd, many, weights, bounds, shape, nears, more, s, near):
     """Write the normal equations of all measured bands; return the number of unknowns, including fixed ones."""
     width, longest = 8 * many + 2, 0
     for b in range(many):
@@ -287,19 +287,19 @@ def normal(crowd, many, weights, bounds, shape, nears, more, s, near):
     for b in range(many):
         linearise(crowd.bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
         for r in range(4 * (crowd.counts[b] - 1)):
-            at = unknown(crowd, many, b, r // 4, r % 4)
+            at = unknown_number(crowd, many, b, r // 4, r % 4)
             if at < 0:
                 continue
             crowd.right[at] += crowd.side[b, r]
             for k in range(min(r, WIDTH) + 1):
-                to = unknown(crowd, many, b, (r - k) // 4, (r - k) % 4)
+                to = unknown_number(crowd, many, b, (r - k) // 4, (r - k) % 4)
                 if to >= 0:
                     crowd.joint[at, width + to - at] += crowd.matrix[b, r, WIDTH - k]
-    between(crowd, crowd.bands, many, s, shape[0], near, True)
+    costs_between(crowd, crowd.bands, many, s, shape[0], near, True)
     for b in range(many):
         for i in range(longest - 1):
             for k in range(4):
-                if unknown(crowd, many, b, i, k) < 0:
+                if unknown_number(crowd, many, b, i, k) < 0:
                     crowd.joint[4 * many * i + 4 * b + k, width] = ONE
     return size
 

@@ -23,12 +23,12 @@ _EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5) 
 @hidden
 def safety(far, least):
     """Return the squared violation and the violation of a minimum distance, summed, and the derivative by the distance."""
-    missing, slope = edges.above(far, least)
+    missing, slope = edges.shortfall(far, least)
     return missing * missing + missing, slope * (TWO * missing + ONE)
 
 
 @hidden
-def beyond(value, most):
+def excess(value, most):
     """Return the excess of a value above ``most``, and its derivative."""
     if value > most:
         return value - most, ONE
@@ -36,7 +36,7 @@ def beyond(value, most):
 
 
 @hidden
-def closing(robot, after, dt, person, person_after, person_dt, row):
+def closing_cost(robot, after, dt, person, person_after, person_dt, row):
     """Return the cost of the robot's speed and of the closing speed with a person: (max(c, 0) + |v| + 1) / distance.
 
     c is the product of the relative velocity with the vector to the person; poses are the starts and ends of two steps. Written
@@ -63,7 +63,7 @@ def closing(robot, after, dt, person, person_after, person_dt, row):
 
 
 @hidden
-def unseen(robot, person, cosine):
+def unseen_cost(robot, person, cosine):
     """Return the cost of a robot that is unseen by a person and moves in the same direction, 5 2^-(distance^2), and its
     derivatives.
 
@@ -81,7 +81,7 @@ def unseen(robot, person, cosine):
 
 
 @hidden
-def emerging(far, speed, time):
+def meeting_time(far, speed, time):
     """Return the time until a robot and a person that steps out meet, and its derivatives by their distance and the robot's speed.
 
     The person walks at 1.5 m/s and brakes after half a second of reaction time.

@@ -14,9 +14,9 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import ONE, TWO, ZERO
-from agora.planners._bands.checks import blocked
+from agora.planners._bands.checks import is_blocked
 from agora.planners._rollouts.grids import cell_of
-from agora.planners.local.cohan._people import STATIC, STOPPED, STUCK, reach
+from agora.planners.local.cohan._people import STATIC, STOPPED, STUCK, wall_distance
 
 SINGLE, DUAL, OBSTACLES, BACK_OFF, PASS = 0, 1, 2, 3, 4
 GOAL, HELD, TICKS, PASSING = 0, 1, 2, 3
@@ -28,7 +28,7 @@ _FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
 
 
 @lean
-def at_door(scene, n, route, points, width):
+def is_at_door(scene, n, route, points, width):
     """Return whether the path leads through a door within 1 m: narrower than ``width`` m, and 2 m wide before it or behind it.
 
     Upstream gets doors as input.
@@ -49,7 +49,7 @@ def at_door(scene, n, route, points, width):
         if long <= ZERO:
             continue
         x, y, ux, uy = left + route[k, 0], bottom + route[k, 1], dx / long, dy / long
-        across = reach(cost, inverse, x, y, -uy, ux, _LOOK) + reach(cost, inverse, x, y, uy, -ux, _LOOK)
+        across = wall_distance(cost, inverse, x, y, -uy, ux, _LOOK) + wall_distance(cost, inverse, x, y, uy, -ux, _LOOK)
         narrow |= across < width and way <= _AHEAD
         wide |= across >= _WIDE
         way += long
@@ -59,7 +59,7 @@ def at_door(scene, n, route, points, width):
 
 
 @lean
-def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
+def next_mode(mode, clock, dt, distance, count, nearest, state, moves, door):
     """Return the mode of this period.
 
     Args:
@@ -90,7 +90,7 @@ def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
 
 
 @hidden
-def _clear(cost, inverse, x, y, radius):
+def _is_clear(cost, inverse, x, y, radius):
     """Return whether a disc in a window costs nothing, at its centre and at eight points of its edge."""
     for c in range(9):
         turn, out = _EIGHTH * np.float32(c), radius if c < 8 else ZERO
@@ -101,7 +101,7 @@ def _clear(cost, inverse, x, y, radius):
 
 
 @lean
-def spot(scene, n, radius, still, standing, out):
+def find_retreat(scene, n, radius, still, standing, out):
     """Write the pose that the robot backs off to; return whether there is one.
 
     Candidates are next to the robot's path back, two radii to the right or to the left, in steps of half a metre, also for paths
@@ -130,11 +130,11 @@ def spot(scene, n, radius, still, standing, out):
             aside = TWO * radius if j % 2 == 1 else -TWO * radius
             x, y = -back * cosine - aside * sine, -back * sine + aside * cosine
             far = math.sqrt(x * x + y * y)
-            if far >= best or blocked(scene, n, x, y, still, standing):
+            if far >= best or is_blocked(scene, n, x, y, still, standing):
                 continue
-            if reach(cost, inverse, left, bottom, x / far, y / far, far) < far:
+            if wall_distance(cost, inverse, left, bottom, x / far, y / far, far) < far:
                 continue
-            if _clear(cost, inverse, left + x, bottom + y, radius):
+            if _is_clear(cost, inverse, left + x, bottom + y, radius):
                 found, best = True, far
                 out[0], out[1], out[2] = scene.pose[n, 0] + x, scene.pose[n, 1] + y, heading
     return best < _FAR

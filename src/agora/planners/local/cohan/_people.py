@@ -25,7 +25,7 @@ _FAR = np.float32(3e38)
 
 
 @hidden
-def stateful(ids, states, name, walks):
+def next_state(ids, states, name, walks):
     """Record whether a person walks, and return the state: static before the first step, moving, stopped, or still blocked.
 
     Args:
@@ -54,7 +54,7 @@ def stateful(ids, states, name, walks):
 
 
 @hidden
-def reach(cost, inverse, x, y, dx, dy, most):
+def wall_distance(cost, inverse, x, y, dx, dy, most):
     """Return the distance from a place in a window along a unit vector to the next lethal cell, in steps of half a cell.
 
     The distance is at most ``most``.
@@ -71,7 +71,7 @@ def reach(cost, inverse, x, y, dx, dy, most):
 
 
 @lean
-def watch(scene, n, names, radius, ids, states, seen):
+def update_people(scene, n, names, radius, ids, states, seen):
     """Update the states of the people around a robot, and write those that it considers, nearest first.
 
     The robot considers people ahead of it, within ``radius`` m, that no wall hides. People outside its costmap are not hidden.
@@ -81,8 +81,8 @@ def watch(scene, n, names, radius, ids, states, seen):
         n: row.
         names: (N, P) identities of the pedestrians, the first P of its discs.
         radius: planning radius, m.
-        ids: (K,) as in `stateful`.
-        states: (K,) as in `stateful`.
+        ids: (K,) as in `next_state`.
+        states: (K,) as in `next_state`.
         seen: out, (8, 3) slot, distance and state of the people.
 
     Returns:
@@ -97,12 +97,12 @@ def watch(scene, n, names, radius, ids, states, seen):
             continue
         dx, dy = d.position[n, q, 0] - x, d.position[n, q, 1] - y
         vx, vy = d.velocity[n, q, 0], d.velocity[n, q, 1]
-        state = stateful(ids, states, names[n, q], vx * vx + vy * vy > _WALKS * _WALKS)
+        state = next_state(ids, states, names[n, q], vx * vx + vy * vy > _WALKS * _WALKS)
         far = max(math.sqrt(dx * dx + dy * dy), _NEARER)
         if far >= radius or dx * cosine + dy * sine < ZERO or (count == MOST and far >= seen[count - 1, 1]):
             continue
         until = max(far - d.radius[n, q] - _NEARER, ZERO)
-        if reach(scene.cost[n], ONE / scene.resolution, left, bottom, dx / far, dy / far, until) < until:
+        if wall_distance(scene.cost[n], ONE / scene.resolution, left, bottom, dx / far, dy / far, until) < until:
             continue
         k = min(count, MOST - 1)
         while k > 0 and seen[k - 1, 1] > far:
@@ -135,7 +135,7 @@ def corners(scene, n, radius, places):
     for k in range(half + 1):
         angle = scene.pose[n, 2] + TWO_PI * (np.float32(k) / np.float32(_RAYS) - HALF * HALF)
         dx, dy = np.float32(math.cos(angle)), np.float32(math.sin(angle))
-        far = reach(cost, inverse, left, bottom, dx, dy, _LONG)
+        far = wall_distance(cost, inverse, left, bottom, dx, dy, _LONG)
         short = min(far, before)
         if k > 0 and abs(far - before) > _STEP and count < places.shape[0]:
             back = angle - (TWO_PI / np.float32(_RAYS) if before < far else ZERO)

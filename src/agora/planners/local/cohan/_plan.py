@@ -13,16 +13,16 @@ from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, atan2
 from agora.core.state import Floats, Ints
-from agora.planners._bands.band import lay, put, resize
-from agora.planners._bands.checks import FREE, feasible, note
+from agora.planners._bands.band import initialise, resize, write_pose
+from agora.planners._bands.checks import FREE, is_feasible, record_command
 from agora.planners._bands.costs import Bounds, Near, TebWeights, measure
 from agora.planners._bands.discs import MOMENT, associate, attach, cluster, gather
 from agora.planners._bands.shape import ROUND, Shape
 from agora.planners.local.cohan._costs import Crowd, Social, distance, memory_of
-from agora.planners.local.cohan._modes import BACK_OFF, DUAL, PASS, TICKS, at_door, spot, switch
-from agora.planners.local.cohan._people import MOVING, STUCK, corners, watch
+from agora.planners.local.cohan._modes import BACK_OFF, DUAL, PASS, TICKS, find_retreat, is_at_door, next_mode
+from agora.planners.local.cohan._people import MOVING, STUCK, corners, update_people
 from agora.planners.local.cohan._solver import optimise_all
-from agora.planners.local.teb.plan import begun, ended, everybody, local_goal, recalled_bands, weights_at
+from agora.planners.local.teb.plan import begin_row, end_row, local_goal, recalled_bands, weights_at, write_all_discs
 
 _STANDING = np.float32(1e-3)
 _NEAR, _ARRIVED, _GIVEN_UP = np.float32(2.0), np.float32(0.15), np.float32(30.0)
@@ -60,9 +60,9 @@ class Mood(NamedTuple):
 
     Attributes:
         mode: (N,) number in `agora.planners.local.cohan._modes`.
-        clock: (N, 4) as in `agora.planners.local.cohan._modes.switch`.
-        ids: (N, K) as in `agora.planners.local.cohan._people.stateful`.
-        states: (N, K) as in `agora.planners.local.cohan._people.stateful`.
+        clock: (N, 4) as in `agora.planners.local.cohan._modes.next_mode`.
+        ids: (N, K) as in `agora.planners.local.cohan._people.next_state`.
+        states: (N, K) as in `agora.planners.local.cohan._people.next_state`.
         spot: (N, 3) pose to back off to, in the map.
         who: (N,) person for whom the robot backs off, plus 1.
     """
@@ -82,7 +82,7 @@ class Room(NamedTuple):
         crowd: bands.
         nears: nearby discs of the poses of each band.
         ways: (2, T + 1, 2) predicted paths of two people, m from the robot.
-        seen: (8, 3) as in `agora.planners.local.cohan._people.watch`.
+        seen: (8, 3) as in `agora.planners.local.cohan._people.update_people`.
     """
 
     crowd: Crowd
@@ -92,7 +92,7 @@ class Room(NamedTuple):
 
 
 @spliced
-def _gone(q, scene, names, n, mood):
+def _is_out_of_way(q, scene, names, n, mood):
     """Return whether the person for whom the robot backed off is out of its way: behind it, far away, or not seen any more."""
     d = scene.discs
     for k in range(names.shape[1]):
@@ -104,7 +104,7 @@ def _gone(q, scene, names, n, mood):
 
 
 @spliced
-def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
+def _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
     """Update the mode, and return it."""
     count, moves = seen
     mode, clock = mood.mode[n], mood.clock[n]
@@ -113,21 +113,21 @@ def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
         clock[TICKS] += q.dt
         sx, sy = mood.spot[n, 0] - scene.pose[n, 0], mood.spot[n, 1] - scene.pose[n, 1]
         there = sx * sx + sy * sy < _ARRIVED * _ARRIVED
-        if clock[TICKS] > _GIVEN_UP or (there and _gone(q, scene, names, n, mood)):
+        if clock[TICKS] > _GIVEN_UP or (there and _is_out_of_way(q, scene, names, n, mood)):
             clock[:] = ZERO
             mood.states[n] = 0
             mood.ids[n] = 0
             mood.mode[n] = 0
         return mood.mode[n]
     nearest, state = (room.seen[0, 1], np.int64(room.seen[0, 2])) if count > 0 else (ZERO * dx, np.int64(0))
-    door = at_door(scene, n, scratch.route, points, q.door)
-    mode = switch(mode, clock, q.dt, np.sqrt(dx * dx + dy * dy), count, nearest, state, moves, door)
+    door = is_at_door(scene, n, scratch.route, points, q.door)
+    mode = next_mode(mode, clock, q.dt, np.sqrt(dx * dx + dy * dy), count, nearest, state, moves, door)
     if mode == BACK_OFF:
         who = names[n, np.int64(room.seen[0, 0])]
         for k in range(mood.ids.shape[1]):
             if mood.ids[n, k] == who + 1:
                 mood.states[n, k] = STUCK
-        if spot(scene, n, scene.radius[n], scratch.still, standing, mood.spot[n]):
+        if find_retreat(scene, n, scene.radius[n], scratch.still, standing, mood.spot[n]):
             mood.who[n], clock[TICKS] = who + 1, ZERO
         else:
             mode = mood.mode[n]
@@ -136,7 +136,7 @@ def _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
 
 
 @spliced
-def _way(scene, n, slot, out):
+def _predict_path(scene, n, slot, out):
     """Write the predicted path of a person, m from the robot; return the number of points."""
     d, moments = scene.discs, scene.discs.expected.shape[2]
     x, y = d.position[n, slot, 0] - scene.pose[n, 0], d.position[n, slot, 1] - scene.pose[n, 1]
@@ -149,7 +149,7 @@ def _way(scene, n, slot, out):
 
 
 @spliced
-def _people(q, scene, names, n, others, room, count):
+def _start_people(q, scene, names, n, others, room, count):
     """Initialise the bands of the nearest two moving people, and remove these from ``others``; return the number of bands."""
     d, crowd, many = scene.discs, room.crowd, 1
     for k in range(count):
@@ -158,10 +158,10 @@ def _people(q, scene, names, n, others, room, count):
             vx, vy = d.velocity[n, slot, 0], d.velocity[n, slot, 1]
             speed = max(np.sqrt(vx * vx + vy * vy), _USUAL)
             way = room.ways[many - 1]
-            points = _way(scene, n, slot, way)
+            points = _predict_path(scene, n, slot, way)
             heading, last = atan2(vy, vx), points - 1
             end = atan2(way[last, 1] - way[last - 1, 1], way[last, 0] - way[last - 1, 0])
-            crowd.counts[many] = lay(way, points, heading, end, speed, q.bounds.omega, 3, crowd.bands[many])
+            crowd.counts[many] = initialise(way, points, heading, end, speed, q.bounds.omega, 3, crowd.bands[many])
             crowd.nominal[many] = speed
             others[n, slot] = False
             many += 1
@@ -169,7 +169,7 @@ def _people(q, scene, names, n, others, room, count):
 
 
 @hidden
-def _walking(bounds, speed):
+def _walking_limits(bounds, speed):
     """Return the limits of a person that walks at a speed."""
     b = bounds
     return Bounds(
@@ -179,7 +179,7 @@ def _walking(bounds, speed):
 
 
 @hidden
-def _slowed(bounds, most):
+def _reduced_limits(bounds, most):
     """Return the limits of a robot that is no faster than ``most``."""
     b = bounds
     return Bounds(
@@ -189,7 +189,7 @@ def _slowed(bounds, most):
 
 
 @spliced
-def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
+def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
     """Resize and optimise ``many`` bands alternately, the robot's first; ``walls`` are the standing discs that are walls.
 
     The ``body`` of the robot is its shape, the radius around it and the desired minimum distance to walls in lanes.
@@ -200,7 +200,7 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
     person = Shape(np.int64(ROUND), shape.x[:1], shape.y[:1])
     shapes = (shape, person, person)
     everybody = (weights, q.weights, q.weights)
-    limits = (bounds, _walking(q.bounds, crowd.nominal[1]), _walking(q.bounds, crowd.nominal[2]))
+    limits = (bounds, _walking_limits(q.bounds, crowd.nominal[1]), _walking_limits(q.bounds, crowd.nominal[2]))
     near = np.bool_(False)  # not a literal, like `many`: each literal would compile all that follows again
     for b in range(1, many):
         near |= distance(crowd.bands, b) < _NEAR
@@ -229,7 +229,7 @@ def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch
 def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     """Return the twist of one row, and the reason why it stands."""
     still = (ZERO, ZERO, ZERO)
-    b, drives = begun(p, scene, n, recall)
+    b, drives = begin_row(p, scene, n, recall)
     if not drives:
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
     d, x, y = scene.discs, scene.pose[n, 0], scene.pose[n, 1]
@@ -240,9 +240,9 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     slowest, far = _STANDING if p.include_dynamic_obstacles else np.float32(3e38), p.max_global_plan_lookahead_dist + p.cutoff
     movers, standing = gather(d, n, x, y, slowest, far, scratch.moving, scratch.still, walls)
     points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
-    seen = watch(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
+    seen = update_people(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
     before = mood.mode[n]
-    mode = _mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
+    mode = _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
     # A band to the goal is no start for a band to the back-off place, nor the reverse.
     if (mode == BACK_OFF) != (before == BACK_OFF):
         recall.counts[n, :] = 0
@@ -251,7 +251,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     if mode == BACK_OFF:
         gx, gy, reason = mood.spot[n, 0] - x, mood.spot[n, 1] - y, _RETREATING
         if gx * gx + gy * gy < _ARRIVED * _ARRIVED:
-            note(b, recall.history[n], recall.turning[n], still)
+            record_command(b, recall.history[n], recall.turning[n], still)
             return still, _WAITING
         points, near_by, goal = 2, True, (gx, gy, mood.spot[n, 2])
         scratch.route[0, 0], scratch.route[0, 1], scratch.route[1, 0], scratch.route[1, 1] = ZERO, ZERO, gx, gy
@@ -259,35 +259,35 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
     if mode == PASS:
-        b = _slowed(b, q.passing)
+        b = _reduced_limits(b, q.passing)
     many = np.int64(1)
     for k in range(others.shape[1]):
         others[n, k] = d.present[n, k]
     # People with bands are removed from the discs, so that they do not count twice.
     if mode == DUAL:
-        many = _people(q, scene, names, n, others, room, seen[0])
+        many = _start_people(q, scene, names, n, others, room, seen[0])
         movers, standing = gather(
             (d.position, d.velocity, d.radius, others, d.expected), n, x, y, slowest, far, scratch.moving, scratch.still, walls
         )
     if recalled_bands(p, scene, n, recall, scratch, goal) == 0:
         heading, first = scene.pose[n, 2], scratch.bands[0]
-        scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, first)
+        scratch.counts[0] = initialise(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, first)
     # Optimise the robot's band jointly with those of the people.
     crowd = room.crowd
     for i in range(scratch.counts[0]):
-        put(crowd.bands[0], i, scratch.bands[0, i])
+        write_pose(crowd.bands[0], i, scratch.bands[0, i])
     crowd.counts[0] = scratch.counts[0]
     crowd.hiding[0] = corners(scene, n, q.social.agent_radius, crowd.hidden) if q.hides and mode <= 2 else 0
     shape, times = Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), (scene.dt_ref[n], scene.dt_hysteresis[n])
     weights, body = weights_at(scene, n), (shape, scene.shape_radius[n], scene.lane[n])
-    _together(p, q, times, weights, b, body, points, (walls, standing), movers, scratch, room, many)
+    _optimise_together(p, q, times, weights, b, body, points, (walls, standing), movers, scratch, room, many)
     count = crowd.counts[0]
     for i in range(count):
-        put(scratch.bands[0], i, crowd.bands[0, i])
+        write_pose(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
     # The check uses all people as discs, including those with bands.
-    hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
-    twist, why = ended(p, scene, n, recall, scratch, b, hit, 1)
+    hit = is_feasible(p, scene, n, scratch.bands[0], count, scratch.moving, write_all_discs(p, scene, n, scratch, walls))
+    twist, why = end_row(p, scene, n, recall, scratch, b, hit, 1)
     return twist, why if hit != FREE else reason
 
 

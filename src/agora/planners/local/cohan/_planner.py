@@ -44,7 +44,7 @@ from functools import cached_property
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import frozen
+from agora.core.state import freeze
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._bands.costs import STEP, WIDTH, Bounds, Near
@@ -55,7 +55,7 @@ from agora.planners.local.cohan._costs import BANDS, WIDEST, Crowd, Social
 from agora.planners.local.cohan._people import MOST
 from agora.planners.local.cohan._plan import Humans, Mood, Room, plan_among
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb.scene import recalled, scene_of, scratch_of
+from agora.planners.local.teb.scene import copy_memory, scene_of, scratch_of
 from agora.ranges import Distance, Speed
 
 _LOCAL = threading.local()
@@ -197,13 +197,13 @@ class Cohan:
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None and o.pedestrians is not None
         rows = len(o.pose)
-        recall, mood = recalled(self.band, memory, rows, o.dt), _mood(memory, rows)
+        recall, mood = copy_memory(self.band, memory, rows, o.dt), _copy_memory(memory, rows)
         about, foretold = discs(self.band.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            names, others = frozen(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
+            names, others = freeze(o.pedestrians.id.astype(np.int32, copy=False)), np.array(about.present, order="C")
             known = self.band.parameters(o.dt), self._humans(o.dt), scene_of(self.band, o, about), names, others
-            plan_among(*known, recall, mood, scratch_of(self.band, o), self._room(o), twists, reasons, 0, rows)
+            plan_among(*known, recall, mood, scratch_of(self.band, o), self._scratch(o), twists, reasons, 0, rows)
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def _humans(self, dt: float) -> Humans:
@@ -238,7 +238,7 @@ class Cohan:
             bounds,
         )
 
-    def _room(self, o: Observation) -> Room:
+    def _scratch(self, o: Observation) -> Room:
         """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
         most, scratch = self.band.max_samples, scratch_of(self.band, o)
@@ -252,19 +252,19 @@ class Cohan:
                 *(np.zeros((rows, WIDEST + 1), f), np.zeros((rows, WIDEST + 1), f), np.zeros(rows, f), np.zeros(rows, f)),
                 *(np.zeros(WIDEST + 1, f), np.zeros(10, np.int32)),
             )
-            nears = [_like(scratch.near) for _ in range(BANDS)]
+            nears = [_empty_like(scratch.near) for _ in range(BANDS)]
             ways, seen = np.zeros((2, MOMENTS + 1, 2), f), np.zeros((MOST, 3), f)
             _LOCAL.room, _LOCAL.key = Room(crowd, (nears[0], nears[1], nears[2]), ways, seen), key
         room: Room = _LOCAL.room
         return room
 
 
-def _like(near: Near) -> Near:
+def _empty_like(near: Near) -> Near:
     """Return arrays of the same shapes."""
     return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 
-def _mood(memory: Memory, rows: int) -> Mood:
+def _copy_memory(memory: Memory, rows: int) -> Mood:
     """Return a copy of the memory of people; zeros at the start of an episode."""
     if memory:
         return Mood(*(memory[name].copy() for name in Mood._fields))

@@ -6,9 +6,9 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import ONE, TWO, ZERO, wrap
-from agora.planners._bands.band import put
+from agora.planners._bands.band import write_pose
 from agora.planners._bands.solver import solve
-from agora.planners.local.cohan._costs import cost_of, measured, normal, unknown
+from agora.planners.local.cohan._costs import cost_of, measure_bands, unknown_number, write_normal_equations
 
 _FIRST_DAMPING, _SMALL = np.float32(1e-5), np.float32(1e-3)
 _CONVERGED = np.float32(1e-5)
@@ -18,13 +18,13 @@ _SHORTEST = np.float32(1e-3)
 
 
 @hidden
-def _moved(crowd, many):
+def _move_bands(crowd, many):
     """Write the trial bands: the present bands with the unknowns changed."""
     for b in range(many):
         for i in range(crowd.counts[b]):
-            put(crowd.trial[b], i, crowd.bands[b, i])
+            write_pose(crowd.trial[b], i, crowd.bands[b, i])
             for k in range(4):
-                at = unknown(crowd, many, b, i, k)
+                at = unknown_number(crowd, many, b, i, k)
                 if at >= 0:
                     crowd.trial[b, i, k] += crowd.change[at]
             crowd.trial[b, i, 2] = wrap(crowd.trial[b, i, 2])
@@ -52,11 +52,11 @@ def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iter
     """
     width = 8 * many + 2
     joint, factor = crowd.joint[:, : width + 1], crowd.factor[:, : width + 1]
-    measured(crowd, crowd.bands, many, bounds)
+    measure_bands(crowd, crowd.bands, many, bounds)
     total = cost_of(crowd, crowd.bands, many, weights, bounds, shape, nears, more, s, near)
     damping, growth = ZERO * total, TWO
     for iteration in range(iterations):
-        size = normal(crowd, many, weights, bounds, shape, nears, more, s, near)
+        size = write_normal_equations(crowd, many, weights, bounds, shape, nears, more, s, near)
         if iteration == 0:
             for r in range(size):
                 damping = max(damping, abs(joint[r, width]))
@@ -65,8 +65,8 @@ def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iter
         for _ in range(_TRIALS):
             gain, expected, found = -ONE * total, total, total
             if solve(joint, crowd.right, 0, size, damping, factor, crowd.change, crowd.row):
-                _moved(crowd, many)
-                measured(crowd, crowd.trial, many, bounds)
+                _move_bands(crowd, many)
+                measure_bands(crowd, crowd.trial, many, bounds)
                 found = cost_of(crowd, crowd.trial, many, weights, bounds, shape, nears, more, s, near)
                 expected = ZERO * total
                 for r in range(size):
@@ -76,7 +76,7 @@ def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iter
                 better, total = True, found
                 for b in range(many):
                     for i in range(crowd.counts[b]):
-                        put(crowd.bands[b], i, crowd.trial[b, i])
+                        write_pose(crowd.bands[b], i, crowd.trial[b, i])
                 bend = TWO * gain - ONE
                 damping *= max(_THIRD, min(ONE - bend * bend * bend, TWO * _THIRD))
                 growth = TWO
@@ -86,6 +86,6 @@ def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iter
             damping *= growth
             growth *= TWO
         if not better:
-            measured(crowd, crowd.bands, many, bounds)
+            measure_bands(crowd, crowd.bands, many, bounds)
             break
     return total

@@ -67,7 +67,7 @@ class Points(NamedTuple):
 
 
 @hidden
-def look(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
+def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
     """Write the beams that are not NaN, of a scan taken at (dx, dy) with the robot's heading at that time; return their number.
 
     A full turn starts behind the robot, so that no gap ahead is cut in two.
@@ -130,7 +130,7 @@ def find(points, count, least, found):
 
 
 @hidden
-def clear(points, count, x, y, keep):
+def is_clear(points, count, x, y, keep):
     """Return whether nothing is within ``keep`` m of a position."""
     for k in range(count):
         dx, dy = points.x[k] - x, points.y[k] - y
@@ -140,7 +140,7 @@ def clear(points, count, x, y, keep):
 
 
 @hidden
-def admissible(points, count, ax, ay, bx, by, sizes, scratch):
+def is_admissible(points, count, ax, ay, bx, by, sizes, scratch):
     """Return whether a robot fits between the obstacles left and right of the straight line from a to b, and at b.
 
     No point may be nearer to b than half the body, and among the points within a body's width of the line, none on the left may be
@@ -178,7 +178,7 @@ def admissible(points, count, ax, ay, bx, by, sizes, scratch):
 
 
 @hidden
-def straight(points, count, x, y, keep):
+def is_line_clear(points, count, x, y, keep):
     """Return whether nothing is within ``keep`` m of the straight line from the robot to a position."""
     length = max(math.sqrt(x * x + y * y), _TINY)
     cosine, sine = x / length, y / length
@@ -199,11 +199,11 @@ def remember(gaps, current, points, count, found, made, x, y, sizes):
     keep = HALF * sizes.body
     most = gaps.state.size
     for k in range(most):
-        if gaps.state[k] and not clear(points, count, gaps.place[k, 0] - x, gaps.place[k, 1] - y, keep):
+        if gaps.state[k] and not is_clear(points, count, gaps.place[k, 0] - x, gaps.place[k, 1] - y, keep):
             gaps.state[k], current = 0, GOAL if current == k else current
     for g in range(made):
         mx, my = HALF * (found[g, 0] + found[g, 2]), HALF * (found[g, 1] + found[g, 3])
-        if not clear(points, count, mx, my, keep):
+        if not is_clear(points, count, mx, my, keep):
             continue
         slot, farthest, again = np.int64(-1), -ONE, False
         for k in range(most):
@@ -255,7 +255,7 @@ def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, t
     line onwards.
     """
     gx, gy, most = goal_x - x, goal_y - y, gaps.state.size
-    best, found = GOAL, admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)
+    best, found = GOAL, is_admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)
     for k in range(most):
         tried[k] = gaps.state[k] != KNOWN
     while not found:
@@ -269,9 +269,9 @@ def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, t
         if best == GOAL:
             return GOAL, False
         tried[best] = True
-        found = admissible(points, count, ZERO, ZERO, gaps.place[best, 0] - x, gaps.place[best, 1] - y, sizes, scratch)
+        found = is_admissible(points, count, ZERO, ZERO, gaps.place[best, 0] - x, gaps.place[best, 1] - y, sizes, scratch)
     bx, by = (gx, gy) if best == GOAL else (gaps.place[best, 0] - x, gaps.place[best, 1] - y)
-    if straight(points, count, bx, by, HALF * sizes.body):
+    if is_line_clear(points, count, bx, by, HALF * sizes.body):
         return best, True
     away = bx * bx + by * by
     length = max(math.sqrt(away), _TINY)
@@ -293,8 +293,8 @@ def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, t
         b = _sight(gaps.place[k, 4] - x, gaps.place[k, 5] - y, cosine, sine)
         if (
             max(low, min(a, b)) <= min(high, max(a, b))
-            and admissible(points, count, ZERO, ZERO, px, py, sizes, scratch)
-            and admissible(points, count, px, py, bx, by, sizes, scratch)
+            and is_admissible(points, count, ZERO, ZERO, px, py, sizes, scratch)
+            and is_admissible(points, count, px, py, bx, by, sizes, scratch)
         ):
             nearest, between = squared, k
     return between, True

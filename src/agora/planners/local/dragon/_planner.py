@@ -42,11 +42,11 @@ from agora.core.jit import hidden, kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
-from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, look, remember
+from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, read_beams, remember
 from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Length, Positive, TopSpeed, check_fields
 
@@ -134,14 +134,14 @@ class Dragon:
         if o.scan is None or o.scan_angles is None or o.scan_pose is None:
             raise InputError("dragon drives by the scan alone, and the robot has no lidar")
         m, f = o.limits, np.float32
-        kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
+        kept = {name: array.copy() for name, array in memory.items()} or self._empty_memory(*o.scan.shape)
         parameters = _Parameters.of(self, turn_gain=self.turn_gain or 0.0, turn_rate=self.turn_rate or 0.0, dt=o.dt)
-        scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
+        scan = (freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
         sizes, body, stop = self.sizes(o)
         robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)
         twists, reasons = np.zeros((rows, 3), f), np.zeros(rows, np.int8)
         place = (kept["gaps"], kept["state"], kept["current"], kept["goal"], kept["scan"], kept["pose"])
-        _act(parameters, scan, tuple(frozen(array) for array in robot), place, twists, reasons, 0, rows)
+        _act(parameters, scan, tuple(freeze(array) for array in robot), place, twists, reasons, 0, rows)
         return Answer(twists, kept, {"reason": reasons})
 
     def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:
@@ -163,7 +163,7 @@ class Dragon:
         sizes = np.stack([*widths, np.full(rows, self.visited)], axis=1)
         return sizes.astype(np.float32), body.astype(np.float32), stop.astype(np.float32)
 
-    def _nothing(self, rows: int, beams: int) -> Memory:
+    def _empty_memory(self, rows: int, beams: int) -> Memory:
         """Return the memory at the start of an episode: zeros."""
         return {
             "gaps": np.zeros((rows, self.gaps, 6), np.float32),
@@ -180,7 +180,7 @@ _Parameters = kernel_record("_Parameters", Dragon, limits=("speed",), computed=(
 
 
 @hidden
-def aside(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
+def steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
     """Return the place to steer to: the target (tx, ty), or a place next to it if the cone ahead is not free.
 
     Each beam in the cone that is shorter than the cone moves the ray to the target by one beam away from its side of the ray; this
@@ -229,7 +229,7 @@ def _touches(points, count, sine, cosine, body, turn):
 
 
 @hidden
-def _room(points, count, sine, cosine, half, front):
+def _free_distance(points, count, sine, cosine, half, front):
     """Return how far the robot can drive straight before it touches something, m.
 
     Below 0 if something is inside its outline, 0 if beams have no range at all.
@@ -272,7 +272,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]
         sine, cosine = sincos(heading)
-        count = look(points, scan[n], angles, mount, farthest, poses[n, 0] - x, poses[n, 1] - y, sine, cosine)
+        count = read_beams(points, scan[n], angles, mount, farthest, poses[n, 0] - x, poses[n, 1] - y, sine, cosine)
         if count == 0:
             currents[n], reasons[n] = 0, _BLOCKED
             continue
@@ -287,7 +287,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         sensor_x = poses[n, 0] - x + cosine * mount[0] - sine * mount[1]
         sensor_y = poses[n, 1] - y + sine * mount[0] + cosine * mount[1]
         # Steer aside from obstacles in the cone, then slow down in proportion to the turn.
-        tx, ty = aside(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
+        tx, ty = steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, size.cone, p.look_distance)
         sine, cosine = sincos(pose[n, 2])
         error, top = atan2(cosine * ty - sine * tx, cosine * tx + sine * ty), min(p.speed, max_vx[n])
         gain = p.turn_gain if p.turn_gain > ZERO else _GAIN * top
@@ -298,7 +298,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into anything.
         if p.brake:
             speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
-            room = _room(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
+            room = _free_distance(points, count, sine, cosine, HALF * size.body, bodies[n, 0])
             touched, room = room < ZERO, max(room - _GAP, ZERO)
             speed = min(speed, TWO * room / (p.dt + math.sqrt(p.dt * p.dt + TWO * room / max_ax[n])))  # one period, then it brakes
             onto = turn * p.dt + HALF * turn * abs(turn) / max_alpha[n]

@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
-from agora.planners._rollouts.grids import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
+from agora.planners._rollouts.grids import cell_of, flood, footprint_cost, nose_goal, prune_path, reset_grid, seed, trace
 from agora.planners._rollouts.poses import (
     BLOCKED,
     DISCARDED,
@@ -18,11 +18,11 @@ from agora.planners._rollouts.poses import (
     is_another,
     least_of,
     obstacle_cost,
+    reason_without_samples,
+    step_towards,
     stop_and_turn,
-    towards,
-    why_none,
 )
-from agora.planners.local.dwa._rollout import fill_samples, grid_cost, roll_out, scale_of, way_round
+from agora.planners.local.dwa._rollout import curvature_to_path, fill_samples, grid_cost, roll_out, scale_of
 
 _EPSILON = np.float32(1e-4)
 _INSCRIBED = 253
@@ -63,7 +63,7 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
 
 
 @spliced
-def _rolled(p, scene, n, time, scratch, sample, acceleration, gains):
+def _roll_out_sample(p, scene, n, time, scratch, sample, acceleration, gains):
     """Roll out one sample; return the number of poses, and whether the footprint is free of obstacles along it."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -87,9 +87,9 @@ def _prepare(p, scene, n, progress, scratch, reach):
     stride = cost.shape[1] + 2
     path, count = scene.path[n], scene.path_count[n]
     if p.prune_plan:
-        progress[0], progress[1] = pruned(path, count, progress[0], progress[1], x, y, ONE / inverse)
+        progress[0], progress[1] = prune_path(path, count, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
-    wanted = clear(cost, column, row, reach, scratch.path)
+    wanted = reset_grid(cost, column, row, reach, scratch.path)
     for k in range(scratch.path.size):
         scratch.goal[k] = scratch.nose[k] = scratch.path[k]
     length, left_over, goal, end_x, end_y, leaves = trace(
@@ -102,7 +102,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
     flood(scratch.goal, stride, scratch.queue, length, left_over)
     nose = goal
     if not leaves:
-        nose = extended(goal, end_x, end_y, x, y, p.forward_point_distance, origin_x, origin_y, inverse, cost)
+        nose = nose_goal(goal, end_x, end_y, x, y, p.forward_point_distance, origin_x, origin_y, inverse, cost)
     length, left_over = seed(scratch.nose, stride, scratch.queue, np.int64(0), wanted, nose[0], nose[1])
     flood(scratch.nose, stride, scratch.queue, length, left_over)
     dx, dy = end_x - x, end_y - y
@@ -118,7 +118,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 
 @hidden
-def _fastest(samples, count):
+def _largest_magnitude(samples, count):
     """Return the largest magnitude of an axis' samples."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
@@ -135,9 +135,9 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
     """Write the scores of all samples, still without obstacles; -1 for discarded ones."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_vel_trans, max_trans), min(p.min_vel_theta, max_theta)
-    top, turn = _fastest(scratch.samples[0], counts[0]), _fastest(scratch.samples[2], counts[2])
+    top, turn = _largest_magnitude(scratch.samples[0], counts[0]), _largest_magnitude(scratch.samples[2], counts[2])
     turn = max(turn, abs(curvature) * top)
-    top += _fastest(scratch.samples[1], counts[1])
+    top += _largest_magnitude(scratch.samples[1], counts[1])
     if p.patient_start or (top + _EPSILON < min_trans and turn + _EPSILON < min_theta):
         min_trans, min_theta = min(min_trans, top), min(min_theta, turn)
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -186,7 +186,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
 
 
 @spliced
-def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
+def _choose_either_side(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
     """Return the command and score of `_choose`; if there is none and a ``curvature`` is given, those on the other side."""
     command, best = (ZERO, ZERO, ZERO), DISCARDED
     for side in range(2):
@@ -204,7 +204,7 @@ def _waits(p, scene, n, time, scratch, acceleration, gains):
     column, row = cell_of(x, y, scene.inverse, cost)
     if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
         return False
-    return _rolled(p, scene, n, time, scratch, (p.escape_gap / time, ZERO, ZERO), acceleration, gains)[1]
+    return _roll_out_sample(p, scene, n, time, scratch, (p.escape_gap / time, ZERO, ZERO), acceleration, gains)[1]
 
 
 @hidden
@@ -228,7 +228,7 @@ def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist:
         return False
-    count, free = _rolled(p, scene, n, time, scratch, back, acceleration, gains)
+    count, free = _roll_out_sample(p, scene, n, time, scratch, back, acceleration, gains)
     return free or _gets_away(scene, n, scratch.points, count)
 
 
@@ -275,16 +275,16 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             oscillation[:] = 0
             command = stop_and_turn(p, scene, n, latch, max_theta, acceleration)
             reasons[n] = BLOCKED
-            if _rolled(p, scene, n, time, scratch, command, acceleration, gains)[1]:
+            if _roll_out_sample(p, scene, n, time, scratch, command, acceleration, gains)[1]:
                 twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = command[0], command[1], command[2], GOES_ON
             continue
-        curvature, slow = way_round(scene, n, p.forward_point_distance), max(p.escape_vel, scene.min_x[n])
+        curvature, slow = curvature_to_path(scene, n, p.forward_point_distance), max(p.escape_vel, scene.min_x[n])
         back = (slow, ZERO, -slow * curvature)
         # A started escape continues before any sample is considered, so that the robot does not alternate.
         if recall.escaping[n]:
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
-                twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 0], reasons[n] = step_towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
                 twists[n, 2] = back[2]
                 continue
         # Without the window, limit the speed so that the roll-out ends at the goal.
@@ -297,7 +297,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             fill_samples(now[1], acceleration[1] * reached, -high_y, high_y, p.vy_samples, y),
             1 if curvature != ZERO else turns,
         )
-        fastest = _fastest(x, counts[0]) + _fastest(y, counts[1])
+        fastest = _largest_magnitude(x, counts[0]) + _largest_magnitude(y, counts[1])
         fastest = min(fastest, max_trans + _EPSILON) if p.use_dwa else max(fastest, math.sqrt(now[0] * now[0] + now[1] * now[1]))
         reach = np.int32(np.ceil((fastest * time + p.forward_point_distance) * scene.inverse)) + 1
         found, align, due = _prepare(p, scene, n, recall.progress[n], scratch, reach)
@@ -306,17 +306,17 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         limits = (max_trans, max_theta)
         # Scale the obstacle cost by the length of the roll-outs, because path and goal costs grow with it.
         scale = p.occdist_scale * (fastest * time / p.occdist_length if p.occdist_length > ZERO else ONE)
-        command, best = _best(
+        command, best = _choose_either_side(
             p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
         )
-        reasons[n] = GOES_ON if best >= ZERO else why_none(scene, n)
+        reasons[n] = GOES_ON if best >= ZERO else reason_without_samples(scene, n)
         # Without a sample: wait for people to clear the way, or back up.
         waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
         if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
             recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
-                twists[n, 0], reasons[n] = towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
+                twists[n, 0], reasons[n] = step_towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
                 twists[n, 2] = back[2]
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command

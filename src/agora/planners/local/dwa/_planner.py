@@ -200,7 +200,7 @@ class Dwa:
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = _recalled(memory, len(o.pose))
+        recall = _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
@@ -260,7 +260,7 @@ Parameters = kernel_record(
 """Limits are those of the planner alone. No number of samples along x is 0. Scales are costs per cell."""
 
 
-def _recalled(memory: Memory, count: int) -> Recall:
+def _copy_memory(memory: Memory, count: int) -> Recall:
     """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))

@@ -12,7 +12,7 @@ from agora.core.path import point_ahead
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.planners._rollouts.grids import WALL, cell_of, distance_at
-from agora.planners._rollouts.poses import DISCARDED, towards, write_poses
+from agora.planners._rollouts.poses import DISCARDED, step_towards, write_poses
 
 _SNAP = np.float32(1e-6)
 SPACING = np.float32(0.1)  # m/s
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
 
 
 @hidden
-def enough(width):
+def sample_count(width):
     """Return the number of samples with a spacing of 0.1 m/s over a range of ``width`` m/s."""
     return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
 
@@ -63,13 +63,13 @@ def fill_samples(now, change, least, most, count, out):
     """Write ``count`` evenly spaced samples of ``now`` +- ``change`` within limits, plus zero if it lies between two; return their
     number.
 
-    A ``count`` of 0 stands for the number from `enough`.
+    A ``count`` of 0 stands for the number from `sample_count`.
     """
     low, high = min(max(now - change, least), most), max(min(now + change, most), least)
     if low >= high:
         out[0] = high
         return 1
-    pieces = max(count if count > 0 else enough(high - low), 2) - 1
+    pieces = max(count if count > 0 else sample_count(high - low), 2) - 1
     k = 0
     for j in range(pieces + 1):
         value = high if j == pieces else low + np.float32(j) * (high - low) / np.float32(pieces)
@@ -109,9 +109,9 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
     if gains:
         step = max(dt, p.period) if p.use_dwa else dt
         command = (
-            towards(sample[0], now[0], acceleration[0] * step),
-            towards(sample[1], now[1], acceleration[1] * step),
-            towards(sample[2], now[2], acceleration[2] * step),
+            step_towards(sample[0], now[0], acceleration[0] * step),
+            step_towards(sample[1], now[1], acceleration[1] * step),
+            step_towards(sample[2], now[2], acceleration[2] * step),
         )
     write_poses(x, y, heading, command, sample, acceleration, dt, count, points)
     return count, command
@@ -145,7 +145,7 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
 
 
 @hidden
-def way_round(scene, n, lookahead):
+def curvature_to_path(scene, n, lookahead):
     """Return the curvature, 1/m, of the tightest curve to the side where the path continues, for a robot that must turn round; else
     0.
 

@@ -11,7 +11,7 @@ from agora.core.state import Array
 from agora.interfaces import Costmap
 from agora.planners.local.mpc._plan import Plan
 from agora.planners.local.mpc._robot import Robot
-from agora.planners.local.mpc._scene import Things, gap, in_map, on_wall
+from agora.planners.local.mpc._scene import Things, gap, on_wall, to_map
 
 _LEAST = 1e-3  # m
 _FINE, _TURN = 0.05, 0.1  # m, rad
@@ -22,7 +22,9 @@ _SHARES = np.linspace(0.0, 1.0, 17)
 _LEAST_POINTS = 4
 
 
-def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool) -> int:
+def points_to_plan(
+    costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool
+) -> int:
     """Return the number of points of a route to plan for.
 
     The route is kept up to the last point at which the robot fits. If that is not the goal, the route is kept up to the last point
@@ -42,12 +44,12 @@ def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, thi
     steps, points = np.diff(route, axis=0), len(things.walls)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
     poses = np.column_stack((route, np.append(headings, headings[-1])))
-    hit = on_wall(costmap, row, in_map(poses, robot.pose), _MIDDLE)
+    hit = on_wall(costmap, row, to_map(poses, robot.pose), _MIDDLE)
     stand = np.append(np.ones(points, np.bool_), things.still)
     near = (gap(poses, things.at(_NOW)[0], robot.body) - things.radius)[:, stand]
     if straight and not hit.any():
         lines = _SHARES[:, None, None] * route
-        free = ~on_wall(costmap, row, in_map(np.dstack((lines, np.zeros(lines.shape[:2]))).reshape(-1, 3), robot.pose), _MIDDLE)
+        free = ~on_wall(costmap, row, to_map(np.dstack((lines, np.zeros(lines.shape[:2]))).reshape(-1, 3), robot.pose), _MIDDLE)
         seen = free.reshape(len(_SHARES), -1).all(axis=0)
         if not seen.all():
             return max(int(np.argmin(seen)), min(_LEAST_POINTS, len(route)))
@@ -80,7 +82,7 @@ def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things
     count = int(np.ceil(max(way / _FINE, np.abs(np.diff(ends[:, 2])).sum() / _TURN, 1.0)))
     times = until * np.arange(1, count + 1) / count
     there = plan.at(times)
-    if not np.isfinite(there).all() or on_wall(costmap, row, in_map(there, robot.pose), robot.outline).any():
+    if not np.isfinite(there).all() or on_wall(costmap, row, to_map(there, robot.pose), robot.outline).any():
         return False
     discs = things.discs
     then = gap(there[times <= soon], discs.at(times[times <= soon])[0], robot.body) - discs.radius

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.state import Array
-from agora.planners.local.mpc._scene import SPACING, Body, Things, gap, wrapped
+from agora.planners.local.mpc._scene import SPACING, Body, Things, gap
 
 _TINY = 1e-9
 _ROOM = 0.05  # m
@@ -30,7 +31,7 @@ class Plan(NamedTuple):
     commands: Array
     dt: float
 
-    def sampled(self, begin: float, steps: int, dt: float) -> Plan:
+    def resample(self, begin: float, steps: int, dt: float) -> Plan:
         """Return the plan from a time on with another number and length of steps; at its end the robot stands."""
         at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
         held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
@@ -41,30 +42,30 @@ class Plan(NamedTuple):
         moments = self.dt * np.arange(len(self.poses)) if moments is None else moments
         return np.stack([np.interp(times, moments, self.poses[:, k]) for k in range(3)], -1)
 
-    def resized(self, steps: int) -> Plan:
+    def resize(self, steps: int) -> Plan:
         """Return the plan with another number of steps, over the same time."""
-        return self if steps == len(self.commands) else self.sampled(0.0, steps, self.dt * len(self.commands) / steps)
+        return self if steps == len(self.commands) else self.resample(0.0, steps, self.dt * len(self.commands) / steps)
 
-    def adapted(self, dt: float, ratio: float, least: int, most: int) -> Plan:
+    def adapt_steps(self, dt: float, ratio: float, least: int, most: int) -> Plan:
         """Return the plan with one step more or less, if its step deviates from ``dt`` by more than a fraction."""
         n = len(self.commands)
         if self.dt > dt * (1.0 + ratio) and n < most:
-            return self.resized(n + 1)
-        return self.resized(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
+            return self.resize(n + 1)
+        return self.resize(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
-    def begun(self, least: float) -> Plan:
+    def skip_slow_start(self, least: float) -> Plan:
         """Return the plan without the initial steps whose commands are below ``least``; the robot stands at its end instead."""
         moves: Array = np.abs(self.commands).max(axis=1) >= least
-        return self.sampled(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
+        return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
-    def like(self, other: Plan) -> bool:
+    def is_like(self, other: Plan) -> bool:
         """Return whether another plan has the same number of steps and agrees to 1 cm, 0.01 rad and 1 %."""
         if len(self.commands) != len(other.commands):
             return False
         return bool(np.abs(self.poses - other.poses).max() < 0.01) and abs(self.dt - other.dt) < 0.01 * other.dt
 
 
-def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
+def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
     """Return the initial guess along a route (A, 2): equal distances per step, headings along the route or against it.
 
     Args:
@@ -88,24 +89,24 @@ def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, m
     return Plan(np.column_stack((places, headings)), np.clip(commands, most[0], most[1]), dt)
 
 
-def standing(steps: int, dt: float) -> Plan:
+def standing_plan(steps: int, dt: float) -> Plan:
     """Return the plan to stand."""
     return Plan(np.zeros((steps + 1, 3)), np.zeros((steps, 3)), dt)
 
 
 def nearest_turn(plan: Plan) -> Plan:
     """Return the same plan with its first heading within half a turn of 0."""
-    shift = plan.poses[0, 2] - wrapped(plan.poses[0, 2])
+    shift = plan.poses[0, 2] - wrap_below_pi(plan.poses[0, 2])
     return plan._replace(poses=plan.poses - (0.0, 0.0, shift))
 
 
-def clear(plan: Plan, things: Things, body: Body) -> bool:
+def is_clear(plan: Plan, things: Things, body: Body) -> bool:
     """Return whether a body touches nothing at the poses of a plan."""
     times = plan.dt * np.arange(len(plan.poses))
     return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
 
 
-def bent(route: Array, time: float, things: Things, body: Body, side: float) -> Array | None:
+def bend_route(route: Array, time: float, things: Things, body: Body, side: float) -> Array | None:
     """Return a route (A, 2) with the points where a body would touch something moved sideways, until it touches nothing there.
 
     Neighbouring points are moved as well, by 1 m less per metre along the route.

@@ -53,6 +53,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.recording import Reason
 from agora.core.state import Array
 from agora.costmap.window import Window
@@ -60,11 +61,11 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import Discs, discs, needs_of
 from agora.planners._limits import own
-from agora.planners.local.mpc._checks import is_free, kept
-from agora.planners.local.mpc._plan import Plan, bent, clear, laid, nearest_turn, standing, via_points
+from agora.planners.local.mpc._checks import is_free, points_to_plan
+from agora.planners.local.mpc._plan import Plan, bend_route, initial_plan, is_clear, nearest_turn, standing_plan, via_points
 from agora.planners.local.mpc._problem import Bounds, Form, problem
-from agora.planners.local.mpc._robot import Robot, bodies_of, braked, within
-from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, local_path, moving, on_wall, turned, walls, wrapped
+from agora.planners.local.mpc._robot import Robot, bodies_of, brake, clip_command
+from agora.planners.local.mpc._scene import MOMENT, Things, discs_of, local_path, obstacles_of, on_wall, to_map, to_robot, walls
 from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
@@ -226,7 +227,7 @@ class Mpc:
         stand.
         """
         o, rows = observation, len(observation.pose)
-        recall = self._recalled(memory, rows)
+        recall = self._copy_memory(memory, rows)
         known, predicted = discs(self.prediction.part, o, _MOMENTS, MOMENT, memory.get("prediction", {}))
         twists, reasons = np.zeros((rows, 3), np.float32), np.zeros(rows, np.int8)
         for row in range(rows):
@@ -234,7 +235,7 @@ class Mpc:
             twists[row] = commands[[0, 2, 1]]
         return Answer(twists, {**recall, "prediction": predicted}, {"reason": reasons})
 
-    def _recalled(self, memory: Memory, rows: int) -> Memory:
+    def _copy_memory(self, memory: Memory, rows: int) -> Memory:
         """Return a copy of the memory; zeros at the start of an episode."""
         if memory:
             return {name: array.copy() for name, array in memory.items() if name != "prediction"}
@@ -245,31 +246,31 @@ class Mpc:
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
         """Return the command of one robot (forward, turning, sideways) and the reason why it stands."""
         robot = self._robot(o, row, recall["command"][row])
-        plan, command, reason = None, braked(robot, robot.fall, o.dt), Reason.NONE
+        plan, command, reason = None, brake(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None
         if o.path.shape[1] == 0 or o.path_count[row] <= 0:
             command, reason = np.zeros(3), Reason.NO_PATH
-        elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._arrived(o, row):
-            plan, reason = self._planned(o, row, robot, known, recall)
+        elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._has_arrived(o, row):
+            plan, reason = self._make_plan(o, row, robot, known, recall)
             if plan is not None:
-                command = within(plan.commands[0], robot, o.dt)
+                command = clip_command(plan.commands[0], robot, o.dt)
                 if reason is Reason.NONE and np.abs(command).max() < _CREEPS:
                     reason = Reason.BLOCKED
             else:
-                command = braked(robot, robot.hard, o.dt)
+                command = brake(robot, robot.hard, o.dt)
         recall["command"][row] = (*command, 1.0)
         recall["grid"][row] = 0.0
         if plan is not None:
             n = len(plan.commands)
             recall["grid"][row] = n, plan.dt
-            recall["poses"][row, : n + 1], recall["commands"][row, :n] = in_map(plan.poses, robot.pose), plan.commands
+            recall["poses"][row, : n + 1], recall["commands"][row, :n] = to_map(plan.poses, robot.pose), plan.commands
         return command, reason
 
-    def _arrived(self, o: Observation, row: int) -> bool:
+    def _has_arrived(self, o: Observation, row: int) -> bool:
         """Return whether the robot has reached its goal."""
         near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
         off = o.goal[row].astype(np.float64) - o.pose[row]
-        return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= self._tolerance(o, row)
+        return math.hypot(off[0], off[1]) < near and abs(wrap_below_pi(off[2])) <= self._tolerance(o, row)
 
     def _tolerance(self, o: Observation, row: int) -> float:
         """Return the allowed deviation from the goal's heading; pi if the task has no goal heading."""
@@ -304,27 +305,27 @@ class Mpc:
         fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.fall[0]
         return self.dt_ref or float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
-    def _planned(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
+    def _make_plan(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
         """Return the plan to drive, or None for braking, and the reason for any special behaviour."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = int(o.path_count[row])
         half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
         reach = self.max_global_plan_lookahead_dist + self.cutoff_dist
         points = walls(o.costmap, row, robot.pose, reach, self.costmap_obstacles_behind_robot_dist)
-        places, radii = moving(known, row, robot.pose, self.enable_dynamic_obstacles)
+        places, radii = discs_of(known, row, robot.pose, self.enable_dynamic_obstacles)
         near = np.hypot(places[..., 0], places[..., 1]).min(axis=1) < 2.0 * reach
         things = Things(points, places[near], np.concatenate((np.zeros(len(points)), radii[near])))
         if on_wall(o.costmap, row, robot.pose[None], robot.outline)[0]:
             return None, Reason.START_IN_CONTACT
 
-        path, mark = turned(o.path[row, :count].astype(np.float64), robot.pose), recall["path"][row]
+        path, mark = to_robot(o.path[row, :count].astype(np.float64), robot.pose), recall["path"][row]
         if tuple(mark[:3]) != (*o.path[row, 0], count):
             mark[:] = *o.path[row, 0], count, 0
         leg, route, ends, direction = local_path(path, int(mark[3]), self.max_global_plan_lookahead_dist, _MARGIN * half)
         mark[3] = leg
         if len(route) < 2:
             return None, Reason.NO_PATH
-        count = kept(o.costmap, row, robot, route, ends, things, self._wanted(things), not self.free_time)
+        count = points_to_plan(o.costmap, row, robot, route, ends, things, self._distances(things), not self.free_time)
         if count < len(route):
             if count < 2:
                 return None, Reason.BLOCKED
@@ -332,13 +333,13 @@ class Mpc:
             route, ends = route[:count], False
         if ends and self._tolerance(o, row) < math.pi:
             direction = float(o.goal[row, 2]) - robot.pose[2]
-        goal = np.array([*route[-1], wrapped(direction)])
+        goal = np.array([*route[-1], wrap_below_pi(direction)])
 
-        old = self._old(o, robot, recall, row, goal)
-        recall["goal"][row] = in_map(goal, robot.pose)
-        plan, converged = self._solved(o.dt, robot, route, goal, things, old)
+        old = self._previous_plan(o, robot, recall, row, goal)
+        recall["goal"][row] = to_map(goal, robot.pose)
+        plan, converged = self._solve(o.dt, robot, route, goal, things, old)
         checked = o.dt, self.collision_check_no_poses
-        for made in (plan.begun(_CREEPS), plan) if things.still.all() else (plan,):
+        for made in (plan.skip_slow_start(_CREEPS), plan) if things.still.all() else (plan,):
             if converged and is_free(o.costmap, row, robot, made, things, *checked):
                 return made, Reason.NONE
         reason = Reason.BLOCKED if converged else Reason.NOT_CONVERGED
@@ -346,23 +347,23 @@ class Mpc:
             return old, Reason.NONE if converged else reason
         return None, reason
 
-    def _wanted(self, things: Things) -> Array:
+    def _distances(self, things: Things) -> Array:
         """Return the desired distances (P + M,) to obstacles."""
         disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
-    def _old(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
+    def _previous_plan(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
         """Return the rest of the previous plan, unless the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
-        before = turned(recall["goal"][row], robot.pose)
-        jump, turn = math.hypot(*(goal - before)[:2]), abs(wrapped(goal[2] - before[2]))
+        before = to_robot(recall["goal"][row], robot.pose)
+        jump, turn = math.hypot(*(goal - before)[:2]), abs(wrap_below_pi(goal[2] - before[2]))
         if n == 0 or jump > self.force_reinit_new_goal_dist or turn > self.force_reinit_new_goal_angular:
             return None
-        whole = Plan(turned(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
+        whole = Plan(to_robot(recall["poses"][row, : n + 1], robot.pose), recall["commands"][row, :n], dt)
         left = max((n * dt - o.dt) / n, self.min_dt) if self.free_time else dt
-        return nearest_turn(whole.sampled(o.dt, n, left))
+        return nearest_turn(whole.resample(o.dt, n, left))
 
-    def _solved(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None) -> tuple[Plan, bool]:
+    def _solve(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None) -> tuple[Plan, bool]:
         """Return the best plan, and whether the solver converged."""
         step, steps, most = self._step(robot), self.steps, robot.most
         if self.free_time:
@@ -370,28 +371,28 @@ class Mpc:
             needed = long / most[1, 0] + most[1, 0] / robot.fall[0] + abs(goal[2]) / most[1, 1]
             steps = int(np.clip(round(needed / step), self.min_grid_size - 1, self.steps))
         backwards = self.allow_init_with_backward_motion and most[0, 0] < 0
-        afresh = laid(route, goal[2], steps, step, backwards, most)
+        afresh = initial_plan(route, goal[2], steps, step, backwards, most)
         guesses = [afresh] if old is None else [old, afresh] if np.abs(robot.last).max() < _SLOW else [old]
-        if not clear(guesses[0], things, robot.body):
-            sides = (bent(route, steps * step, things, robot.body, side) for side in (1.0, -1.0))
-            guesses += [laid(way, goal[2], steps, step, False, most) for way in sides if way is not None]
+        if not is_clear(guesses[0], things, robot.body):
+            sides = (bend_route(route, steps * step, things, robot.body, side) for side in (1.0, -1.0))
+            guesses += [initial_plan(way, goal[2], steps, step, False, most) for way in sides if way is not None]
         best = guesses[0], math.inf
         for guess in guesses:
-            plan, cost = self._converged(dt, robot, route, goal, things, guess)
+            plan, cost = self._converge(dt, robot, route, goal, things, guess)
             best = (plan, cost) if cost < best[1] else best
         if best[1] == math.inf:
-            best = self._converged(dt, robot, route, goal, things, standing(steps, step))
+            best = self._converge(dt, robot, route, goal, things, standing_plan(steps, step))
         return best[0], best[1] < math.inf
 
-    def _converged(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
+    def _converge(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """Return the best plan around a guess, and its cost; infinite if the solver finds none."""
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
-        goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
+        goal = np.array([goal[0], goal[1], end + wrap_below_pi(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
             before = guess
-            guess = guess.adapted(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
+            guess = guess.adapt_steps(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
             guess, cost = self._optimum(dt, robot, route, goal, things, guess)
-            if cost == math.inf or (self.free_time and guess.like(before)):
+            if cost == math.inf or (self.free_time and guess.is_like(before)):
                 break
         return guess, cost
 
@@ -433,7 +434,7 @@ class Mpc:
             "body": body[:4],
         }
         reach = self.force_inclusion_dist, self.cutoff_dist, self.obstacles
-        obstacles = heeded(things, self._wanted(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
+        obstacles = obstacles_of(things, self._distances(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
         solver = problem(form, self.iterations, self.tol)
         limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
         found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)

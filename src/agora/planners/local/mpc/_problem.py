@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core import jit  # noqa: F401 - sets the folder of the kernels
-from agora.core.compiling import compiling
-from agora.core.sealed import sealed, unsealed
+from agora.core.compiling import record_compiling
+from agora.core.sealed import seal, unseal
 from agora.core.state import Array
 from agora.planners.local.mpc._scene import AWAY
 
@@ -131,7 +131,7 @@ class Problem:
     """
 
     def __init__(self, form: Form, iterations: int, tolerance: float, compiled: bool = True) -> None:
-        with compiling():
+        with record_compiling():
             self._make(form, iterations, tolerance, compiled)
 
     def _make(self, form: Form, iterations: int, tolerance: float, compiled: bool) -> None:
@@ -150,7 +150,7 @@ class Problem:
         }
         self._solver = casadi.nlpsol("mpc", "fatrop", made, options)
         self.compiled = False
-        for path in _compiled(casadi, self._solver, form) if compiled else ():
+        for path in _open_library(casadi, self._solver, form) if compiled else ():
             try:
                 self._solver, self.compiled = casadi.nlpsol("mpc", "fatrop", str(path), options), True
                 break
@@ -304,16 +304,18 @@ def folder() -> Path:
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 
-def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
+def _open_library(casadi: Any, solver: Any, form: Form) -> Any:
     """Yield the library of a problem: the stored one and, if it is invalid, a new one; nothing if that cannot be built."""
     said = repr((form, casadi.__version__, platform.machine(), _FLAGS)).encode() + Path(__file__).read_bytes()
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
-    if unsealed(path) is not None:
+    if unseal(path) is not None:
         yield path
     code = casadi.CodeGenerator("nlp")
     for function in (solver.oracle(), *map(solver.get_function, solver.get_function())):
         code.add(function)
-    with compiling(f"an optimal control problem: {form.kind}, {form.steps} steps of {'free' if form.free_time else 'fixed'} time"):
+    with record_compiling(
+        f"an optimal control problem: {form.kind}, {form.steps} steps of {'free' if form.free_time else 'fixed'} time"
+    ):
         made = _compile(code.dump(), path)
     if made:
         yield path
@@ -330,7 +332,7 @@ def _compile(text: str, path: Path) -> bool:
             source, library = Path(place, "nlp.c"), Path(place, "nlp.so")
             source.write_text(text)
             subprocess.run([compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], check=True, capture_output=True)
-            library.write_bytes(sealed(library.read_bytes()))  # the loader reads no further than the library's own end
+            library.write_bytes(seal(library.read_bytes()))  # the loader reads no further than the library's own end
             os.replace(library, path)
     except (OSError, subprocess.CalledProcessError):
         return False

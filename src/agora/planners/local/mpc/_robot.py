@@ -54,20 +54,20 @@ def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
     return {"point": disc._replace(rounding=0.0), "circular": disc, "rectangle": rectangle}
 
 
-def within(command: Array, robot: Robot, dt: float) -> Array:
+def clip_command(command: Array, robot: Robot, dt: float) -> Array:
     """Return a command clipped to all bounds, which the solver meets only to its tolerance."""
     made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
     made = np.clip(made, robot.most[0], robot.most[1])
     made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
-    return _drivable(made, robot)
+    return _make_drivable(made, robot)
 
 
-def braked(robot: Robot, falls: Array, dt: float) -> Array:
+def brake(robot: Robot, falls: Array, dt: float) -> Array:
     """Return the command after braking by at most ``falls`` (3,) in 1 s."""
-    return _drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
+    return _make_drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
 
 
-def _drivable(command: Array, robot: Robot) -> Array:
+def _make_drivable(command: Array, robot: Robot) -> Array:
     """Return the command with a curve no tighter than the robot can drive."""
     if robot.turning_radius > 0:
         command[1] = np.clip(command[1], -abs(command[0]) / robot.turning_radius, abs(command[0]) / robot.turning_radius)

@@ -84,23 +84,18 @@ class Things(NamedTuple):
         return moving, np.concatenate((np.zeros_like(still), steps.swapaxes(0, 1) / MOMENT), axis=1)
 
 
-def turned(points: Array, pose: Array) -> Array:
+def to_robot(points: Array, pose: Array) -> Array:
     """Return points or poses (..., 2 or 3) of the map in the frame of a pose (3,)."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = points[..., 0] - pose[0], points[..., 1] - pose[1]
     return np.stack((c * x + s * y, c * y - s * x, *(points[..., k] - pose[k] for k in range(2, points.shape[-1]))), -1)
 
 
-def in_map(poses: Array, pose: Array) -> Array:
+def to_map(poses: Array, pose: Array) -> Array:
     """Return poses (..., 3) in the frame of a pose (3,) in the map's frame."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = poses[..., 0], poses[..., 1]
     return np.stack((pose[0] + c * x - s * y, pose[1] + s * x + c * y, poses[..., 2] + pose[2]), -1)
-
-
-def wrapped(angle: float) -> float:
-    """Return an angle in [-pi, pi)."""
-    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, Array, bool, float]:
@@ -159,18 +154,18 @@ def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) 
     free = np.zeros((blocked.shape[0] + 2, blocked.shape[1] + 2), np.bool_)
     free[1:-1, 1:-1] = ~blocked
     lines, columns = np.nonzero(blocked & (free[:-2, 1:-1] | free[2:, 1:-1] | free[1:-1, :-2] | free[1:-1, 2:]))
-    points = turned(origin + (np.stack((columns, lines), -1) + low + 0.5) * cell, pose)
+    points = to_robot(origin + (np.stack((columns, lines), -1) + low + 0.5) * cell, pose)
     squared = (points**2).sum(1)
     near: Array = points[(squared < reach * reach) & ((points[:, 0] >= 0.0) | (squared <= behind * behind))]
     return near
 
 
-def moving(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
+def discs_of(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
     """Return the positions (M, T, 2) of the discs around a robot, now and later, and their radii; without ``dynamic`` all stay."""
     there = discs.present[row]
     now = discs.position[row, there][:, None].astype(np.float64)
     later = discs.expected[row, there].astype(np.float64) if dynamic else np.repeat(now, discs.expected.shape[2], axis=1)
-    return turned(np.concatenate((now, later), axis=1), pose), discs.radius[row, there].astype(np.float64)
+    return to_robot(np.concatenate((now, later), axis=1), pose), discs.radius[row, there].astype(np.float64)
 
 
 def gap(poses: Array, places: Array, body: Body) -> Array:
@@ -221,7 +216,7 @@ def associate(
     return chosen, there
 
 
-def heeded(
+def obstacles_of(
     things: Things, wanted: Array, poses: Array, dt: float, body: Body, force: float, cutoff: float, most: int, moves: bool
 ) -> Array:
     """Return the obstacles (K, most, 3 or 5) of the poses (K, 3) after 1, 2 ... steps: x, y, and the distance to keep, m.

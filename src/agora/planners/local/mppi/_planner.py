@@ -45,9 +45,9 @@ import numpy as np
 
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
-from agora.core.state import Floats, frozen
+from agora.core.state import Floats, freeze
 from agora.costmap.inflation import cost_of
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
@@ -176,18 +176,18 @@ class Mppi:
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
-        recall, step = self._recalled(memory, rows), self.horizon / self.time_steps
+        recall, step = self._copy_memory(memory, rows), self.horizon / self.time_steps
         seen, foreseen = discs(self.prediction.part, o, self.time_steps, step, memory.get("prediction", {}))
         if o.path.shape[1] > 0:
-            known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
-            about = (scene_of(o, self.window), frozen(o.radius), np.float32(step), *self._outlines(o), known)
+            known = (freeze(seen.position), freeze(seen.radius), freeze(seen.present), freeze(seen.expected))
+            about = (scene_of(o, self.window), freeze(o.radius), np.float32(step), *self._outlines(o), known)
             near = np.empty(max(seen.present.shape[1], 1), np.int64)
             kept = math.exp(-step / self.noise_time) if self.noise_time > 0 else 0.0
             noise = _noise(self.samples - self.samples % 2, self.time_steps, kept)
             plan(self._parameters(o), *about, noise, near, recall, self._scratch(o), twists, reasons, 0, rows)
         return Answer(twists, {"plan": recall._asdict(), "prediction": foreseen}, {"reason": reasons})
 
-    def _recalled(self, memory: Memory, rows: int) -> Recall:
+    def _copy_memory(self, memory: Memory, rows: int) -> Recall:
         """Return a copy of the memory; zeros at the start of an episode."""
         if memory:
             return Recall(*(memory["plan"][name].copy() for name in Recall._fields))
@@ -199,7 +199,7 @@ class Mppi:
         cell more.
         """
         corners = self.window.corners(o.footprint, o.radius)
-        inside, w, cell = disc_inside(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
+        inside, w, cell = inscribed_radius(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
         wider = 1.0 + cell / inside
         reach = wider * np.hypot(corners[..., 0], corners[..., 1]).max(1) + cell
         costs = [cost_of(far, near, w.inflation_radius, w.cost_scaling) for far, near in zip(reach, inside, strict=True)]
@@ -248,4 +248,4 @@ def _noise(samples: int, steps: int, kept: float) -> Floats:
         drawn[t] = kept * drawn[t - 1] + math.sqrt(1.0 - kept * kept) * drawn[t]
     drawn[:, 0, 3::2] = drawn[:, 0, 2::2]
     drawn[:, 1:, 3::2] = -drawn[:, 1:, 2::2]
-    return frozen(drawn)
+    return freeze(drawn)

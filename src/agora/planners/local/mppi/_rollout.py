@@ -11,8 +11,8 @@ from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, exp, sincos
 from agora.core.state import Bools, Floats, Ints
-from agora.planners._rollouts.grids import WALL, cell_of, clear, footprint_cost, pruned, trace
-from agora.planners._rollouts.poses import GOES_ON, NO_PATH, is_another, towards, why_none
+from agora.planners._rollouts.grids import WALL, cell_of, footprint_cost, prune_path, reset_grid, trace
+from agora.planners._rollouts.poses import GOES_ON, NO_PATH, is_another, reason_without_samples, step_towards
 
 PAST = 4
 """Number of past commands that the filter uses."""
@@ -99,9 +99,9 @@ def _prepare(scene, n, progress, scratch, reach):
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     column, row = cell_of(x - origin_x, y - origin_y, inverse, cost)
     stride, path, count = cost.shape[1] + 2, scene.path[n], scene.path_count[n]
-    progress[0], progress[1] = pruned(path, count, progress[0], progress[1], x, y, ONE / inverse)
+    progress[0], progress[1] = prune_path(path, count, progress[0], progress[1], x, y, ONE / inverse)
     half = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
-    wanted = clear(cost, column, row, reach, scratch.path)
+    wanted = reset_grid(cost, column, row, reach, scratch.path)
     length, wanted, _, _, _, _ = trace(
         path, count, progress[0], progress[1], x, y, half, origin_x, origin_y, inverse, cost, scratch.path, scratch.queue, wanted
     )
@@ -112,7 +112,7 @@ def _prepare(scene, n, progress, scratch, reach):
 
 
 @hidden
-def _shifted(controls, steps):
+def _shift_plan(controls, steps):
     """Shift a plan by ``steps`` steps, possibly a fraction; its last twist is repeated."""
     last = controls.shape[0] - 1
     for t in range(last + 1):
@@ -182,20 +182,20 @@ def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
         value = np.int32(scene.cost[n, row, column])
         if value >= circumscribed and (value >= _INSCRIBED or not _fits(scene, n, ONE, x, y, sine, cosine)):
             return False
-        vx, vy = towards(ZERO, vx, gains[0] * dt), towards(ZERO, vy, gains[1] * dt)
-        omega = towards(ZERO, omega, gains[2] * dt)
+        vx, vy = step_towards(ZERO, vx, gains[0] * dt), step_towards(ZERO, vy, gains[1] * dt)
+        omega = step_towards(ZERO, omega, gains[2] * dt)
     return True
 
 
 @hidden
-def _within(wanted, now, gains, period, bounds):
+def _clip_twist(wanted, now, gains, period, bounds):
     """Return the twist within the robot's limits nearest to a wanted one, one period after the present twist."""
     vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
     omega = min(max(wanted[2], -bounds[3]), bounds[3])
-    vx, vy = towards(share * vx, now[0], gains[0] * period), towards(share * vy, now[1], gains[1] * period)
+    vx, vy = step_towards(share * vx, now[0], gains[0] * period), step_towards(share * vy, now[1], gains[1] * period)
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
-    omega, tightest = towards(omega, now[2], gains[2] * period), bounds[4]
+    omega, tightest = step_towards(omega, now[2], gains[2] * period), bounds[4]
     if tightest > ZERO:
         omega = min(max(omega, -tightest * abs(share * vx)), tightest * abs(share * vx))
     return share * vx, share * vy, omega
@@ -307,7 +307,7 @@ def _average(controls, scratch, steps, total, bounds):
 
 
 @spliced
-def _smoothed(controls, past, axis):
+def _smooth_twist(controls, past, axis):
     """Return the first twist of a plan after a Savitzky-Golay filter of nine points and second order over past and plan."""
     last, value = controls.shape[0] - 1, ZERO
     for k in range(PAST):
@@ -318,7 +318,7 @@ def _smoothed(controls, past, axis):
 
 
 @spliced
-def _listed(p, scene, n, discs, radius, reach, near):
+def _list_discs(p, scene, n, discs, radius, reach, near):
     """Write the numbers of the discs that any sample may touch; return their number."""
     position, size, present, expected = discs
     x, y, count = scene.pose[n, 0], scene.pose[n, 1], 0
@@ -382,12 +382,12 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         if not _prepare(scene, n, recall.progress[n], scratch, cells):
             continue
         # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
-        _shifted(controls, p.period / dt)
+        _shift_plan(controls, p.period / dt)
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO
         scratch.twist[0], scratch.twist[1], scratch.twist[2] = now[0], now[1], now[2]
         touched = False
-        met = _listed(p, scene, n, discs, radius[n], fastest, near)
+        met = _list_discs(p, scene, n, discs, radius[n], fastest, near)
         for t in range(steps):
             _advance(p, scene, n, t, dt, controls[t], noise[t], scratch, bounds, gains)
             _meet_walls(p, scene, n, scratch, circumscribed[n], wider[n], goal_scale)
@@ -403,17 +403,17 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         found = total > ZERO
         if found:
             _average(controls, scratch, steps, total, bounds)
-        reasons[n] = GOES_ON if found else _IN_CONTACT if touched else why_none(scene, n)
-        wanted = (_smoothed(controls, past, 0), _smoothed(controls, past, 1), _smoothed(controls, past, 2))
+        reasons[n] = GOES_ON if found else _IN_CONTACT if touched else reason_without_samples(scene, n)
+        wanted = (_smooth_twist(controls, past, 0), _smooth_twist(controls, past, 1), _smooth_twist(controls, past, 2))
         if found:
-            twist = _within(wanted, now, gains, p.period, bounds)
+            twist = _clip_twist(wanted, now, gains, p.period, bounds)
             # The mean of safe samples may be unsafe: then take the best sample, whose own roll-out touches nothing.
             if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
                 _take_cheapest(controls, scratch, steps, bounds)
-                twist = _within((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)
+                twist = _clip_twist((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)
         else:
             controls[:] = ZERO
-            twist = _within((ZERO, ZERO, ZERO), now, gains, p.period, bounds)
+            twist = _clip_twist((ZERO, ZERO, ZERO), now, gains, p.period, bounds)
         twists[n, 0], twists[n, 1], twists[n, 2] = twist
         for k in range(PAST - 1):
             past[k, 0], past[k, 1], past[k, 2] = past[k + 1, 0], past[k + 1, 1], past[k + 1, 2]

@@ -9,7 +9,7 @@ import numpy as np
 from agora.interfaces import Observation
 
 
-def about_outline(observation: Observation) -> Observation:
+def with_outline_discs(observation: Observation) -> Observation:
     """Return the observation with the disc around the centre of each robot's outline instead of the disc around its base.
 
     The base of a car is the middle of its rear axle, so the disc around its base is half as wide again. Pose, twist and radius

@@ -31,20 +31,20 @@ from typing import Literal
 import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
-from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
+from agora.core.halfplanes import disc_line, nearest_velocity, preferred_velocity, segment_lines, violation
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.kernel_record import kernel_record
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
-from agora.core.state import PADDING, Bools, Floats, frozen
+from agora.core.state import PADDING, Bools, Floats, freeze
 from agora.costmap.edges import most_edges, nearest_edges
-from agora.costmap.walls import room, walls_about, window_of
+from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners._limits import own
-from agora.planners.local.orca._disc import about_outline
+from agora.planners.local.orca._disc import with_outline_discs
 from agora.planners.local.orca._tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
@@ -144,30 +144,30 @@ class OrcaPlanner:
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
         parameters = _Parameters.of(
             self,
-            preferred_speed=frozen(speed),
+            preferred_speed=freeze(speed),
             dt=o.dt,
             edges=self.walls == "edges",
-            tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
+            tracking_error=freeze(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
             turning_time=max(self.turning_time, o.dt),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        wanted, disc = np.zeros((rows, 2), np.float32), about_outline(o)
+        wanted, disc = np.zeros((rows, 2), np.float32), with_outline_discs(o)
         robot = (
-            frozen(disc.pose),
-            frozen(disc.twist),
-            frozen(o.goal),
-            frozen(disc.radius),
-            frozen(o.limits.max_vx),
-            frozen(o.limits.max_omega),
+            freeze(disc.pose),
+            freeze(disc.twist),
+            freeze(o.goal),
+            freeze(disc.radius),
+            freeze(o.limits.max_vx),
+            freeze(o.limits.max_omega),
         )
         pedestrians = o.pedestrians
         kept: Memory = {}
         if self.differenced and pedestrians is not None:
-            pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
+            pedestrians, kept = _difference_tracks(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
-        route = (frozen(path), frozen(path_count), frozen(o.pose))
+        route = (freeze(path), freeze(path_count), freeze(o.pose))
         _act(parameters, robot, route, *others, window_of(o.costmap, rows), wanted, 0, rows)
         twists = velocity_to_twist(wanted, disc, self.turn_gain)
         if self.tracking_error > 0.0:
@@ -189,11 +189,11 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
     """Return the arrays of the tracks; without slots if there are none."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
-        return frozen(nowhere), frozen(nowhere), frozen(np.zeros((rows, 0), np.float32)), frozen(np.zeros((rows, 0), np.bool_))
-    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)
+        return freeze(nowhere), freeze(nowhere), freeze(np.zeros((rows, 0), np.float32)), freeze(np.zeros((rows, 0), np.bool_))
+    return freeze(tracks.position), freeze(tracks.velocity), freeze(tracks.radius), freeze(tracks.present)
 
 
-def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
+def _difference_tracks(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
     """Return the tracks with velocities from their positions a period ``dt`` ago, and the new memory.
 
     ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 for a new pedestrian.
@@ -207,7 +207,7 @@ def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks
 
 
 @hidden
-def _near(keys, found, position, present, x, y, view, begin):
+def _append_near_tracks(keys, found, position, present, x, y, view, begin):
     """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; return the new number of keys."""
     for q in range(present.size):
         dx, dy = position[q, 0] - x, position[q, 1] - y
@@ -270,7 +270,7 @@ def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
 
 
 @hidden
-def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
+def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
     """Write the half-planes of the walls around one robot, as discs or by their straight edges.
 
     Returns their number, and the tracking error that the nearest wall allows.
@@ -286,7 +286,7 @@ def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_ho
             error = min(error, max(math.sqrt(x * x + y * y) - own_radius, ZERO))
         return _edge_lines(lines, found, order, count, vx, vy, own_radius + error, inverse), error
     keep = own_radius + CORNER * wall
-    count, nearest = walls_about(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
+    count, nearest = walls_around(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
     for k in range(count):
         nearest = k if keys[k] < keys[nearest] else nearest
     if count > 0 and error > ZERO:
@@ -297,7 +297,7 @@ def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_ho
 
 
 @lean_inlined
-def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
+def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
     """Return the tracking error that the others of one row allow: the gap to a pedestrian, half of that to a robot."""
     slots = pedestrians[3].shape[1]
     for n in range(kept):
@@ -321,7 +321,7 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
     inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
     cells = max(cost.shape[1], cost.shape[2])
-    walls = (most_edges(cells) if p.edges else room(cells)) if cells > 0 else 0
+    walls = (most_edges(cells) if p.edges else key_count(cells)) if cells > 0 else 0
     slots = pedestrians[3].shape[1]
     keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, walls), np.int64), np.empty(most, np.int64)
     scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))
@@ -334,19 +334,21 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
         bx, by = base[row, 0], base[row, 1]
         leads, tx, ty, _ = point_ahead(path[row], path_count[row], bx, by, p.lookahead)
         if leads:
-            tx, ty = towards(tx - bx, ty - by, speed, ZERO)
+            tx, ty = preferred_velocity(tx - bx, ty - by, speed, ZERO)
         else:
-            tx, ty = towards(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
+            tx, ty = preferred_velocity(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
         none = np.int64(0)
-        found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
-        found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
+        found = _append_near_tracks(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
+        found = _append_near_tracks(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
         kept = select_nearest(keys, found, nearest)
         made, own_radius, error = np.int64(0), radius[row] * factor + padding, p.tracking_error[row]
         if error > ZERO:
-            error = _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
+            error = _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
         if walls > 0:
             at = (origin[row, 0], origin[row, 1], resolution, x, y)
-            made, error = _about(lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch)
+            made, error = _write_wall_lines(
+                lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch
+            )
         if p.tracking_error[row] > ZERO:
             error = max(error, _LEAST * p.tracking_error[row])
             made = trackable_lines(lines, made, cosine, sine, error, p.turning_time, max_omega[row], max_vx[row])

@@ -21,7 +21,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
-from agora.core.state import Bools, Floats, frozen
+from agora.core.state import Bools, Floats, freeze
 from agora.interfaces import Limits, Observation
 
 SIDES = 17
@@ -102,5 +102,5 @@ def track(velocity: Floats, observation: Observation, turning_time: float, twist
         twists: (N, 3), written.
     """
     limits = observation.limits
-    given = (frozen(velocity), frozen(observation.pose), frozen(trackers(limits)), frozen(limits.max_omega))
+    given = (freeze(velocity), freeze(observation.pose), freeze(trackers(limits)), freeze(limits.max_omega))
     _track(*given, np.float32(max(turning_time, observation.dt)), twists, 0, len(velocity))

@@ -107,7 +107,7 @@ def _sweep(distance, cost, cell):
 
 
 @hidden
-def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
+def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
     """Write the distances from the centres of cells to the goal through free space, m; return the distance from which cells are
     closed.
 

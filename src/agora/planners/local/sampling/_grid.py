@@ -38,7 +38,7 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
     across, up, angle = np.meshgrid(
         np.linspace(-right, right, columns), np.linspace(lower, upper, rows), np.linspace(-math.pi, 0.0, angles)
     )
-    found = _on_the_floor(across.ravel(), up.ravel(), angle.ravel(), height, tilt)
+    found = _project_to_floor(across.ravel(), up.ravel(), angle.ravel(), height, tilt)
     found.flags.writeable = False
     return found
 
@@ -53,7 +53,7 @@ def _sides(count: int, headings: int, width: float, height: float) -> tuple[int,
     return columns, rows, angles
 
 
-def _on_the_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, tilt: float) -> Doubles:
+def _project_to_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, tilt: float) -> Doubles:
     """Project places and directions in the image to the floor (K, 3).
 
     With D = f sin(tilt) + up cos(tilt): x = h (f cos(tilt) - up sin(tilt)) / D, y = -across h / D. The heading is that of the

@@ -9,8 +9,8 @@ import numpy as np
 from agora.core.jit import hidden, kernel, lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos
 from agora.core.state import Floats
-from agora.planners.local.sampling._field import CLOSED, to_goal
-from agora.planners.local.sampling._splines import along, place
+from agora.planners.local.sampling._field import CLOSED, write_goal_distances
+from agora.planners.local.sampling._splines import evaluate_cubic, motion_at
 
 _STEP_BACK = np.float32(1e-3)  # m
 _MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
@@ -18,7 +18,7 @@ _PART = np.float32(0.8)  # a place in a closed cell is at least 0.25 closed, so 
 
 
 @hidden
-def _between(field, column, row, a, b):
+def _interpolate(field, column, row, a, b):
     """Return a field at a place by bilinear interpolation, and its slope there along columns and rows, per cell."""
     low, right = field[row, column], field[row, column + 1] - field[row, column]
     above, across = field[row + 1, column], field[row + 1, column + 1] - field[row + 1, column]
@@ -78,20 +78,20 @@ def _sum_of_places(p, x, y, way, time, scene, most):
     share, free, suspicious = p.step / time, p.obstacle_margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
     total, first = ZERO, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
-        gone, _ = place(way[0], way[1], way[2], min(np.float32(k) * share, ONE))
-        px, _ = place(x[0], x[1], x[2], gone)
-        py, _ = place(y[0], y[1], y[2], gone)
+        gone, _ = evaluate_cubic(way[0], way[1], way[2], min(np.float32(k) * share, ONE))
+        px, _ = evaluate_cubic(x[0], x[1], x[2], gone)
+        py, _ = evaluate_cubic(y[0], y[1], y[2], gone)
         u, v, inside = _cell_of(scene, px, py)
         if not inside:
             return np.float32(np.inf)
         column, row, middle, line = np.uint32(u), np.uint32(v), np.uint32(u + HALF), np.uint32(v + HALF)
         a, b = u - np.float32(column), v - np.float32(row)
-        goal, _, _ = _between(scene.distance, column, row, a, b)
+        goal, _, _ = _interpolate(scene.distance, column, row, a, b)
         if goal > suspicious and scene.distance[line, middle] >= scene.closed:
             return np.float32(np.inf)
         gap = scene.gaps[line, middle]
         if gap < free:
-            gap, _, _ = _between(scene.gaps, column, row, a, b)
+            gap, _, _ = _interpolate(scene.gaps, column, row, a, b)
         first = gap if k == 0 else first
         if gap < min(first, scene.clear) - _STEP_BACK:
             return np.float32(np.inf)
@@ -108,10 +108,10 @@ def _sum_of_angles(p, x, y, way, time, scene):
     """Return the sum of the angles between a spline and the direction to the goal through free space at its places, rad."""
     share, total = p.step / time, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
-        px, py, dx, dy, _, _ = along(x, y, way, min(np.float32(k) * share, ONE))
+        px, py, dx, dy, _, _ = motion_at(x, y, way, min(np.float32(k) * share, ONE))
         u, v, _ = _cell_of(scene, px, py)
         column, row = np.uint32(u), np.uint32(v)
-        _, right, up = _between(scene.distance, column, row, u - np.float32(column), v - np.float32(row))
+        _, right, up = _interpolate(scene.distance, column, row, u - np.float32(column), v - np.float32(row))
         hx, hy = scene.cosine * dx - scene.sine * dy, scene.sine * dx + scene.cosine * dy
         total += atan2(abs(hy * right - hx * up), -(hx * right + hy * up))
     return total
@@ -160,7 +160,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
     for i in range(first, last):
         n = rows[i]
         x, y, left, bottom = pose[n, 0], pose[n, 1], origin[n, 0], origin[n, 1]
-        closed = to_goal(cost[n], left, bottom, cell, path[n], path_count[n], x, y, distance)
+        closed = write_goal_distances(cost[n], left, bottom, cell, path[n], path_count[n], x, y, distance)
         sine, cosine = sincos(pose[n, 2])
         u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
         scene = RobotWindow(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
@@ -193,7 +193,7 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
     for n in range(first, last):
         if time[n] <= ZERO:
             continue
-        _, _, _, _, v, w = along(x[n], y[n], way[n], min((gone[n] + HALF * dt) / time[n], ONE))
+        _, _, _, _, v, w = motion_at(x[n], y[n], way[n], min((gone[n] + HALF * dt) / time[n], ONE))
         v, w = v / time[n], w / time[n]
         share = min(ONE, min(max_vx[n] / max(v, _TINY), max_omega[n] / max(abs(w), _TINY)))
         twist[n, 0], twist[n, 2] = share * max(v, ZERO), share * w

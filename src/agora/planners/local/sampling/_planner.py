@@ -42,11 +42,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from agora.core.angles import wrap_below_pi
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Doubles, Floats, frozen
+from agora.core.state import Array, Bools, Doubles, Floats, freeze
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
@@ -87,15 +88,15 @@ class Best(NamedTuple):
     def ends(self, pose: Floats) -> Doubles:
         """Return the end poses (R, 3) of robots that drive along them from the poses (R, 3)."""
         made = end_of(self.x, self.y)
-        heading = np.remainder(pose[:, 2] + made[:, 2] + math.pi, math.tau) - math.pi
-        return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
+        heading = wrap_below_pi(pose[:, 2] + made[:, 2])
+        return np.column_stack((_to_map_frame(pose, made[:, None, :2])[:, 0], heading))
 
     def ways(self, pose: Floats, count: int) -> Doubles:
         """Return positions (R, count, 2) on the paths of robots that start at the poses (R, 3), the first at the start."""
         gone = np.linspace(0.0, 1.0, count)
         x, y = (part.astype(np.float64)[..., None] for part in (self.x, self.y))
         places = [((one[:, 0] * gone + one[:, 1]) * gone + one[:, 2]) * gone for one in (x, y)]
-        return _in_map(pose, np.stack(places, -1))
+        return _to_map_frame(pose, np.stack(places, -1))
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class Sampling:
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = len(o.pose)
-        now = {name: part.copy() for name, part in memory.items()} if memory else _nothing(count)
+        now = {name: part.copy() for name, part in memory.items()} if memory else _empty_memory(count)
         some = o.path_count > 0
         now["time"][~some] = 0.0
         late = now["gone"] > np.minimum(np.float32(self.control_horizon), now["time"]) - np.float32(0.25 * o.dt)
@@ -183,7 +184,7 @@ class Sampling:
         twists = np.zeros((count, 3), np.float32)
         top, turn = self.limits(o)
         spline = (now["x"], now["y"], now["p"], now["time"], now["gone"])
-        drive(*spline, np.float32(o.dt), frozen(top), frozen(turn), twists, 0, count)
+        drive(*spline, np.float32(o.dt), freeze(top), freeze(turn), twists, 0, count)
         standing = np.where(some, np.int8(Reason.BLOCKED), np.int8(Reason.NO_PATH))
         shut = np.flatnonzero(some & (now["time"] <= 0.0))
         if len(shut):
@@ -198,31 +199,31 @@ class Sampling:
         """Return the best splines of the robots ``rows`` (R,), all of which have a path."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         top, turn = self.limits(o)
-        made = np.array([_made_for(float(speed)) for speed in top[rows]])
+        made = np.array([_catalogue_speed(float(speed)) for speed in top[rows]])
         scale = made / np.maximum(top[rows], np.float32(_SLACK))
         speed = np.maximum(o.twist[rows, 0], 0.0) * scale
         gaps, touching = _obstacles(o, rows)
-        clear = self._clear(o)[rows]
-        best, parameters = _none(len(rows)), self._parameters
+        clear = self._kept_distance(o)[rows]
+        best, parameters = _empty_splines(len(rows)), self._parameters
         kinds = np.column_stack((made, turn[rows], o.limits.turning_radius[rows]))
         for kind in np.unique(kinds, axis=0):
             mine = np.flatnonzero((kinds == kind).all(axis=1))
             of = self.splines(*map(float, kind))
-            bins = _filled(of, bin_of(speed[mine], float(kind[0]), self.start_speeds))
+            bins = _speeds_with_splines(of, bin_of(speed[mine], float(kind[0]), self.start_speeds))
             chosen, least = np.empty(len(mine), np.int64), np.empty(len(mine), np.float32)
-            window = (frozen(o.costmap.cost), frozen(o.costmap.origin), np.float32(o.costmap.resolution), frozen(gaps[mine]))
-            way = (frozen(o.path), frozen(o.path_count), frozen(o.pose))
+            window = (freeze(o.costmap.cost), freeze(o.costmap.origin), np.float32(o.costmap.resolution), freeze(gaps[mine]))
+            way = (freeze(o.path), freeze(o.path_count), freeze(o.pose))
             choose(parameters, of, bins, rows[mine], *window, *way, clear[mine], touching[mine], chosen, least, 0, len(mine))
             mine, chosen = mine[chosen >= 0], chosen[chosen >= 0]
             best.x[mine], best.y[mine], best.p[mine] = of.x[chosen], of.y[chosen], of.p[chosen]
             best.time[mine] = of.time[chosen] * scale[mine]
         return best
 
-    def _clear(self, o: Observation) -> Floats:
+    def _kept_distance(self, o: Observation) -> Floats:
         """Return the smallest distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
-        return disc_inside(self.window.corners(o.footprint, o.radius))
+        return inscribed_radius(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
         """Return all splines of a robot with these limits, m/s, rad/s and m; they are computed once for all planners."""
@@ -239,25 +240,25 @@ class Sampling:
 Parameters = kernel_record("Parameters", Sampling)
 
 
-def _in_map(pose: Floats, places: Doubles) -> Doubles:
+def _to_map_frame(pose: Floats, places: Doubles) -> Doubles:
     """Return places (R, K, 2) of the frames of robots at the poses (R, 3) in the map's frame."""
     x, y = places[..., 0], places[..., 1]
     sine, cosine = (np.array([[f(one)] for one in pose[:, 2].tolist()]) for f in (math.sin, math.cos))
     return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
 
 
-def _none(count: int) -> Best:
+def _empty_splines(count: int) -> Best:
     """Return empty splines."""
     x, y, p = np.zeros((3, count, 3), np.float32)
     return Best(x, y, p, np.zeros(count, np.float32))
 
 
-def _nothing(count: int) -> Memory:
+def _empty_memory(count: int) -> Memory:
     """Return the memory at the start of an episode."""
-    return {**_none(count)._asdict(), "gone": np.zeros(count, np.float32)}
+    return {**_empty_splines(count)._asdict(), "gone": np.zeros(count, np.float32)}
 
 
-def _made_for(speed: float) -> float:
+def _catalogue_speed(speed: float) -> float:
     """Return the top speed, m/s, whose splines serve a robot with this speed."""
     exact = round(100.0 * speed) / 100.0
     if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
@@ -276,7 +277,7 @@ def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
     return np.stack(gaps), (here >= INSCRIBED) & (here < NO_INFORMATION)
 
 
-def _filled(of: Splines, bins: Array) -> Array:
+def _speeds_with_splines(of: Splines, bins: Array) -> Array:
     """Return the nearest start speeds with splines (R,)."""
     filled = np.flatnonzero(np.diff(of.first))
     if not len(filled):

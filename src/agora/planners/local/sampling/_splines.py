@@ -78,19 +78,19 @@ class Splines(NamedTuple):
 
 
 @hidden
-def place(a, b, c, s):
+def evaluate_cubic(a, b, c, s):
     """Return a cubic without a constant term, and its derivative."""
     return ((a * s + b) * s + c) * s, (_THREE * a * s + TWO * b) * s + c
 
 
 @hidden
-def along(x, y, p, s):
+def motion_at(x, y, p, s):
     """Return the position, the direction (not of length 1) and the twist times the final time, at an elapsed fraction s of the
     time.
     """
-    way, pace = place(p[0], p[1], p[2], s)
-    px, dx = place(x[0], x[1], x[2], way)
-    py, dy = place(y[0], y[1], y[2], way)
+    way, pace = evaluate_cubic(p[0], p[1], p[2], s)
+    px, dx = evaluate_cubic(x[0], x[1], x[2], way)
+    py, dy = evaluate_cubic(y[0], y[1], y[2], way)
     ddx, ddy = _SIX * x[0] * way + TWO * x[1], _SIX * y[0] * way + TWO * y[1]
     square = dx * dx + dy * dy
     return px, py, dx, dy, math.sqrt(square) * pace, (dx * ddy - dy * ddx) / max(square, _TINY) * pace
@@ -127,7 +127,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
             factor = _fit(goals[k], speeds[i], most, x[i, k], y[i, k], p[i, k])
             fastest, slowest, turn, within = ZERO, ZERO, ZERO, True
             for j in range(CHECKS):
-                _, _, _, _, v, w = along(x[i, k], y[i, k], p[i, k], np.float32(j) / np.float32(CHECKS - 1))
+                _, _, _, _, v, w = motion_at(x[i, k], y[i, k], p[i, k], np.float32(j) / np.float32(CHECKS - 1))
                 fastest, slowest, turn = max(fastest, v), min(slowest, v), max(turn, abs(w))
                 within &= abs(w) * bend <= abs(v) + _TINY
             needed = max(max(fastest / max_speed, turn / max_omega), least)
@@ -146,7 +146,7 @@ def splines(of: Catalogue) -> Splines:
     limits = tuple(np.float32(v) for v in (of.max_speed, of.max_omega, of.turning_radius, of.least_time, of.most_time))
     _times(goals, speeds, limits, x, y, p, time, start, 0, of.speeds)
     bins = np.where(np.isfinite(time), bin_of(start, of.max_speed, of.speeds), of.speeds)
-    chosen = [_once(bins, one) for one in range(of.speeds)]
+    chosen = [_distinct_splines(bins, one) for one in range(of.speeds)]
     first = np.concatenate(([0], np.cumsum([len(which) for which in chosen]))).astype(np.int64)
     order = np.concatenate(chosen)
     x, y, p = (np.ascontiguousarray(part.reshape(-1, 3)[order]) for part in (x, y, p))
@@ -160,7 +160,7 @@ def bin_of(speed: Array, max_speed: float, count: int) -> NDArray[np.int64]:
     return found
 
 
-def _once(bins: Array, one: int) -> Array:
+def _distinct_splines(bins: Array, one: int) -> Array:
     """Return flat numbers of the splines in a bin, in order, without those to a waypoint of an earlier spline."""
     found = np.flatnonzero(bins == one)
     _, earliest = np.unique(found % bins.shape[1], return_index=True)

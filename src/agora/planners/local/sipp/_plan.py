@@ -17,7 +17,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
-from agora.planners.local.sipp._search import INTERVALS, STEPS, earliest, intervals, ways
+from agora.planners.local.sipp._search import INTERVALS, STEPS, intervals, path_lengths, search_earliest
 from agora.planners.steering import CORNER
 
 _LETHAL, _UNKNOWN = np.uint8(LETHAL), np.uint8(NO_INFORMATION)
@@ -262,19 +262,19 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
             leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, far)
             tx, ty, ends = ahead * (tx - x) + aside * (ty - y), ahead * (ty - y) - aside * (tx - x), not leads
             target = _nearest_free(s.blocked, s.togo, False, columns, cell, tx, ty)
-            ways(s.blocked, columns, target, s.togo, s.heap)
+            path_lengths(s.blocked, columns, target, s.togo, s.heap)
             if s.togo[start] < _FAR:
                 break
             far *= HALF
         if not s.togo[start] < _FAR:
-            ways(s.blocked, columns, start, s.togo, s.heap)
+            path_lengths(s.blocked, columns, start, s.togo, s.heap)
             target = _nearest_free(s.blocked, s.togo, True, columns, cell, tx, ty)
-            ways(s.blocked, columns, target, s.togo, s.heap)
+            path_lengths(s.blocked, columns, target, s.togo, s.heap)
             ends = False
         intervals(s.unsafe, s.counts, s.bounds)
         pace = cell / speed
         search = (s.blocked, columns, start, target, s.togo, s.counts, s.bounds)
-        found, state = earliest(*search, p.step, pace, s.arrival, s.parent, s.done, s.heap)
+        found, state = search_earliest(*search, p.step, pace, s.arrival, s.parent, s.done, s.heap)
         count = _write_way(state, s.arrival, s.parent, columns, cell, pace, s.way)
         dx, dy = tx - s.way[count - 1, 0], ty - s.way[count - 1, 1]
         if found and ends and dx * dx + dy * dy < cell * cell:

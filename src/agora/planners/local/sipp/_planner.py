@@ -36,7 +36,7 @@ import numpy as np
 
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
-from agora.core.state import Bools, frozen
+from agora.core.state import Bools, freeze
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
@@ -115,11 +115,11 @@ class Sipp:
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
-        speed = frozen(np.minimum(o.limits.max_vx, own(self.speed)))
+        speed = freeze(np.minimum(o.limits.max_vx, own(self.speed)))
         parameters = Parameters.of(self, columns=self._columns, step=step, speed=speed)
         wanted, reasons = np.zeros((rows, 2), np.float32), np.zeros(rows, np.int8)
-        about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
-        robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
+        about = tuple(freeze(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
+        robot, route = (freeze(o.pose), freeze(o.radius)), (freeze(o.path), freeze(o.path_count))
         window, dt = window_of(o.costmap, rows), np.float32(o.dt)
         plan(parameters, self._scratch(), robot, route, about, window, dt, wanted, reasons, 0, rows)
         twists = velocity_to_twist(wanted, o, None)

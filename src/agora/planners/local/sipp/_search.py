@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from agora.core.heap import pop, push
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, ZERO
 
@@ -36,41 +37,8 @@ def _key(value, state):
     return (np.int64(np.float32(value).view(np.int32)) << _SHIFT) | np.int64(state)
 
 
-@hidden
-def _push(heap, count, key):
-    """Add a key to a heap of ``count`` keys; return the new number of keys."""
-    child = count
-    while child > 0:
-        parent = (child - 1) >> 1
-        if heap[parent] <= key:
-            break
-        heap[child] = heap[parent]
-        child = parent
-    heap[child] = key
-    return count + 1
-
-
-@hidden
-def _pop(heap, count):
-    """Remove the smallest key, ``heap[0]``; return the new number of keys."""
-    count -= 1
-    key, parent = heap[count], np.int64(0)
-    while True:
-        child = 2 * parent + 1
-        if child >= count:
-            break
-        if child + 1 < count and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= key:
-            break
-        heap[parent] = heap[child]
-        parent = child
-    heap[parent] = key
-    return count
-
-
 @lean
-def ways(blocked, columns, target, togo, heap):
+def path_lengths(blocked, columns, target, togo, heap):
     """Write the length of the shortest path from each cell to the target, in cells; infinite if there is none.
 
     Args:
@@ -85,8 +53,8 @@ def ways(blocked, columns, target, togo, heap):
     togo[target] = ZERO
     heap[0], count = _key(ZERO, target), np.int64(1)
     while count > 0:
-        key = heap[0]
-        count = _pop(heap, count)
+        key, _ = pop(heap, heap, count)
+        count -= 1
         cell = key & _STATE
         if key != _key(togo[cell], cell):
             continue
@@ -97,7 +65,9 @@ def ways(blocked, columns, target, togo, heap):
             way = togo[cell] + (_DIAGONAL if k >= 4 else ONE)
             if way < togo[other]:
                 togo[other] = way
-                count = _push(heap, count, _key(way, other))
+                key = _key(way, other)
+                push(heap, heap, count, key, key)
+                count += 1
 
 
 @lean
@@ -130,7 +100,7 @@ def intervals(unsafe, counts, bounds):
 
 
 @lean
-def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
+def search_earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
     """Search for the earliest arrival at the target from the start, which is safe in the first step and may be left at once.
 
     Args:
@@ -138,7 +108,7 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         columns: number of columns.
         start: number of the first cell.
         target: number of the last cell.
-        togo: (C,) length of the shortest path to the target, in cells: `ways`.
+        togo: (C,) length of the shortest path to the target, in cells: `path_lengths`.
         counts: (C,) number of safe intervals: `intervals`.
         bounds: (C, INTERVALS, 2) the intervals.
         step: length of a step, s.
@@ -159,8 +129,8 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
     heap[0], count = _key(togo[start] * pace, first), np.int64(1)
     best, longest, nearest = first, np.int64(-1), _INFINITE
     while count > 0:
-        key = heap[0]
-        count = _pop(heap, count)
+        key, _ = pop(heap, heap, count)
+        count -= 1
         state = key & _STATE
         if done[state]:
             continue
@@ -195,5 +165,7 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
                     continue
                 arrival[there], parent[there] = reached, state
                 if count < heap.size:
-                    count = _push(heap, count, _key(reached + togo[other] * pace, there))
+                    key = _key(reached + togo[other] * pace, there)
+                    push(heap, heap, count, key, key)
+                    count += 1
     return False, best

@@ -14,7 +14,7 @@ from agora.core.state import Floats, Ints
 from agora.costmap.walls import nearest_walls
 from agora.pedestrians.shared.moussaid import interaction
 from agora.planners._rollouts.grids import cell_of, footprint_cost
-from agora.planners._rollouts.poses import DISCARDED, GOES_ON, NO_PATH, least_of, towards, why_none
+from agora.planners._rollouts.poses import DISCARDED, GOES_ON, NO_PATH, least_of, reason_without_samples, step_towards
 from agora.planners.steering import stopping_speed
 
 _PI, _FULL, _TINY = np.float32(math.pi), np.float32(255.0), np.float32(1e-6)
@@ -74,7 +74,7 @@ class Scratch(NamedTuple):
 
 
 @hidden
-def fill(linear, angular, max_x, max_theta, wanted):
+def write_samples(linear, angular, max_x, max_theta, wanted):
     """Write the samples: even fractions of the largest speed, from it down to 0, each with turning rates from 0 to both sides."""
     k = 0
     for i in range(linear, -1, -1):
@@ -87,7 +87,7 @@ def fill(linear, angular, max_x, max_theta, wanted):
 
 
 @hidden
-def _in_sight(scene, n, x, y):
+def _is_in_sight(scene, n, x, y):
     """Return whether the straight line from the robot to (x, y) is free of inscribed cells, as far as the window extends."""
     cost, inverse = scene.cost[n], scene.inverse
     u, v = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -116,7 +116,7 @@ def _point(scene, n, span):
     path, count, x, y = scene.path[n], scene.path_count[n], scene.pose[n, 0], scene.pose[n, 1]
     _, point_x, point_y, left = point_ahead(path, count, x, y, span)
     for _ in range(_TRIES):
-        if _in_sight(scene, n, point_x, point_y):
+        if _is_in_sight(scene, n, point_x, point_y):
             break
         span *= _NEARER
         _, point_x, point_y, left = point_ahead(path, count, x, y, span)
@@ -138,8 +138,8 @@ def _start(scene, n, count, s):
 def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
     """Advance the samples by ``dt`` s, and write their poses (4, K)."""
     for k in range(count):
-        v = towards(s.wanted[0, k], s.vx[k], gain_x)
-        omega = towards(s.wanted[1, k], s.omega[k], gain_theta)
+        v = step_towards(s.wanted[0, k], s.vx[k], gain_x)
+        omega = step_towards(s.wanted[1, k], s.omega[k], gain_theta)
         most = tightest * abs(v) if tightest > ZERO else abs(omega)
         omega = min(max(omega, -most), most)
         sine, cosine = sincos(s.theta[k] + HALF * dt * omega)
@@ -154,7 +154,7 @@ def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
 
 
 @hidden
-def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
+def _add_social_work(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
     """Add the work between the robot and another person or robot predicted to move from (x0, y0) to (x1, y1), and record contact.
 
     The force on one is minus the force on the other with exchanged arguments. A person that ``yields`` is displaced from the
@@ -184,7 +184,7 @@ def _meet(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
 
 
 @hidden
-def _lean_on_walls(p, count, inner, x, y, found, s):
+def _add_wall_forces(p, count, inner, x, y, found, s):
     """Add the mean force of the walls (L, 2), as seen from (x, y), to the forces on the robot."""
     each = p.sfm_obstacle_weight / np.float32(max(found, 1))
     for i in range(found):
@@ -198,7 +198,7 @@ def _lean_on_walls(p, count, inner, x, y, found, s):
 
 
 @spliced
-def _roll(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, discs, people, s):
+def _roll_out_all(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, discs, people, s):
     """Roll all samples out, and add up the social work.
 
     A step of ``dt`` s has ``fine`` poses. As upstream, the work of a step is the sum of the magnitudes of two forces on the robot,
@@ -218,12 +218,12 @@ def _roll(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, d
                 if t > 0:
                     x0, y0 = expected[n, m, t - 1, 0], expected[n, m, t - 1, 1]
                 x1, y1 = expected[n, m, t, 0], expected[n, m, t, 1]
-                _meet(p, count, dt, x0, y0, x1, y1, reach, dx * dx + dy * dy, m < people, s, s.away[m])
+                _add_social_work(p, count, dt, x0, y0, x1, y1, reach, dx * dx + dy * dy, m < people, s, s.away[m])
         for k in range(count):
             s.work[k] += math.sqrt(s.push_x[k] * s.push_x[k] + s.push_y[k] * s.push_y[k])
             s.push_x[k] = s.push_y[k] = ZERO
         if found > 0:
-            _lean_on_walls(p, count, inner, scene.pose[n, 0], scene.pose[n, 1], found, s)
+            _add_wall_forces(p, count, inner, scene.pose[n, 0], scene.pose[n, 1], found, s)
             for k in range(count):
                 s.work[k] += math.sqrt(s.push_x[k] * s.push_x[k] + s.push_y[k] * s.push_y[k])
 
@@ -241,7 +241,7 @@ def _score(p, count, max_x, point_x, point_y, span, s):
 
 
 @hidden
-def _grown(scene, n, inner):
+def _outline_scale(scene, n, inner):
     """Return the scale of the outline that adds half a cell, or 1 if the robot is already nearer to an obstacle."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     x, y, scale = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], ONE + HALF / (inner * inverse)
@@ -250,7 +250,7 @@ def _grown(scene, n, inner):
 
 
 @hidden
-def _over_costs(p, scene, n, k, poses, scale, wanted):
+def _path_cost(p, scene, n, k, poses, scale, wanted):
     """Return the costmap's cost along the path of sample ``k``, the mean under the centre; -1 if its outline meets an obstacle.
 
     The outline grows by ``scale`` unless the ``wanted`` speed is low: cells do not show exactly where a wall is.
@@ -278,7 +278,7 @@ def _choose(p, scene, n, count, poses, scale, s):
         if k < 0 or (best >= ZERO and s.scores[k] > best):
             return chosen
         score, s.scores[k] = s.scores[k], DISCARDED
-        over = _over_costs(p, scene, n, k, poses, scale, s.wanted[0, k])
+        over = _path_cost(p, scene, n, k, poses, scale, s.wanted[0, k])
         if over >= ZERO and (best < ZERO or score + over < best or (score + over == best and k < chosen)):
             best, chosen = score + over, k
 
@@ -333,29 +333,29 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         short = fine[n]
         poses = s.poses[: discs[3].shape[2] * short]
         if not arrived:
-            reach, scale = p.max_obstacle_dist + radius[n], _grown(scene, n, inner[n])
+            reach, scale = p.max_obstacle_dist + radius[n], _outline_scale(scene, n, inner[n])
             found = nearest_walls(window, corner_x, corner_y, ONE / scene.inverse, x, y, reach, s.keys, s.order, s.walls)
             # Near the goal a single twist towards it is tried first: the coarse window would miss the goal.
             if away < p.goal_distance and left < p.goal_distance:
                 _approach(p, scene, n, away, max_x, max_theta, gains, point_x, point_y, s)
                 _start(scene, n, 1, s)
-                _roll(p, scene, n, radius[n], inner[n], dt, short, 1, gains, tightest, found, discs, people, s)
-                free = s.hit[0] == ZERO and _over_costs(p, scene, n, 0, poses, scale, s.wanted[0, 0]) >= ZERO
+                _roll_out_all(p, scene, n, radius[n], inner[n], dt, short, 1, gains, tightest, found, discs, people, s)
+                free = s.hit[0] == ZERO and _path_cost(p, scene, n, 0, poses, scale, s.wanted[0, 0]) >= ZERO
                 chosen = np.int64(0) if free else chosen
             if chosen < 0:
-                samples = fill(linear, angular, max_x, max_theta, s.wanted)
+                samples = write_samples(linear, angular, max_x, max_theta, s.wanted)
                 _start(scene, n, samples, s)
-                _roll(p, scene, n, radius[n], inner[n], dt, short, samples, gains, tightest, found, discs, people, s)
+                _roll_out_all(p, scene, n, radius[n], inner[n], dt, short, samples, gains, tightest, found, discs, people, s)
                 _score(p, samples, max_x, point_x, point_y, ahead, s)
                 chosen = _choose(p, scene, n, samples, poses, scale, s)
             if chosen >= 0:
                 wanted_x, wanted_theta = s.wanted[0, chosen], s.wanted[1, chosen]
         # The command is reached within the limits of acceleration, and a car keeps its turning radius meanwhile.
-        twists[n, 0] = towards(wanted_x, now[0], gains[0] * p.period)
-        twists[n, 1] = towards(ZERO, now[1], scene.acc_y[n] * p.period)
-        turn = towards(wanted_theta, now[2], gains[1] * p.period)
+        twists[n, 0] = step_towards(wanted_x, now[0], gains[0] * p.period)
+        twists[n, 1] = step_towards(ZERO, now[1], scene.acc_y[n] * p.period)
+        turn = step_towards(wanted_theta, now[2], gains[1] * p.period)
         most = tightest * abs(twists[n, 0]) if tightest > ZERO else abs(turn)
         twists[n, 2] = min(max(turn, -most), most)
         stands = chosen < 0 or (wanted_x == ZERO and wanted_theta == ZERO)
         if not arrived and stands:
-            reasons[n] = why_none(scene, n)
+            reasons[n] = reason_without_samples(scene, n)

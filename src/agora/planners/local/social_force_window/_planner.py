@@ -49,9 +49,9 @@ import numpy as np
 
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
-from agora.core.state import Floats, frozen
-from agora.costmap.walls import room
-from agora.costmap.window import Window, disc_inside
+from agora.core.state import Floats, freeze
+from agora.costmap.walls import key_count
+from agora.costmap.window import Window, inscribed_radius
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
@@ -173,19 +173,19 @@ class SocialForceWindow:
         dt = self.sim_time / steps
         seen, foreseen = discs(self.prediction.part, o, steps, dt, memory)
         if o.path.shape[1] > 0:
-            known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
+            known = (freeze(seen.position), freeze(seen.radius), freeze(seen.present), freeze(seen.expected))
             fastest = self._fastest(o)
             span = fastest * np.float32(self.sim_time * _BEYOND) if self.wp_tolerance is None else np.full(rows, self.wp_tolerance)
             fine = np.maximum(np.ceil(np.minimum(fastest, _FASTEST) * (dt / _SPACING)), 1.0).astype(np.int64)
             people = 0 if o.pedestrians is None else o.pedestrians.present.shape[1]
-            inner = disc_inside(self.window.corners(o.footprint, o.radius))
+            inner = inscribed_radius(self.window.corners(o.footprint, o.radius))
             reach = (
-                frozen(o.radius),
-                frozen(inner.astype(np.float32)),
-                frozen(fastest),
-                frozen(np.maximum(span, _SPACING).astype(np.float32)),
+                freeze(o.radius),
+                freeze(inner.astype(np.float32)),
+                freeze(fastest),
+                freeze(np.maximum(span, _SPACING).astype(np.float32)),
             )
-            samples = (self.n_linvels, self.n_angvels, np.float32(dt), frozen(fine))
+            samples = (self.n_linvels, self.n_angvels, np.float32(dt), freeze(fine))
             scratch = self._scratch(o, steps * int(fine.max()), seen.present.shape[1])
             plan(self._parameters(o), scene_of(o, self.window), *reach, *samples, known, people, scratch, twists, reasons, 0, rows)
         return Answer(twists, foreseen, {"reason": reasons})
@@ -209,7 +209,7 @@ class SocialForceWindow:
         """Return the working memory of this thread, kept for the next call."""
         assert o.costmap is not None
         samples = (self.n_linvels + 1) * (2 * self.n_angvels + 1)
-        key = (samples, poses, max(slots, 1), room(max(o.costmap.cost.shape[1:])))
+        key = (samples, poses, max(slots, 1), key_count(max(o.costmap.cost.shape[1:])))
         if getattr(_LOCAL, "key", None) != key:
             lanes = np.empty((14, samples), np.float32)
             walls = (np.empty(key[3], np.int64), np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32))

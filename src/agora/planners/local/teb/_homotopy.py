@@ -20,7 +20,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, atan2, wrap
-from agora.planners._bands.band import lay
+from agora.planners._bands.band import initialise
 from agora.planners._bands.discs import MOMENT, MOMENTS
 
 _FAR = np.float32(3e38)
@@ -32,7 +32,7 @@ PATHS = 200
 
 
 @hidden
-def segment_distance(x, y, ax, ay, bx, by):
+def _distance_to_segment(x, y, ax, ay, bx, by):
     """Return the distance from a point to the segment from a to b."""
     dx, dy = bx - ax, by - ay
     t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
@@ -62,7 +62,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
         nearest, end = _FAR, done + 1
         while done < end:
             i = order[done]
-            far = segment_distance(still[i, 0], still[i, 1], ZERO, ZERO, goal[0], goal[1]) - still[i, 2]
+            far = _distance_to_segment(still[i, 0], still[i, 1], ZERO, ZERO, goal[0], goal[1]) - still[i, 2]
             if far < nearest:
                 nearest = far
                 out[count, 0], out[count, 1], out[count, 2], out[count, 3] = still[i, 0], still[i, 1], ZERO, ZERO
@@ -240,11 +240,11 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
                 continue
             free = True
             for q in range(standing):
-                if segment_distance(still[q, 0], still[q, 1], ax, ay, bx, by) <= clear + still[q, 2]:
+                if _distance_to_segment(still[q, 0], still[q, 1], ax, ay, bx, by) <= clear + still[q, 2]:
                     free = False
                     break
             for q in range(movers if free else 0):
-                if segment_distance(moving[q, 0], moving[q, 1], ax, ay, bx, by) <= clear + moving[q, 4]:
+                if _distance_to_segment(moving[q, 0], moving[q, 1], ax, ay, bx, by) <= clear + moving[q, 4]:
                     free = False
                     break
             edges[i, j] = free
@@ -289,7 +289,7 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
         if to == many - 1:
             tried += 1
             path[depth + 1] = to
-            known += _laid(nodes, path, depth + 2, ends, guess, places, count, rule, bands, counts, known, signatures)
+            known += _add_band(nodes, path, depth + 2, ends, guess, places, count, rule, bands, counts, known, signatures)
             continue
         depth += 1
         path[depth], following[depth], visited[to] = to, many - 1, 1
@@ -297,18 +297,18 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
 
 
 @hidden
-def _laid(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
+def _add_band(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
     """Add a band along a path of the roadmap after the known ones; return 1 if it is of a new class, else 0."""
     band = bands[known]
     route = bands[known + 1]
     for k in range(length):
         route[k, 0], route[k, 1] = nodes[path[k], 0], nodes[path[k], 1]
-    counts[known] = lay(route, length, ends[0], ends[1], guess[0], guess[1], guess[2], band)
+    counts[known] = initialise(route, length, ends[0], ends[1], guess[0], guess[1], guess[2], band)
     return 1 if classify(band, counts[known], places, count, signatures, known, rule) == known else 0
 
 
 @lean
-def detours(band, n, best, best_n, tolerance, long, ratio):
+def is_detour(band, n, best, best_n, tolerance, long, ratio):
     """Return whether a band starts in another direction than the best one, or takes much longer; true for a band too short to tell.
 
     Args:
@@ -320,8 +320,8 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
         long: distance at which the directions are measured, m.
         ratio: ratio of the durations.
     """
-    found, direction = _sets_out(band, n, long)
-    best_found, best_direction = _sets_out(best, best_n, long)
+    found, direction = _start_direction(band, n, long)
+    best_found, best_direction = _start_direction(best, best_n, long)
     if not best_found:
         return False
     time, best_time = ZERO, ZERO
@@ -333,7 +333,7 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
 
 
 @hidden
-def _sets_out(band, n, long):
+def _start_direction(band, n, long):
     """Return whether a band leads ``long`` m away, and the direction of its first pose beyond that distance."""
     for i in range(n):
         if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > long * long:

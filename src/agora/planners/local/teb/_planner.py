@@ -65,7 +65,7 @@ from agora.planners._bands.shape import KINDS
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners.local.teb.plan import plan
-from agora.planners.local.teb.scene import DT_REF, recalled, scene_of, scratch_of
+from agora.planners.local.teb.scene import DT_REF, copy_memory, scene_of, scratch_of
 from agora.ranges import Count, Deviation, Distance, Duration, Number, Speed, Within
 from agora.registry import Named, Plug
 
@@ -314,7 +314,7 @@ class Teb:
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = recalled(self, memory, len(o.pose), o.dt)
+        recall = copy_memory(self, memory, len(o.pose), o.dt)
         about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:

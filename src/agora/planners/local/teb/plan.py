@@ -10,13 +10,13 @@ import numpy as np
 from agora.core.jit import lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.planners._bands.band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
-from agora.planners._bands.checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
+from agora.planners._bands.band import SPACING, command, initialise, local_path, nearest_leg, resize, update_ends, write_pose
+from agora.planners._bands.checks import CONTACT, DISC, FREE, LOST, choose_turn, is_blocked, is_feasible, record_command
 from agora.planners._bands.costs import Bounds, TebWeights, measure
 from agora.planners._bands.discs import associate, attach, cluster, gather
 from agora.planners._bands.shape import Shape
 from agora.planners._bands.solver import optimise
-from agora.planners.local.teb._homotopy import classify, connect, detours, explore, obstacles, scatter
+from agora.planners.local.teb._homotopy import classify, connect, explore, is_detour, obstacles, scatter
 
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
@@ -59,7 +59,7 @@ def weights_at(scene, n):
 
 
 @spliced
-def everybody(p, scene, n, scratch, standing):
+def write_all_discs(p, scene, n, scratch, standing):
     """Write all discs around the robot, including standing ones, as moving ones for the check of a band; return their number."""
     x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.max_global_plan_lookahead_dist + p.cutoff
     movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
@@ -97,7 +97,7 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
         turned, jump = abs(wrap(goal[2] - band[count - 1, 2])), p.force_reinit_new_goal_dist
         if dx * dx + dy * dy >= jump * jump or turned >= p.force_reinit_new_goal_angular:
             break
-        scratch.counts[kept] = follow(band, count, scene.pose[n, 2], goal[0], goal[1], goal[2], p.min_samples)
+        scratch.counts[kept] = update_ends(band, count, scene.pose[n, 2], goal[0], goal[1], goal[2], p.min_samples)
         kept += 1
     return kept
 
@@ -154,7 +154,7 @@ def local_goal(p, scene, n, recall, scratch, standing):
         reach = p.max_global_plan_lookahead_dist * (_QUARTER if recall.trouble[n, 0] > _MANY_TROUBLES else HALF)
         points, ends, direction = local_path(path, count, leg, share, x, y, reach, half, spacing, route)
     near_by = points > 1
-    while points > 1 and blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
+    while points > 1 and is_blocked(scene, n, route[points - 1, 0], route[points - 1, 1], scratch.still, standing):
         points, ends = points - 1, False
         direction = atan2(route[points, 1] - route[points - 1, 1], route[points, 0] - route[points - 1, 0])
     heading = scene.goal[n, 2] if ends else direction
@@ -175,14 +175,14 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     detour = (p.detours_orientation_tolerance, p.length_start_orientation_vector, p.max_ratio_detours_duration_best_duration)
     for c in range(kept):
         found = classify(bands[c], counts[c], places, count, signatures, known, rule)
-        if c > 0 and (found != known or p.delete_detours_backwards and detours(bands[c], counts[c], bands[0], counts[0], *detour)):
+        if c > 0 and (found != known or p.delete_detours_backwards and is_detour(bands[c], counts[c], bands[0], counts[0], *detour)):
             continue
         for i in range(counts[c]):
-            put(bands[known], i, bands[c, i])
+            write_pose(bands[known], i, bands[c, i])
         counts[known] = counts[c]
         known += 1
     heading = scene.pose[n, 2]
-    counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
+    counts[known] = initialise(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
     initial = classify(bands[known], counts[known], places, count, signatures, known, rule)
     if known == 0 or (initial == known and known < p.max_number_classes):
         initial = known
@@ -221,7 +221,7 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
                 best = 0
             else:
                 recall.switching[n] = p.switching_periods + 1
-        found = feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
+        found = is_feasible(p, scene, n, bands[best], counts[best], scratch.moving, movers)
         if found == FREE:
             for i in range(max(counts[0], counts[best])):
                 for j in range(4):
@@ -236,9 +236,9 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 
 @spliced
-def begun(p, scene, n, recall):
+def begin_row(p, scene, n, recall):
     """Return the robot's present limits, and whether it should drive: it has a path, can move, and has not arrived."""
-    prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
+    choose_turn(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
@@ -252,7 +252,7 @@ def begun(p, scene, n, recall):
 
 
 @spliced
-def ended(p, scene, n, recall, scratch, b, hit, kept):
+def end_row(p, scene, n, recall, scratch, b, hit, kept):
     """Return the twist of the first band, or that of standing, and the reason why the robot stands; store the bands."""
     still = (ZERO, ZERO, ZERO)
     if hit != FREE:
@@ -260,12 +260,12 @@ def ended(p, scene, n, recall, scratch, b, hit, kept):
         if hit != DISC:
             recall.trouble[n, 0] += 1
             recall.trouble[n, 1] = p.shrink_periods
-        note(b, recall.history[n], recall.turning[n], still)
+        record_command(b, recall.history[n], recall.turning[n], still)
         return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
     recall.trouble[n, 0] = 0
     store(p, scene, n, recall, scratch, kept)
     twist = command(scratch.bands[0], b)
-    note(b, recall.history[n], recall.turning[n], twist)
+    record_command(b, recall.history[n], recall.turning[n], twist)
     return twist, _NONE
 
 
@@ -273,7 +273,7 @@ def ended(p, scene, n, recall, scratch, b, hit, kept):
 def _row(p, scene, n, recall, scratch):
     """Return the twist of one row, and the reason why it stands."""
     still = (ZERO, ZERO, ZERO)
-    b, drives = begun(p, scene, n, recall)
+    b, drives = begin_row(p, scene, n, recall)
     if not drives:
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
     standing, movers = _discs(p, scene, n, scratch)
@@ -290,7 +290,7 @@ def _row(p, scene, n, recall, scratch):
         kept = 1
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
-        scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
+        scratch.counts[0] = initialise(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
     shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
     robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
@@ -301,9 +301,9 @@ def _row(p, scene, n, recall, scratch):
         favour = p.selection_cost_hysteresis if driven and c == 0 else p.selection_prefer_initial_plan if c == initial else ONE
         scratch.costs[c] = favour * (total + p.selection_obst_cost_scale * discs)
     # The check uses all discs as moving ones, including those that the band treats as static.
-    hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
+    hit = _choose(p, scene, n, recall, scratch, kept, driven, write_all_discs(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
-    return ended(p, scene, n, recall, scratch, b, hit, kept)
+    return end_row(p, scene, n, recall, scratch, b, hit, kept)
 
 
 @lean_kernel

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Floats, Ints, frozen
-from agora.costmap.window import disc_inside
+from agora.core.state import Array, Bools, Floats, Ints, freeze
+from agora.costmap.window import inscribed_radius
 from agora.interfaces import Memory, Observation
 from agora.planners._bands.costs import STEP, WIDTH, Near, SolverMemory, TebWeights
 from agora.planners._bands.discs import BLOCK, MOMENT, MOMENTS
@@ -141,7 +141,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     """
     m, rows = o.limits, np.tile(np.array(teb.weights, np.float32), (len(o.pose), 1))
     column = dict(zip(TebWeights._fields, rows.T, strict=True))
-    sideways = _sideways(teb, o)
+    sideways = _sideways_speeds(teb, o)
     for axis, own_limit, limit in (
         ("x", teb.acc_lim_x, m.max_ax),
         ("y", teb.acc_lim_y, m.max_ay),
@@ -156,7 +156,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     return rows
 
 
-def _sideways(teb: Teb, o: Observation) -> Floats:
+def _sideways_speeds(teb: Teb, o: Observation) -> Floats:
     """Return the largest sideways speeds (N,), m/s."""
     usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
     most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
@@ -172,7 +172,7 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
     if teb.dt_ref is None:
-        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways(teb, o))
+        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways_speeds(teb, o))
         speed = np.maximum(speed, _TINY).astype(np.float32)
         times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
     hysteresis = times / np.float32(3.0) if teb.dt_hysteresis is None else np.full(rows, teb.dt_hysteresis, np.float32)
@@ -203,47 +203,47 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     outlines = teb.window.corners(o.footprint, o.radius)
     corners = np.moveaxis(outlines, 2, 0)
     times, hysteresis, hurry, checked = steps(teb, o)
-    inscribed = disc_inside(outlines)
+    inscribed = inscribed_radius(outlines)
     points, reach = points_of(teb.footprint_model, outlines, np.asarray(o.radius, np.float32))
     if teb.footprint_model == "point" and teb.min_body_dist is not None:
         reach = np.maximum(inscribed + np.float32(teb.min_body_dist - teb.min_obstacle_dist), np.float32(0.0))
     return Observed(
-        pose=frozen(o.pose),
-        twist=frozen(o.twist),
-        goal=frozen(o.goal),
-        radius=frozen(o.radius),
-        inscribed=frozen(inscribed),
-        shape_x=frozen(np.ascontiguousarray(points[..., 0])),
-        shape_y=frozen(np.ascontiguousarray(points[..., 1])),
-        shape_radius=frozen(reach),
-        lane=frozen(_lanes(teb, inscribed, reach)),
-        weights=frozen(weights_of(teb, o, hurry)),
-        footprint_x=frozen(corners[0]),
-        footprint_y=frozen(corners[1]),
-        min_x=frozen(m.min_vx),
-        max_x=frozen(m.max_vx),
-        max_y=frozen(_sideways(teb, o)),
-        max_theta=frozen(m.max_omega),
-        acc_x=frozen(m.max_ax),
-        acc_y=frozen(m.max_ay),
-        acc_theta=frozen(m.max_alpha),
-        turning_radius=frozen(m.turning_radius),
-        dt_ref=frozen(times),
-        dt_hysteresis=frozen(hysteresis),
-        checked=frozen(checked),
-        path=frozen(o.path),
-        path_count=frozen(o.path_count),
-        cost=frozen(o.costmap.cost),
-        origin=frozen(o.costmap.origin),
+        pose=freeze(o.pose),
+        twist=freeze(o.twist),
+        goal=freeze(o.goal),
+        radius=freeze(o.radius),
+        inscribed=freeze(inscribed),
+        shape_x=freeze(np.ascontiguousarray(points[..., 0])),
+        shape_y=freeze(np.ascontiguousarray(points[..., 1])),
+        shape_radius=freeze(reach),
+        lane=freeze(_lanes(teb, inscribed, reach)),
+        weights=freeze(weights_of(teb, o, hurry)),
+        footprint_x=freeze(corners[0]),
+        footprint_y=freeze(corners[1]),
+        min_x=freeze(m.min_vx),
+        max_x=freeze(m.max_vx),
+        max_y=freeze(_sideways_speeds(teb, o)),
+        max_theta=freeze(m.max_omega),
+        acc_x=freeze(m.max_ax),
+        acc_y=freeze(m.max_ay),
+        acc_theta=freeze(m.max_alpha),
+        turning_radius=freeze(m.turning_radius),
+        dt_ref=freeze(times),
+        dt_hysteresis=freeze(hysteresis),
+        checked=freeze(checked),
+        path=freeze(o.path),
+        path_count=freeze(o.path_count),
+        cost=freeze(o.costmap.cost),
+        origin=freeze(o.costmap.origin),
         resolution=np.float32(o.costmap.resolution),
         discs=Discs(
-            *(frozen(about.position), frozen(about.velocity), frozen(about.radius)),
-            *(frozen(about.present), frozen(about.expected - on)),
+            *(freeze(about.position), freeze(about.velocity), freeze(about.radius)),
+            *(freeze(about.present), freeze(about.expected - on)),
         ),
     )
 
 
-def recalled(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
+def copy_memory(teb: Teb, memory: Memory, count: int, dt: float) -> Recall:
     """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))

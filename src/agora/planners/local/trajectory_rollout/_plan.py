@@ -12,7 +12,18 @@ from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
 from agora.costmap.inflation import NO_INFORMATION
-from agora.planners._rollouts.grids import WALL, cell_of, clear, distance_at, flood, footprint_cost, open_under, pruned, seed, trace
+from agora.planners._rollouts.grids import (
+    WALL,
+    cell_of,
+    distance_at,
+    flood,
+    footprint_cost,
+    open_footprint,
+    prune_path,
+    reset_grid,
+    seed,
+    trace,
+)
 from agora.planners._rollouts.poses import (
     BLOCKED,
     GOES_ON,
@@ -20,8 +31,8 @@ from agora.planners._rollouts.poses import (
     is_another,
     least_of,
     obstacle_cost,
+    reason_without_samples,
     stop_and_turn,
-    why_none,
     write_poses,
 )
 
@@ -119,7 +130,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 
 
 @hidden
-def _with_obstacles(p, scene, n, scratch, score, count, scale):
+def _score_with_obstacles(p, scene, n, scratch, score, count, scale):
     """Return the score of `_score` plus the sample's obstacle cost times ``scale``; `_HIT` if the footprint meets an obstacle."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
@@ -135,14 +146,14 @@ def _prepare(p, scene, n, progress, scratch, reach):
     column, row = cell_of(u, v, inverse, cost)
     stride = cost.shape[1] + 2
     if p.prune_plan:
-        progress[0], progress[1] = pruned(path, points, progress[0], progress[1], x, y, ONE / inverse)
+        progress[0], progress[1] = prune_path(path, points, progress[0], progress[1], x, y, ONE / inverse)
     horizon = HALF * np.float32(max(cost.shape[0], cost.shape[1])) / inverse
-    wanted = clear(cost, column, row, reach, scratch.goal)
+    wanted = reset_grid(cost, column, row, reach, scratch.goal)
     for k in range(scratch.goal.size):
         scratch.path[k] = scratch.goal[k]
     sine, cosine = sincos(scene.pose[n, 2])
     corners_x, corners_y, west, east = scene.footprint_x[n], scene.footprint_y[n], scratch.west, scratch.east
-    opened = open_under(scratch.path, cost, reach, column, row, corners_x, corners_y, u, v, sine, cosine, inverse, west, east)
+    opened = open_footprint(scratch.path, cost, reach, column, row, corners_x, corners_y, u, v, sine, cosine, inverse, west, east)
     start, piece, queue = progress[0], progress[1], scratch.queue
     length, left_over, goal, end_x, end_y, _ = trace(
         path, points, start, piece, x, y, horizon, origin_x, origin_y, inverse, cost, scratch.path, queue, wanted + opened
@@ -156,13 +167,13 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 
 @hidden
-def _even(low, high, count, i):
+def _even_sample(low, high, count, i):
     """Return sample ``i`` of ``count`` from ``low`` to ``high``."""
     return low + np.float32(i) * (high - low) / np.float32(count - 1)
 
 
 @spliced
-def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
+def _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
     """Try the forward curves; return the best and its score, `_HIT` for none.
 
     Obstacles only add to a score, so samples are tested in the order of their scores, until no other can be lower.
@@ -171,8 +182,8 @@ def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, r
     count = np.int64(0)
     for i in range(p.vx_samples):
         for j in range(p.vtheta_samples):
-            samples[count, 0], samples[count, 1] = _even(slowest, fastest, p.vx_samples, i), ZERO
-            samples[count, 2] = ZERO if j == 0 else _even(rightmost, leftmost, p.vtheta_samples, j - 1)
+            samples[count, 0], samples[count, 1] = _even_sample(slowest, fastest, p.vx_samples, i), ZERO
+            samples[count, 2] = ZERO if j == 0 else _even_sample(rightmost, leftmost, p.vtheta_samples, j - 1)
             count += 1
     for side in range(2 if scene.max_y[n] >= ASIDE else 0):
         samples[count, 0], samples[count, 1], samples[count, 2] = ASIDE, ASIDE if side == 0 else -ASIDE, ZERO
@@ -190,7 +201,7 @@ def _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, r
         scores[least] = _HIT
         sample = (samples[least, 0], samples[least, 1], samples[least, 2])
         score, poses = _score(p, scene, n, time, scratch, sample, acceleration)
-        score = _with_obstacles(p, scene, n, scratch, score, poses, scale)
+        score = _score_with_obstacles(p, scene, n, scratch, score, poses, scale)
         if score >= ZERO and (best < ZERO or score < best or (score == best and least < number)):
             best, chosen, number = score, sample, least
 
@@ -203,20 +214,20 @@ def _nose(p, scene, n, points, count):
 
 
 @spliced
-def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
+def _try_turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
     """Try to turn in place, towards the side where the nose is nearest to the local goal; return the best so far and its score."""
     step = (leftmost - rightmost) / np.float32(p.vtheta_samples - 1)
     slowest = min(p.min_vel_theta, max_theta)
     nearest = _FAR
     for j in range(p.vtheta_samples):
-        asked = _even(rightmost, leftmost, p.vtheta_samples, j)
+        asked = _even_sample(rightmost, leftmost, p.vtheta_samples, j)
         if abs(asked) <= step or only[1 if asked < ZERO else 0]:
             continue
         sample = (ZERO, ZERO, max(asked, slowest) if asked > ZERO else min(asked, -slowest))
         score, count = _score(p, scene, n, time, scratch, sample, acceleration)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
-        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+        score = _score_with_obstacles(p, scene, n, scratch, score, count, scale)
         if score < ZERO or (score > best and best >= ZERO and chosen[1] == ZERO):
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -227,13 +238,13 @@ def _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, lef
 
 
 @spliced
-def _strafes(p, scene, n, time, scratch, only, acceleration, scale):
+def _try_strafes(p, scene, n, time, scratch, only, acceleration, scale):
     """Try to move sideways; return the best and its score, `_HIT` for none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
         score, count = _score(p, scene, n, time, scratch, sample, acceleration)
-        score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+        score = _score_with_obstacles(p, scene, n, scratch, score, count, scale)
         if score < ZERO or (best >= ZERO and score > best) or sample[1] == ZERO or only[0 if sample[1] > ZERO else 1]:
             continue
         column, row = _nose(p, scene, n, scratch.points, count)
@@ -310,14 +321,16 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     best, chosen = _HIT, still
     # During an escape only turns, sideways motion and backing up are tried, until the robot has moved far enough.
     if not recall.escaping[n]:
-        chosen, best = _curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
+        chosen, best = _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
         only = recall.only[n]
-        chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best)
+        chosen, best = _try_turns(
+            p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best
+        )
     elif chosen[0] < _STANDS and now[0] < _STANDS:  # standing on would not help a car
         best = _HIT
     if best < ZERO:
-        chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
+        chosen, best = _try_strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
     if best >= ZERO:
         remember(recall, n, pose, chosen, p.oscillation_reset_dist)
         _ends_escape(p, recall, n, pose)
@@ -325,7 +338,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     # No sample is left: back up, if this is allowed or frees the robot.
     back = (max(p.escape_vel, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
-    score = _with_obstacles(p, scene, n, scratch, score, count, scale)
+    score = _score_with_obstacles(p, scene, n, scratch, score, count, scale)
     forget(recall, n, pose, p.oscillation_reset_dist)
     may = score > _NO_WAY and (p.escape_blindly or score >= ZERO or _comes_free(scene, n, scratch, count))
     if not recall.escaping[n] and may:
@@ -334,7 +347,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     _ends_escape(p, recall, n, pose)
     if may and back[0] < ZERO:
         return back, _ESCAPING
-    return still, why_none(scene, n)
+    return still, reason_without_samples(scene, n)
 
 
 @lean_kernel

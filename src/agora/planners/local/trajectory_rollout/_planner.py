@@ -47,7 +47,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.inflation import FREE
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window, inscribed_radius
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
@@ -179,7 +179,7 @@ class TrajectoryRollout:
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = _recalled(memory, len(o.pose))
+        recall = _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             given = (self._parameters(o), scene_of(o, self.window), self.horizon(o))
@@ -200,10 +200,10 @@ class TrajectoryRollout:
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        rows, recall = len(o.pose), _recalled(memory, len(o.pose))
+        rows, recall = len(o.pose), _copy_memory(memory, len(o.pose))
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            inscribed = disc_inside(self.window.corners(o.footprint, o.radius))
+            inscribed = inscribed_radius(self.window.corners(o.footprint, o.radius))
             least = np.floor(252.0 * np.exp(self.window.cost_scaling * np.minimum(inscribed - s["inflation_radius"], 0.0)))
             cost = np.where(o.costmap.cost < least[:, None, None], np.uint8(FREE), o.costmap.cost)
             scene = scene_of(dataclasses.replace(o, costmap=dataclasses.replace(o.costmap, cost=cost)), self.window)
@@ -274,7 +274,7 @@ Parameters = kernel_record(
 """Limits are those of the planner alone. The last three computed values are those that `stop_and_turn` reads."""
 
 
-def _recalled(memory: Memory, count: int) -> Recall:
+def _copy_memory(memory: Memory, count: int) -> Recall:
     """Return a copy of the memory; zeros at the start of an episode."""
     if memory:
         return Recall(*(memory[name].copy() for name in Recall._fields))
