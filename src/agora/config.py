@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from agora.errors import InputError, UnknownNameError, nearest
-from agora.ranges import LARGEST, LARGEST_WHOLE, Within
+from agora.ranges import LARGEST, LARGEST_WHOLE, Within, type_name
 from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
-from agora.type_names import explain_unknown_parameters, fits, looks_numeric, suggest_component, type_name
+from agora.type_names import explain_unknown_parameters, fits, looks_numeric, suggest_component
 from agora.written import dump, fields_of, names_of, plain, unread
 from agora.yaml_tree import (
     Node,

@@ -16,7 +16,7 @@ from agora.core.jit import hidden, kernel
 from agora.core.scalar import ONE, ZERO, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.goal import direction
-from agora.ranges import Distance, NotNegative, Positive, check_fields
+from agora.ranges import Checked, Distance, NotNegative, Positive
 
 _TINY = np.float32(1e-12)
 
@@ -66,7 +66,7 @@ def _leader_follower(parameters, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class LeaderFollower:
+class LeaderFollower(Checked):
     """A follower takes its leader's velocity plus a fraction per second of its vector to the middle of the group (TAGA, Eq. 6).
 
     The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5): give the leader that crowd model, and the
@@ -86,9 +86,6 @@ class LeaderFollower:
     cohesion: NotNegative = 0.5
     reach: Distance = 0.0
     max_speed_factor: Positive = 1.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
