@@ -45,8 +45,10 @@ class Within:
         return (self.least < number if self.above else self.least <= number) and number <= self.most
 
     def __str__(self) -> str:
-        """The interval: ``(0, 10]``."""
-        return f"{'(' if self.above else '['}{self.least:g}, {self.most:g}]"
+        """The interval in words: "in (0, 10]", or "above 0" with a largest number that is that of all files."""
+        if self.most in (LARGEST, LARGEST_WHOLE):
+            return f"above {self.least:g}" if self.above else f"of at least {self.least:g}"
+        return f"in {'(' if self.above else '['}{self.least:g}, {self.most:g}]"
 
 
 Positive = Annotated[float, Within(0.0, LARGEST, above=True)]
@@ -95,12 +97,18 @@ Weight = Annotated[float, Within(0.0, 10_000.0)]
 """Of a term of a loss; 0 leaves it out."""
 Size = Annotated[float, Within(0.0, 100.0, above=True)]
 """As a share of a published size."""
+PositiveRate = Annotated[float, Within(0.0, 10.0, above=True)]
+"""Of learning."""
 Steps = Annotated[int, Within(0, 10**12)]
 """Steps or episodes of a training; 0 for no end."""
 Count = Annotated[int, Within(1, 10_000)]
 """How many, of what costs time or memory."""
 Number = Annotated[int, Within(0, 1_000_000)]
 """How many, or which; 0 for none."""
+Quantity = Annotated[int, Within(1, 1_000_000)]
+"""How many, of what is cheap."""
+Robots = Annotated[int, Within(1, 1000)]
+"""How many robots."""
 Whole = Annotated[int, Within(0, LARGEST_WHOLE)]
 """A whole number of 0 or more that has no name of its own, such as a seed."""
 Natural = Annotated[int, Within(1, LARGEST_WHOLE)]
@@ -124,7 +132,7 @@ def type_name(kind: Any) -> str:
     words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is Annotated:
-        bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
+        bounds = [f" {part}" for part in kind.__metadata__ if isinstance(part, Within)]
         return type_name(typing.get_args(kind)[0]) + "".join(bounds)
     if origin is Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"

@@ -19,7 +19,7 @@ from agora.errors import InputError
 from agora.interfaces import Limits
 from agora.policies.encoding import within
 from agora.policies.joint_state import JointState
-from agora.ranges import Count, Distance
+from agora.ranges import Count, Length, Positive
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -47,14 +47,9 @@ class Agents(JointState):
     """
 
     people: Count = 9
-    reach: Distance = 20.0
-    goal_range: Distance = 20.0
-    period: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.period < math.inf:
-            raise InputError(f"agents: period must be above 0 s, got {self.period}")
+    reach: Length = 20.0
+    goal_range: Length = 20.0
+    period: Positive = 0.2
 
     def check(self, robot: RobotModel) -> None:
         """Reject robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` also drives such robots.

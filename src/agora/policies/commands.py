@@ -31,7 +31,7 @@ from agora.policies.command_rollouts import (
 )
 from agora.policies.command_scene import SECTORS, Body, Others, Sight
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
-from agora.ranges import Checked, Count, Distance, Length
+from agora.ranges import Count, Distance, Length
 
 __all__ = ["COMMANDS", "MIRROR", "PARTNER", "Commands", "commands_of"]
 
@@ -80,7 +80,7 @@ def commands_of(limits: Limits) -> Choices:
 
 
 @dataclass(frozen=True)
-class Commands(Checked, EncodingBase):
+class Commands(EncodingBase):
     """The robot, its path, people and a scan, and 54 commands with the predicted consequences of each.
 
     An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, continues
@@ -104,7 +104,7 @@ class Commands(Checked, EncodingBase):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sectors % SECTORS:
-            raise InputError(f"commands: sectors must be a multiple of {SECTORS}, got {self.sectors}")
+            raise InputError(f"sectors: must be a multiple of {SECTORS}, is {self.sectors}")
 
     @property
     def needs(self) -> frozenset[str | Channel]:

@@ -22,6 +22,7 @@ from agora.errors import InputError, reading
 from agora.interfaces import Encoding, Label, Limits, Network, Observation
 from agora.policies.networks.mlp import Layer, layers_of_torch, mlp_of
 from agora.policies.weights import check_weights, label_of, read_weights, weights_file, write_weights
+from agora.ranges import Checked
 from agora.registry import Plug
 from agora.yaml_tree import require_file as refuse_what_is_no_file
 
@@ -35,7 +36,7 @@ _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 
 @dataclass(frozen=True)
-class TrainedRobot:
+class TrainedRobot(Checked):
     """The robot that a policy was trained with.
 
     Attributes:
@@ -63,11 +64,6 @@ class TrainedRobot:
             float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
         )
         return TrainedRobot(min_vx, max_vx, max_vy, max_omega, first, last)
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"body: {name} must be finite, got {value}")
 
     def seen(self, observation: Observation, beams: int) -> Observation:
         """Return the observation that robots would have with the limits and the lidar of the training.

@@ -25,7 +25,7 @@ from agora.policies.agents import TURN, Agents
 from agora.policies.joint_state import COSINE, GOAL, GOAL_FRAME, PERSON, RADIUS, ROBOT, SINE, SPEED
 from agora.policies.layers import dense, lstm, relu
 from agora.policies.onnx_graph import OnnxGraph, Value
-from agora.ranges import Size
+from agora.ranges import Checked, Size
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
@@ -82,7 +82,7 @@ def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
 
 
 @dataclass(frozen=True)
-class Ga3cNetwork:
+class Ga3cNetwork(Checked):
     """A long short-term memory over the others, nearest last, and layers that score the eleven actions.
 
     Two layers read the state of the memory and the robot's own values, and a last layer scores the actions.

@@ -23,6 +23,7 @@ from agora.policies.command_rollouts import CONTEXT, FEATURES
 from agora.policies.commands import COMMANDS, MIRROR, PARTNER, Commands
 from agora.policies.named_layers import NamedLayers, shapes_of
 from agora.policies.onnx_graph import OnnxGraph
+from agora.ranges import Checked, Natural
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
@@ -42,7 +43,7 @@ SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Checked):
     """Scores all commands; the robot takes the highest-scoring one after which it can brake before every wall.
 
     Attributes:
@@ -50,13 +51,8 @@ class Judge:
         command: number of values of the two layers that read a command; the first of them also reads the context.
     """
 
-    context: tuple[int, int] = (96, 64)
-    command: tuple[int, int] = (64, 48)
-
-    def __post_init__(self) -> None:
-        for name in ("context", "command"):
-            if min(getattr(self, name)) < 1:
-                raise InputError(f"judge: {name} must be two numbers of at least 1, got {list(getattr(self, name))}")
+    context: tuple[Natural, Natural] = (96, 64)
+    command: tuple[Natural, Natural] = (64, 48)
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:

@@ -17,6 +17,7 @@ from agora.policies import onnx_graph
 from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit
 from agora.policies.layers import ACTIVATIONS, dense
 from agora.policies.onnx_graph import OnnxGraph, Value
+from agora.ranges import Checked, Natural
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy, TrainedRobot
@@ -47,7 +48,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Mlp:
+class Mlp(Checked):
     """Layers in which every output reads every input.
 
     Attributes:
@@ -56,12 +57,11 @@ class Mlp:
             including the last.
     """
 
-    sizes: tuple[int, ...] = (128, 128)
+    sizes: tuple[Natural, ...] = (128, 128)
     activation: str | tuple[str, ...] = "relu"
 
     def __post_init__(self) -> None:
-        if any(size < 1 for size in self.sizes):
-            raise InputError(f"sizes must be at least 1, got {list(self.sizes)}")
+        super().__post_init__()
         if len(self.activations) != len(self.sizes) + 1:
             raise InputError(f"activation: expected {len(self.sizes) + 1} names, one a layer, got {len(self.activations)}")
         for name in self.activations:
