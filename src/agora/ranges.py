@@ -18,7 +18,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from agora.errors import InputError, nearest
+from agora.errors import FieldError, nearest
 
 LARGEST = 1e8
 """Largest number of a file whose field says nothing else: beyond every place on Earth, m, and safe in float32 products."""
@@ -181,8 +181,8 @@ def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
         yield f"{name}: expected a finite number, got {value}"
     elif not any(_accepts(member, value) for member in members):
         words = [word for member in members if typing.get_origin(member) is Literal for word in typing.get_args(member)]
-        hint_text = f"; {nearest(value, words)}" if words and isinstance(value, str) else ""
-        yield f"{name}: expected {type_name(hint)}, got {f'{value:g}' if _is_number(value) else repr(value)}{hint_text}"
+        similar = f"; {nearest(value, map(str, words))}" if words and isinstance(value, str) else ""
+        yield f"{name}: expected {type_name(hint)}, got {f'{value:g}' if _is_number(value) else repr(value)}{similar}"
 
 
 def _faults_inside(name: str, member: Any, values: Any) -> Iterator[str]:
@@ -202,12 +202,12 @@ def check(kind: type, values: Mapping[str, Any]) -> None:
     Numbers in lists, tuples and mappings are checked too. Values of other types are not examined.
 
     Raises:
-        ValueError: one is not accepted; the message is "name: expected ..., got ...".
+        FieldError: one is not accepted.
     """
     hints = _hints(kind)
     for name, value in values.items():
         for fault in _faults(name, hints.get(name, Any), value):
-            raise ValueError(fault)
+            raise FieldError(fault)
 
 
 class Checked:
@@ -220,10 +220,7 @@ class Checked:
         """Make sure that the types of the fields accept their values.
 
         Raises:
-            InputError: one is not accepted.
+            FieldError: one is not accepted.
         """
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # a subclass is a dataclass
-        try:
-            check(type(self), {field.name: getattr(self, field.name) for field in fields if field.init})
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        check(type(self), {field.name: getattr(self, field.name) for field in fields if field.init})

@@ -1,4 +1,4 @@
-"""Whether a value has the shape of a type, and hints for keys that a type does not have."""
+"""Hints for keys that a type does not have, and the shapes of values."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agora.core.jit import lean
 from agora.core.scalar import ZERO, exp
-from agora.errors import InputError
+from agora.errors import FieldError
 from agora.maps.grid import Map
 
 FREE, INSCRIBED, LETHAL, NO_INFORMATION = 0, 253, 254, 255
@@ -33,10 +33,10 @@ def check_costs(cutoff: float, cost: float) -> None:
     """Make sure that the costs of a layer around pedestrians increase: its cutoff, its highest cost, and `INSCRIBED`.
 
     Raises:
-        InputError: they do not.
+        FieldError: they do not.
     """
     if not cutoff < cost < INSCRIBED:
-        raise InputError(f"cost: must be above cutoff, {cutoff}, and below {INSCRIBED}, is {cost}")
+        raise FieldError(f"cost: must be above cutoff, {cutoff}, and below {INSCRIBED}, is {cost}")
 
 
 def cost_of(

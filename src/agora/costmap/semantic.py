@@ -16,7 +16,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.semantics import ATTRIBUTES
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
-from agora.errors import InputError, nearest
+from agora.errors import nearest
 from agora.ranges import Checked, Positive
 
 
@@ -83,9 +83,9 @@ class Semantic(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.attribute not in ATTRIBUTES:
-            raise InputError(f"attribute: no semantic attribute called {self.attribute!r}; {nearest(self.attribute, ATTRIBUTES)}")
+            raise ValueError(f"attribute: no semantic attribute called {self.attribute!r}; {nearest(self.attribute, ATTRIBUTES)}")
         if not self.cost < INSCRIBED:
-            raise InputError(f"cost: must be less than {INSCRIBED}, is {self.cost}")
+            raise ValueError(f"cost: must be less than {INSCRIBED}, is {self.cost}")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -118,7 +118,7 @@ class ImageDetector(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.classes:
-            raise InputError("classes: must hold at least one class")
+            raise ValueError("classes: must hold at least one class")
 
     def detect(self, image: Array) -> Boxes:
         """Return where people are in an image (rows, columns, 3) uint8, red, green and blue.

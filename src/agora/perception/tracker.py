@@ -17,7 +17,6 @@ import numpy as np
 from agora.core.jit import hidden, kernel, lean_kernel, spliced
 from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.errors import InputError
 from agora.perception.assignment import assign
 from agora.perception.groups import GroupDetector
 from agora.ranges import Checked, Natural, NotNegative, Positive
@@ -64,7 +63,7 @@ class Tracker(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.window < self.groups.overlap:
-            raise InputError(f"window: must be at least groups.overlap = {self.groups.overlap} scans, is {self.window}")
+            raise ValueError(f"window: must be at least groups.overlap = {self.groups.overlap} scans, is {self.window}")
 
     def record(self) -> TrackerParameters:
         """Return the parameters of `track`."""

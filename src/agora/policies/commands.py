@@ -18,17 +18,7 @@ from agora.core.state import Array, Floats, Ints, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.command_rollouts import (
-    CONTEXT,
-    FEATURES,
-    NEAREST,
-    ROBOT,
-    SIDED,
-    SIDED_FEATURES,
-    Choices,
-    scratch_of,
-    write,
-)
+from agora.policies.command_rollouts import CONTEXT, FEATURES, NEAREST, ROBOT, SIDED, SIDED_FEATURES, Choices, scratch_of, write
 from agora.policies.command_scene import SECTORS, Body, Others, Sight
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
 from agora.ranges import Count, Distance, Length

@@ -12,7 +12,6 @@ from typing import Annotated
 import numpy as np
 
 from agora.core.state import Bools
-from agora.errors import InputError
 from agora.maps.generators.plan import Area, Blocked, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.ranges import Chance, Count, Within
@@ -44,7 +43,7 @@ class Barn(Area):
         super().__post_init__()
         self.check_cells("cell")
         if self.cell > min(self.width, self.height):
-            raise InputError(f"cell: must be at most width and height, {self.width} and {self.height} m, is {self.cell}")
+            raise ValueError(f"cell: must be at most width and height, {self.width} and {self.height} m, is {self.cell}")
 
     def generate(self, stream: Stream) -> Place:
         """Return a field.

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from agora.core.state import Bools, Doubles, Ints
-from agora.errors import InputError, PlacementError
+from agora.errors import PlacementError
 from agora.maps.covered import TINY, cover, cover_disc, cut
 from agora.maps.distance import cell_distance, gap_to_cells
 from agora.maps.furniture import Furniture
@@ -56,19 +56,19 @@ class Area(Checked):
         for name in ("width", "height"):
             least, most = 8 * self.resolution, LARGEST * self.resolution
             if not least <= getattr(self, name) <= most:
-                raise InputError(f"{name}: must be 8 to {LARGEST} cells, {least:g} to {most:g} m, is {getattr(self, name)}")
+                raise ValueError(f"{name}: must be 8 to {LARGEST} cells, {least:g} to {most:g} m, is {getattr(self, name)}")
         if self.width * self.height > _MOST_CELLS * self.resolution**2:
-            raise InputError(f"width and height make more than {_MOST_CELLS} cells of {self.resolution} m")
+            raise ValueError(f"width and height make more than {_MOST_CELLS} cells of {self.resolution} m")
 
     def check_cells(self, *names: str, cells: float = 1.0) -> None:
         """Make sure that lengths are at least ``cells`` cells.
 
         Raises:
-            InputError: one is shorter.
+            ValueError: one is shorter.
         """
         for name in names:
             if not getattr(self, name) >= cells * self.resolution:
-                raise InputError(f"{name}: must be at least {cells * self.resolution:g}, is {getattr(self, name)}")
+                raise ValueError(f"{name}: must be at least {cells * self.resolution:g}, is {getattr(self, name)}")
 
     @property
     def opening(self) -> float:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.errors import InputError
 from agora.maps.generators.layout import Rectangle
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
@@ -39,7 +38,7 @@ class RosmapIndoor(Area):
         super().__post_init__()
         self.check_cells("corridor_radius")
         if not self.room[0] <= self.room[1]:
-            raise InputError(f"room: must be [least, most], is {list(self.room)}")
+            raise ValueError(f"room: must be [least, most], is {list(self.room)}")
 
     def generate(self, stream: Stream) -> Place:
         """Return a floor.

@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.draft.task import Task
-from agora.errors import InputError, PlacementError
+from agora.errors import PlacementError
 from agora.ranges import Chance, Checked, Robots, Within
 
 _TRIES = 1000
@@ -46,7 +46,7 @@ class Circle(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.1 <= self.radius[0] <= self.radius[1] <= 500.0:
-            raise InputError(f"radius: must be [least, most] in [0.1, 500], is {list(self.radius)}")
+            raise ValueError(f"radius: must be [least, most] in [0.1, 500], is {list(self.radius)}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the others leave without effect, and why."""

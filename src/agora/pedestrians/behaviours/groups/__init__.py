@@ -19,7 +19,6 @@ import numpy as np
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
-from agora.errors import InputError
 from agora.pedestrians.behaviours.groups._roles import GroupMemory, GroupParameters, regroup
 from agora.pedestrians.behaviours.groups._talk import come_and_go, stand
 from agora.pedestrians.behaviours.groups._walk import CRUMBS, follow, lead, wait
@@ -141,7 +140,7 @@ class Groups(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.slack < self.torn:
-            raise InputError(f"torn: must be above slack, {self.slack}, is {self.torn}")
+            raise ValueError(f"torn: must be above slack, {self.slack}, is {self.torn}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGroups:
         """Attach the behaviour to a world."""

@@ -65,19 +65,7 @@ from agora.planners.local.mpc._plan import Plan, bent, clear, laid, nearest_turn
 from agora.planners.local.mpc._problem import Bounds, Form, problem
 from agora.planners.local.mpc._robot import Robot, bodies_of, braked, within
 from agora.planners.local.mpc._scene import MOMENT, Things, heeded, in_map, local_path, moving, on_wall, turned, walls, wrapped
-from agora.ranges import (
-    Checked,
-    Count,
-    Deviation,
-    Distance,
-    Length,
-    NotNegative,
-    Period,
-    Positive,
-    Speed,
-    TopSpeed,
-    Within,
-)
+from agora.ranges import Checked, Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TopSpeed, Within
 from agora.registry import Named, Plug
 
 _DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, horizon in stopping times of the robot
