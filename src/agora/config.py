@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from agora.errors import InputError, UnknownNameError, nearest
+from agora.errors import InputError, UnknownNameError, nearest, similar
 from agora.ranges import LARGEST, LARGEST_WHOLE, Within, type_name
 from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
@@ -35,7 +35,6 @@ from agora.yaml_tree import (
     join,
     quick_tree_of_json,
     read_text,
-    similar,
     tree_of_plain,
     tree_of_text,
     value_text,

@@ -41,6 +41,7 @@ __all__ = [
     "UnknownNameError",
     "nearest",
     "placed",
+    "similar",
 ]
 
 _LONGEST_NAME = 200  # letters
@@ -139,6 +140,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "there are none"
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """The end of a message: the nearest known name where one is near, else nothing."""
+    hint = nearest(name, known)
+    return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
 def placed(error: BaseException, *mine: str) -> str:

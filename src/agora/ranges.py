@@ -18,7 +18,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from agora.errors import FieldError, nearest
+from agora.errors import FieldError, similar
 
 LARGEST = 1e8
 """Largest number of a file whose field says nothing else: beyond every place on Earth, m, and safe in float32 products."""
@@ -47,8 +47,8 @@ class Within:
     def __str__(self) -> str:
         """The interval in words: "in (0, 10]", or "above 0" with a largest number that is that of all files."""
         if self.most in (LARGEST, LARGEST_WHOLE):
-            return f"above {self.least:g}" if self.above else f"of at least {self.least:g}"
-        return f"in {'(' if self.above else '['}{self.least:g}, {self.most:g}]"
+            return f"above {self.least:.7g}" if self.above else f"of at least {self.least:.7g}"
+        return f"in {'(' if self.above else '['}{self.least:.7g}, {self.most:.7g}]"
 
 
 Positive = Annotated[float, Within(0.0, LARGEST, above=True)]
@@ -180,9 +180,9 @@ def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
     if _is_number(value) and not abs(value) < math.inf:
         yield f"{name}: expected a finite number, got {value}"
     elif not any(_accepts(member, value) for member in members):
-        words = [word for member in members if typing.get_origin(member) is Literal for word in typing.get_args(member)]
-        similar = f"; {nearest(value, map(str, words))}" if words and isinstance(value, str) else ""
-        yield f"{name}: expected {type_name(hint)}, got {f'{value:g}' if _is_number(value) else repr(value)}{similar}"
+        words = [str(word) for member in members if typing.get_origin(member) is Literal for word in typing.get_args(member)]
+        shown = str(value) if _is_number(value) else repr(value)  # the representation of a number of NumPy names its type
+        yield f"{name}: expected {type_name(hint)}, got {shown}{similar(value, words) if isinstance(value, str) else ''}"
 
 
 def _faults_inside(name: str, member: Any, values: Any) -> Iterator[str]:

@@ -81,10 +81,10 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
     ("old", "new", "message"),
     [
         ("seed: 3", "sed: 3", ":2: sed: unknown key; did you mean 'seed'?"),
-        ("timeout: 5.0", "timeout: soon", ":12: stages[0].timeout: expected a number or one of auto, got 'soon'"),
-        ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a number or one of auto, got nan"),
-        ("timeout: 5.0", "timeout: 0.0", ":12: stages[0]: timeout must be above 0"),
-        ("timeout: 5.0", "goal_tolerance: 15", ":12: stages[0]: goal_tolerance must be above 0 and at most 5.0 m, got 15"),
+        ("timeout: 5.0", "timeout: soon", ":12: stages[0].timeout: expected a number in (0, 36000] or one of auto, got 'soon'"),
+        ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a number in (0, 36000] or one of auto, got nan"),
+        ("timeout: 5.0", "timeout: 0.0", ":12: stages[0].timeout: expected a number in (0, 36000] or one of auto, got 0.0"),
+        ("timeout: 5.0", "goal_tolerance: 15", ":12: stages[0].goal_tolerance: expected a number in (0, 5], got 15"),
         ("timeout: 5.0", "heading_tolerance: 30", ":12: stages[0]: heading_tolerance must be in (0, pi] rad"),
         (
             "timeout: 5.0",
@@ -107,7 +107,7 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         (
             "model: {name: orca}",
             "models: [{model: orca, share: 0}]",
-            ":18: stages[1].crowd.models[0]: share must be above 0, got 0.0",
+            ":18: stages[1].crowd.models[0].share: expected a number above 0, got 0",
         ),
         (
             "model: {name: orca}",
@@ -132,12 +132,12 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
             "control: 0.12",
             ":14: stages[0].periods: control must be an integer multiple of physics = 0.05 s, got",
         ),
-        ("width: 9", "width: -9", ":16: stages[1].world: width must be above 0"),
+        ("width: 9", "width: -9", ":16: stages[1].world.width: expected a number in (0, 1000], got -9"),
         ("speed: 1.2", "speed: fast", ":11: stages[0].crowd.people.speed: expected a number, got 'fast'"),
         ("name: second", "name: first", ":4: stages must have different names, got ['first', 'first']"),
         ("name: second", "name: sec/ond", ":15: stages[1]: name must be a printable text without '/'"),
         ("name: small", "name: ../small", ":1: name must be a printable text without '/'"),
-        ("episodes: 2", "episodes: 2000000000", ":5: stages[0]: episodes must be in [0, 1000000]"),
+        ("episodes: 2", "episodes: 2000000000", ":5: stages[0].episodes: expected an integer in [0, 1000000]"),
         ("episodes: 2", "drawn_as: demo", ":5: stages[0]: drawn_as must be suite/stage, got 'demo'"),
         ("episodes: 2", "drawn_as: demo/hall/3", ":5: stages[0]: drawn_as must be suite/stage, got 'demo/hall/3'"),
     ],
@@ -437,9 +437,12 @@ def test_a_mapping_of_perception_is_kept_whole_where_a_run_is_described(written,
         ("pedestrians: {source: tracked, detector: {rich: 5}}", "pedestrians.detector.rich: unknown key; did you mean 'reach'?"),
         (
             "pedestrians: {source: tracked, tracker: {keep: -1}}",
-            "pedestrians.tracker: keep must be a finite number, at least 0, got -1",
+            "pedestrians.tracker.keep: expected a number of at least 0, got -1",
         ),
-        ("pedestrians: {source: tracked, tracker: {window: 3}}", "pedestrians.tracker: window must be at least groups.overlap = 5"),
+        (
+            "pedestrians: {source: tracked, tracker: {window: 3}}",
+            "pedestrians.tracker: window: must be at least groups.overlap",
+        ),
     ],
 )
 def test_what_is_wrong_about_perception_is_said_with_line_and_key(written, text, message):

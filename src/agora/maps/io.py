@@ -21,12 +21,12 @@ import numpy as np
 
 from agora.config import dump, load
 from agora.core.state import Array
-from agora.errors import InputError
+from agora.errors import InputError, similar
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map, check_size
 from agora.packed import image_of
 from agora.ranges import Checked, NotNegative, Positive
-from agora.yaml_tree import location_of, similar
+from agora.yaml_tree import location_of
 
 __all__ = ["write_map"]
 

@@ -24,10 +24,9 @@ import numpy as np
 from agora.core.jit import lean, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, F
 from agora.core.state import Array, Floats, Ints
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError, reading, similar
 from agora.extras import missing
 from agora.ranges import Chance, Checked, Natural
-from agora.yaml_tree import similar
 
 __all__ = ["FindsPeople", "ImageDetector"]
 

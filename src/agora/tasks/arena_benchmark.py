@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 from agora.config import load
 from agora.draft.stage import CrowdSettings, Stage
-from agora.errors import InputError
+from agora.errors import InputError, similar
 from agora.ranges import Checked, Quantity, Within
 from agora.registry import Named
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
 from agora.tasks.suite import Suite
-from agora.yaml_tree import location_of, similar
+from agora.yaml_tree import location_of
 
 _TIMEOUT = 60.0  # s, Arena's
 

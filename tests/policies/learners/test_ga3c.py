@@ -124,9 +124,9 @@ def test_the_reward_is_that_of_the_published_code(outcome, clearance, robots, re
 
 
 def test_a_reward_that_cannot_be_is_refused():
-    with pytest.raises(InputError, match="close must be finite"):
+    with pytest.raises(InputError, match="^close: expected a finite number"):
         CadrlReward(close=np.nan)
-    with pytest.raises(InputError, match="distance must be at least 0"):
+    with pytest.raises(InputError, match="^distance: expected a number of at least 0"):
         CadrlReward(distance=-0.1)
 
 
