@@ -27,6 +27,21 @@ if TYPE_CHECKING:
 TURN = math.pi / 6.0
 """The largest change of heading, rad: an action of 1."""
 
+CHOICES: Floats = np.array(
+    [(1.0, turn) for turn in (-1.0, -0.5, 0.0, 0.5, 1.0)] + [(speed, turn) for speed in (0.5, 0.0) for turn in (-1.0, 0.0, 1.0)],
+    np.float32,
+)
+"""(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
+
+HOST, OTHER = 4, 7
+"""Numbers of values of the robot, and of each other agent, that the network reads."""
+
+HOST_MEAN: Floats = np.array([0.0, 0.0, 1.0, 0.5], np.float32)
+HOST_SCALE: Floats = np.array([5.0, 3.14, 1.0, 1.0], np.float32)
+OTHER_MEAN: Floats = np.array([0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 1.0], np.float32)
+OTHER_SCALE: Floats = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 5.0, 1.0], np.float32)
+"""The published normalisation: a value minus its mean, divided by its scale."""
+
 
 @dataclass(frozen=True)
 class Agents(JointState):

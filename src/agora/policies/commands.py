@@ -54,6 +54,18 @@ def _mirror() -> tuple[Ints, Floats]:
 MIRROR = _mirror()
 """The indices (D,) of the values that the mirrored scene copies, and their signs (D,), for a lidar that looks ahead."""
 
+IMPOSSIBLE = F(-1e9)
+"""Score of a command that a robot cannot take, or after which it could not brake before a wall."""
+
+LEFT = np.flatnonzero(np.arange(len(COMMANDS)) <= PARTNER)
+"""Commands that are judged in the scene and in its mirror image: those to the left, and those straight ahead."""
+
+_PLACE = np.full(len(COMMANDS), -1)
+_PLACE[LEFT] = np.arange(len(LEFT))
+FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
+SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
+"""(K,) index of the second of the two scores (scene, then mirror image) whose mean is a command's score."""
+
 
 def commands_of(limits: Limits) -> Choices:
     """Return the commands of N robots; backward commands reach 0.4 m/s; only holonomic robots get sideways commands."""

@@ -20,10 +20,10 @@ from agora.config import parse, plain
 from agora.core.state import Bools, Floats, Ints
 from agora.errors import InputError, reading
 from agora.interfaces import Encoding, Label, Limits, Network, Observation
-from agora.policies.networks.mlp import Layer, layers_of_torch, mlp_of
+from agora.policies.dense_layers import Layer, layers_of_torch, weights_of
 from agora.policies.weights import check_weights, label_of, read_weights, weights_file, write_weights
 from agora.ranges import Checked
-from agora.registry import Plug
+from agora.registry import Plug, make
 from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 if TYPE_CHECKING:
@@ -200,7 +200,9 @@ class Policy:
             body: robot of the training, as in `Policy`.
             period: control period of the training, as in `Policy`.
         """
-        network, arrays = mlp_of(layers)
+        arrays = weights_of(layers)
+        sizes, activations = [len(layer.bias) for layer in layers], [layer.activation for layer in layers]
+        network = make("networks", "mlp", sizes=tuple(sizes[:-1]), activation=tuple(activations))
         return Policy(observe, network, arrays, about or {}, body, period)
 
     @staticmethod

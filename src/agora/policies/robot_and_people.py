@@ -21,6 +21,9 @@ from agora.policies.joint_state import JointState
 from agora.ranges import Length
 
 _IDS = 1 << 20  # marks up to this are exact in float32
+ACTIONS = 2
+"""Number of values of an action."""
+
 _MOST = 200
 
 

@@ -12,9 +12,9 @@ from safetensors.numpy import load, save
 
 from agora.errors import InputError
 from agora.interfaces import Shape
-from agora.policies.agents import Agents
+from agora.policies.agents import CHOICES, Agents
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork, read
+from agora.policies.networks.ga3c import Ga3cNetwork, read
 from agora.policies.policy import Policy, load_policy
 from agora.robots.model import load_robot
 from agora.testing.scenes import Move, observation
