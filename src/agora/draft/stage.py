@@ -216,7 +216,7 @@ class Stage(Checked):
                 raise ValueError(f"robot: {error}") from error
         if self.heading_tolerance is not None and not 0 < self.heading_tolerance <= _HALF_A_TURN:
             raise ValueError(
-                f"heading_tolerance must be in (0, pi] rad, or null for any heading, got {self.heading_tolerance:g}"
+                f"heading_tolerance: expected an angle in (0, pi] rad, or null for any heading, got {self.heading_tolerance:g}"
                 f"{meant_degrees(self.heading_tolerance, math.pi)}"
             )
         if self.drawn_as:

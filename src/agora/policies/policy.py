@@ -151,7 +151,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.period < math.inf:
-            raise InputError(f"period must be at least 0 s, got {self.period}")
+            raise InputError(f"period: expected a number of at least 0, got {self.period}")
         check_weights(self.arrays, self.network.shapes(self.observe, self.arrays), type(self.network).__name__)
 
     @property

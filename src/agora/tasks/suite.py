@@ -95,7 +95,7 @@ class Suite(Checked):
             UnknownNameError: no such stage. InputError: ``episodes`` is below 1.
         """
         if episodes is not None and episodes < 1:
-            raise InputError(f"episodes: expected a number of at least 1, got {episodes}")
+            raise InputError(f"episodes: expected an integer of at least 1, got {episodes}")
         wanted = [self.stage(name) for name in stages] or self.stages
         chosen = [stage for stage in self.stages if stage in wanted]
         return replace(self, stages=tuple(s if episodes is None else replace(s, episodes=min(s.count, episodes)) for s in chosen))

@@ -164,7 +164,7 @@ def test_arenas_map_generator_file_is_followed(tmp_path):
     with pytest.raises(ValueError, match="did you mean 'rosnav"):
         DynamicMap(file=str(path))
     path.write_text(MAP_FILE.replace("episode_per_map: 2", "episode_per_map: 0"))
-    with pytest.raises(ValueError, match="episode_per_map must be in"):
+    with pytest.raises(ValueError, match="episode_per_map: expected an integer in"):
         DynamicMap(file=str(path))
     path.write_text(MAP_FILE.replace("width: 50", "width: .inf"))
     with pytest.raises(ValueError, match=r"map_generator.yaml:4: map_properties.width"):

@@ -125,5 +125,5 @@ class _One:
 def _read_once(path: Path, changed: int) -> tuple[ArenaGenerator, Named]:
     file = load(path, ArenaGenerator)
     if not 1 <= file.episode_per_map <= _MOST:
-        raise InputError(f"{path}: episode_per_map must be in [1, {_MOST}], got {file.episode_per_map}")
+        raise InputError(f"{path}: episode_per_map: expected an integer in [1, {_MOST}], got {file.episode_per_map}")
     return file, from_arena(plain(file), str(path))
