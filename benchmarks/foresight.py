@@ -21,7 +21,7 @@ from agora.interfaces import Answer, Memory, Observation, Prediction, PredictorD
 from agora.planners.learned.ag_rl import AgRl
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.networks.ag_rl import PERIODS, STEP, AgRlNetwork
+from agora.policies.networks.ag_rl import AgRlNetwork
 from agora.registry import make
 from agora.reporting.statistics import bootstrap
 from agora.tasks.drawn import Drawn
@@ -35,7 +35,7 @@ class Told(AgRlNetwork):
     """The network, told where people will be.
 
     Attributes:
-        there: (M, 2 (PERIODS + 1)) places in what the robot sees.
+        there: (M, 2 (periods + 1)) places in what the robot sees.
     """
 
     there: Array | None = None
@@ -61,15 +61,15 @@ class Foresight(AgRl):
         o, policy = observation, self.policy
         people = o.pedestrians
         assert people is not None and isinstance(policy.network, AgRlNetwork)
-        answer = self.predictor.predict(o, PERIODS, STEP, memory.get("prediction", {}))
+        answer = self.predictor.predict(o, AgRlNetwork.periods, AgRlNetwork.period, memory.get("prediction", {}))
         vectors = policy.see(o)
         seen = vectors[:, ROBOT:].reshape(len(o.pose), -1, PERSON)
         there = [seen[..., :2]]
-        for k in range(1, PERIODS + 1):  # a velocity that leads to the place, so that the frame is that of what is seen
-            velocity = (answer.position[:, :, k - 1] - people.position) / np.float32(k * STEP)
+        for k in range(1, AgRlNetwork.periods + 1):  # a velocity that leads to the place, so that the frame is that of what is seen
+            velocity = (answer.position[:, :, k - 1] - people.position) / np.float32(k * AgRlNetwork.period)
             velocity[~people.present] = 0.0
             ways = policy.see(replace(o, pedestrians=replace(people, velocity=velocity)))[:, ROBOT:].reshape(seen.shape)
-            there.append(ways[..., :2] + np.float32(k * STEP) * ways[..., 2:4])
+            there.append(ways[..., :2] + np.float32(k * AgRlNetwork.period) * ways[..., 2:4])
         places = np.concatenate(there, 2)[seen[..., -1] != 0.0]
         told = replace(policy, network=Told(policy.network.width, places))
         actions, state = told.step(vectors, memory.get("state", np.zeros((len(seen), policy.state_size), np.float32)))
@@ -112,7 +112,7 @@ def truth_of(stage: str) -> Truth:
     suite = load_suite(SUITE)
     conditions = replace(Conditions.of(suite.stage(stage)), ends=0, sees_robots=False)
     starts, ways, ids = Drawn(suite, stage), [], []
-    periods = round(suite.stage(stage).timeout / conditions.periods.control) + PERIODS + 2
+    periods = round(suite.stage(stage).timeout / conditions.periods.control) + AgRlNetwork.periods + 2
     for first in range(0, len(starts), BATCH):
         some = starts[first : first + BATCH]
         engine = Engine.of(some, conditions, worlds=len(some))

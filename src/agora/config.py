@@ -22,11 +22,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from agora.errors import InputError, UnknownNameError, nearest
-from agora.ranges import LARGEST, LARGEST_WHOLE, Within
+from agora.errors import InputError, UnknownNameError, nearest, similar
+from agora.ranges import LARGEST, LARGEST_WHOLE, Within, type_name
 from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
-from agora.type_names import explain_unknown_parameters, fits, looks_numeric, suggest_component, type_name
+from agora.type_names import explain_unknown_parameters, fits, looks_numeric, suggest_component
 from agora.written import dump, fields_of, names_of, plain, unread
 from agora.yaml_tree import (
     Node,
@@ -35,7 +35,6 @@ from agora.yaml_tree import (
     join,
     quick_tree_of_json,
     read_text,
-    similar,
     tree_of_plain,
     tree_of_text,
     value_text,

@@ -81,6 +81,7 @@ def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
 
 def _kernels() -> tuple[str, bool]:
     """Return whether a kernel compiles and can be kept, in words."""
+    # Here, because a failing import is a line of the examination.
     import numba
     import numpy as np
 

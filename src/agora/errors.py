@@ -3,6 +3,7 @@
 AgoraError
 ├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
 │   ├── UnknownNameError     no component, scenario, robot ... of that name
+│   ├── FieldError           the type of a dataclass' field does not accept a value (`agora.ranges`); also a ValueError
 │   ├── ConflictError        somebody else has changed something that is kept since (`agora.web._user_content.store`)
 │   └── PlacementError       nothing could be placed with the clearance asked for
 ├── PlannerError             a planner raised, or returned a twist that is not finite
@@ -31,6 +32,7 @@ __all__ = [
     "AgoraError",
     "ComponentError",
     "DivergedError",
+    "FieldError",
     "InputError",
     "PlacementError",
     "PlannerError",
@@ -39,6 +41,7 @@ __all__ = [
     "UnknownNameError",
     "nearest",
     "placed",
+    "similar",
 ]
 
 _LONGEST_NAME = 200  # letters
@@ -64,6 +67,10 @@ class UnknownNameError(InputError):
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
         """Comes out of a worker as an `InputError` of the same words."""
         return InputError, (str(self),)
+
+
+class FieldError(InputError, ValueError):
+    """A dataclass' field does not accept a value; the message is "name: expected ..., got ..."."""
 
 
 class PlacementError(InputError):
@@ -133,6 +140,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "there are none"
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """The end of a message: the nearest known name where one is near, else nothing."""
+    hint = nearest(name, known)
+    return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
 def placed(error: BaseException, *mine: str) -> str:

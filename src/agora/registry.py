@@ -18,7 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from agora import ranges
-from agora.errors import AgoraError, InputError, UnknownNameError, nearest, placed
+from agora.errors import AgoraError, FieldError, InputError, UnknownNameError, nearest, placed
 
 __all__ = ["Named", "available", "load", "make", "name_of"]
 
@@ -207,6 +207,8 @@ def make(kind: str, name: str, **parameters: Any) -> Any:
     try:
         ranges.check(component, parameters)
         return component(**parameters)
+    except FieldError as error:
+        raise InputError(f"{KINDS[kind]} {name!r}: {error}") from error
     except AgoraError:
         raise
     except (TypeError, ValueError) as error:

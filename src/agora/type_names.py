@@ -1,17 +1,14 @@
-"""Types in the words of messages, and whether a value has the shape of one."""
+"""Hints for keys that a type does not have, and the shapes of values."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from agora.errors import nearest
-from agora.ranges import Within
 from agora.registry import KINDS, Plug, available, load, plug_of
 from agora.yaml_tree import Node
 
@@ -26,22 +23,6 @@ def fits(node: Node, kind: Any) -> bool:
     if kind in (list, tuple) or origin in (list, tuple, Sequence):
         return isinstance(node.value, list)
     return not isinstance(node.value, list | dict)
-
-
-def type_name(kind: Any) -> str:
-    """A type in the words of a message."""
-    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
-    origin = typing.get_origin(kind)
-    if origin is typing.Annotated:
-        bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]
-        return type_name(typing.get_args(kind)[0]) + "".join(bounds)
-    if origin is Literal:
-        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(type_name(k) for k in typing.get_args(kind))
-    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields") or kind is dict or origin in (dict, Mapping):
-        return "a mapping"
-    return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
 
 
 def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from agora.errors import InputError, nearest
+from agora.errors import InputError, similar
 
 _LARGEST_FILE = 16_000_000
 _LARGEST_TREE = 6_000_000  # letters, of which each line is known
@@ -338,12 +338,6 @@ def value_text(value: Any) -> str:
         return "an integer beyond 10^18"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def similar(name: str, known: Iterable[str]) -> str:
-    """The end of a message: the nearest known name where one is near, else nothing."""
-    hint = nearest(name, known)
-    return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
 def clip(text: str) -> str:

@@ -64,10 +64,10 @@ def test_a_wrong_request_is_refused_when_it_is_made(tmp_path, fields, message):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"workers": -1}, "workers: expected a number of at least 0, got -1"),
-        ({"batch": 0}, "batch: expected a number of at least 1, got 0"),
-        ({"threads": 0}, "threads: expected a number of at least 1"),
-        ({"trajectories": "some"}, "trajectories: expected all, failed or none, got 'some'"),
+        ({"workers": -1}, "workers: expected an integer of at least 0, got -1"),
+        ({"batch": 0}, "batch: expected an integer of at least 1, got 0"),
+        ({"threads": 0}, "threads: expected an integer of at least 1"),
+        ({"trajectories": "some"}, "trajectories: expected one of all, failed, none, got 'some'"),
     ],
 )
 @pytest.mark.parametrize("kind", [Options, lambda **fields: RequestForm("demo", **fields)])

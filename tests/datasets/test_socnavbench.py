@@ -43,7 +43,7 @@ def test_an_episode_has_its_map_poses_and_budget(small_socnavbench, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"fps": 10', '"fps": 0', r"datasets.p: fps must be above 0"),
+        ('"fps": 10', '"fps": 0', r"datasets.p.fps: expected a number above 0"),
         ('"fps": 10', '"fsp": 10', r"datasets.p.fsp: unknown key; did you mean 'fps'"),
         ('"map": "M"', '"map": "N"', "names a map 'N' that is not in the file"),
         ('"dataset": "p"', '"dataset": "q"', "names a data set 'q' that is not in the file"),

@@ -148,9 +148,9 @@ def test_the_training_has_the_preset_along_the_path():
 
 
 def test_wrong_weights_and_unknown_facts_are_refused():
-    with pytest.raises(InputError, match="retreat must be finite"):
+    with pytest.raises(InputError, match="retreat: expected a finite number"):
         ArenaReward(retreat=math.inf)
-    with pytest.raises(InputError, match="safe_distance must be at least 0"):
+    with pytest.raises(InputError, match="safe_distance: expected a number of at least 0"):
         ArenaReward(safe_distance=-0.1)
     with pytest.raises(UnknownNameError, match="no fact called 'nearst'.*nearest"):
         channels_of(["nearst"])

@@ -228,7 +228,7 @@ def test_the_units_of_rosnav_rl_are_worth_what_its_code_says(tmp_path, text, tra
         ("goal_reached:\n  rewrad: 3", "mine.yaml:2: goal_reached.rewrad: unknown key; did you mean 'reward'"),
         ("collision: {reward: hard}", "mine.yaml:1: collision.reward: expected a number, got 'hard'"),
         ("abrupt_velocity_change: {vel_factors: {-1: 0.2}}", "keys 0 .vx., 1 .vy. and 2 .omega., got -1"),
-        ("root_velocity_difference: {k: 0}", "k must be above 0"),
+        ("root_velocity_difference: {k: 0}", "k: expected a number above 0"),
         ("[1, 2]", "mine.yaml:1: expected a mapping"),
     ],
 )

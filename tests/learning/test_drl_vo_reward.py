@@ -74,7 +74,7 @@ def distance(part: Any, goals: Any) -> np.ndarray:
 
 
 def test_a_reward_that_is_no_number_is_refused():
-    with pytest.raises(InputError, match="reached must be a finite number"):
+    with pytest.raises(InputError, match="reached: expected a finite number"):
         DrlVoReward(reached=math.nan)
     with pytest.raises(InputError, match="periods"):
         DrlVoReward(periods=0)

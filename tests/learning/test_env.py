@@ -285,7 +285,7 @@ def test_a_reward_is_an_object_a_text_or_its_parameters(given, expected):
     [
         ({"colision": -1.0}, "colision: unknown key.*collision"),
         ({"progress": "much"}, "progress"),
-        ({"discomfort_distance": -1.0}, "discomfort_distance must be at least 0"),
+        ({"discomfort_distance": -1.0}, "discomfort_distance: expected a number of at least 0"),
         ("cardl", "no reward called 'cardl'; did you mean 'cadrl'"),
     ],
 )

@@ -16,9 +16,10 @@ from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
 from agora.interfaces import Declaration
-from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, played_elsewhere, record_of
+from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
 from agora.learning.run import CHECKPOINT, CURVE, LATEST, POLICY, Run, checkpoint_kept, planner_with, play, validation_of
+from agora.learning.seed_records import played_elsewhere, record_of
 from agora.learning.trainers.episodes import shares_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names

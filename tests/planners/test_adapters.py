@@ -336,7 +336,7 @@ def test_memories_of_planners_inside_planners_are_cut_joined_and_reset_with_thei
     [
         ({"needs": "path"}, "collections of names"),
         ({"notes": ("reasons",)}, "no note called 'reasons'; did you mean 'reason'"),
-        ({"top_speed": -1.0}, "top_speed must be at least 0"),
+        ({"top_speed": -1.0}, "top_speed: expected a number of at least 0"),
     ],
 )
 def test_a_declaration_that_means_nothing_is_refused(fields, reason):

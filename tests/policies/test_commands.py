@@ -225,7 +225,7 @@ def test_actions_are_numbers_of_commands():
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(InputError, match="sectors must be a multiple of 32, got 40"):
+    with pytest.raises(InputError, match="sectors: must be a multiple of 32, is 40"):
         Commands(sectors=40)
     with pytest.raises(InputError, match="people"):
         Commands(people=0)

@@ -208,5 +208,5 @@ def test_scans_are_remembered_by_who_has_any():
     assert Observe(beams=3).length == Observe(beams=3, scans=1).length
     with pytest.raises(InputError, match="scans must be 1 where beams is 0"):
         Observe(beams=0, scans=2)
-    with pytest.raises(InputError, match="scans must be a whole number of at least 1"):
+    with pytest.raises(InputError, match="scans: expected an integer of at least 1"):
         Observe(scans=0)

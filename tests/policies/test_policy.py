@@ -85,7 +85,7 @@ def changed(path, arrays=None, **metadata):
         (lambda p: changed(p, policy='{"observe": {"beams": 3}, "network": "mlp"}'), "observe.name: expected the name of"),
         (lambda p: changed(p, policy='{"observe": "observe"}'), "network: expected a value, got nothing: the key is missing"),
         (lambda p: changed(p, policy='{"observe": "obsrve", "network": "mlp"}'), "called 'obsrve'; did you mean 'observe'"),
-        (lambda p: changed(p, policy='{"observe": "observe", "network": {"name": "mlp", "sizes": [0]}}'), "sizes must be at least"),
+        (lambda p: changed(p, policy='{"observe": "observe", "network": {"name": "mlp", "sizes": [0]}}'), r"sizes\[0\]: expected"),
         (lambda p: changed(p, policy="{"), "policy"),
         (lambda p: changed(p, {"1.weight": np.zeros((17, 4), np.float32), "1.bias": np.zeros(4, np.float32)}), "gives 4 values"),
         (lambda p: p.unlink(), "no such file|cannot be read"),

@@ -89,5 +89,5 @@ def test_only_robots_that_take_every_velocity_are_trained_on():
     SEE.check(load_robot("crowdnav"))
     with pytest.raises(InputError, match="robot 'burger' cannot take in every direction"):
         SEE.check(load_robot("burger"))
-    with pytest.raises(InputError, match="people must be at most 200, got 10000"):
+    with pytest.raises(InputError, match="people: must be at most 200, is 10000"):
         RobotAndPeople(people=10_000)

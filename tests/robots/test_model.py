@@ -125,12 +125,12 @@ def test_only_robots_that_move_sideways_are_told_that_they_can():
 @pytest.mark.parametrize(
     ("make", "changes", "message"),
     [
-        (disc, {"kinematics": "hover"}, "^kinematics must be one of"),
+        (disc, {"kinematics": "hover"}, "^kinematics: expected one of"),
         (disc, {"vx": (0.1, 1.0)}, "^vx must be"),
-        (disc, {"radius": 0.0}, "^radius must be above 0"),
-        (disc, {"omega": -1.0}, "^omega must be at least 0"),
+        (disc, {"radius": 0.0}, r"^radius: expected a number in \(0, 100\], got 0.0"),
+        (disc, {"omega": -1.0}, r"^omega: expected a number in \[0, 100\], got -1.0"),
         (disc, {"vy": 0.1}, "^vy must be 0"),
-        (disc, {"ax": -1.0}, "^ax must be above 0"),
+        (disc, {"ax": -1.0}, r"^ax: expected a number in \(0, 10000\] or nothing, got -1.0"),
         (disc, {"wheelbase": 0.5}, "^wheelbase and steering"),
         (disc, {"footprint": SQUARE[::-1]}, "^footprint must be a convex"),
         (disc, {"footprint": ((0.1, 0.0), (-0.1, 0.0))}, "^footprint must be a convex"),

@@ -97,7 +97,7 @@ def test_an_algorithm_that_arena_lacks_may_be_one_of_agoras_with_its_own_paramet
             "episodes_per_map: 1}",
             "DYNAMICMAP: episodes_per_map: unknown key; did you mean 'episode_per_map'?",
         ),
-        ("episode_per_map: 1}", "episode_per_map: -1}", "episode_per_map must be in [0, 1000000], got -1"),
+        ("episode_per_map: 1}", "episode_per_map: -1}", "episode_per_map: expected an integer in [0, 1000000], got -1"),
         ("{map_type: canteen,", "{map_type: kanteen,", "did you mean 'rosmap_canteen'?"),
     ],
 )

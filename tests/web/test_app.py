@@ -63,7 +63,7 @@ def test_a_run_that_is_asked_for_waits_in_the_queue_with_the_names_of_its_planne
         ({"suite": "demo", "planners": ["dwa"], "output": "/etc"}, "'output' is the server's to choose"),
         ({"suite": "demo", "planners": ["dwa"], "title": ["x"]}, "title: expected a text"),
         ({"suite": "demo", "planners": ["dwa"], "workers": -1}, "workers"),
-        ({"suite": "demo", "planners": ["dwa"], "workers": 0}, "expected at least 1"),
+        ({"suite": "demo", "planners": ["dwa"], "workers": 0}, "expected an integer of at least 1"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_words_and_nothing_is_kept(client, fields, said):

@@ -68,7 +68,7 @@ def test_a_file_is_opened_and_what_is_wrong_is_found_undone_and_kept_over_a_relo
     expect(page.get_by_role("heading", level=1)).to_contain_text("by-hand")
     page.get_by_role("button", name="one", exact=False).first.press("Tab")
     page.get_by_label("Time limit (timeout)").fill("-3")
-    problem(page, "one, timeout: timeout must be above 0").click()
+    problem(page, "one, timeout: expected a number in (0, 36000]").click()
     expect(page.get_by_label("Time limit (timeout)")).to_be_focused()
     expect(page.get_by_role("button", name="Run planners on it")).to_be_disabled()
     check_access(page)

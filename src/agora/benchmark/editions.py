@@ -48,7 +48,7 @@ def draw(
     if not _NAME.fullmatch(name):
         raise InputError(f"edition {name!r}: expected a year and a month, such as 2026.12")
     if episodes is not None and not 1 <= episodes <= _MOST:
-        raise InputError(f"episodes: expected a number from 1 to {_MOST}, got {episodes}")
+        raise InputError(f"episodes: expected an integer in [1, {_MOST}], got {episodes}")
     base, path = load_suite(suite), folder("configs") / "benchmark" / f"{suite}{MARK}{name}.yaml"
     if base.edition is not None or base.name != suite:
         raise InputError(f"suite {suite!r}: expected the name of a suite that comes with Agora and is not an edition")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from agora.benchmark.results.store import Keep
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import LEVELS, Level
+from agora.ranges import Checked, Natural, Whole
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -25,7 +25,7 @@ _LEAST = {"workers": 0, "batch": 1, "worlds": 0, "threads": 1, "slots": 0}
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """The options of a run; none of them changes a result.
 
     Attributes:
@@ -43,22 +43,15 @@ class Options:
         InputError: a number is too small, or ``trajectories`` is not a known choice.
     """
 
-    workers: int = WORKERS
-    batch: int = BATCH
-    worlds: int = 0
-    threads: int = THREADS
-    slots: int = 0
+    workers: Whole = WORKERS
+    batch: Natural = BATCH
+    worlds: Whole = 0
+    threads: Natural = THREADS
+    slots: Whole = 0
     trajectories: Keep = TRAJECTORIES
     record: tuple[str, ...] = ()
     deadline: float = DEADLINE
     executor: Executor | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if (value := getattr(self, name)) < least:
-                raise InputError(f"{name}: expected a number of at least {least}, got {value}")
-        if self.trajectories not in (words := typing.get_args(Keep)):
-            raise InputError(f"trajectories: expected {', '.join(words[:-1])} or {words[-1]}, got {self.trajectories!r}")
 
     @property
     def runs(self) -> Executor:

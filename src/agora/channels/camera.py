@@ -15,7 +15,7 @@ from agora.core.state import Array
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
 from agora.optics.camera import Camera as Pinhole
-from agora.ranges import Distance, Duration, Length, Within
+from agora.ranges import Checked, Distance, Duration, Length, Within
 from agora.rendering.noise import NOISES, Noise
 from agora.rendering.scene import CLASSES
 from agora.rendering.studio import Studio
@@ -34,7 +34,7 @@ _NEVER = -(2**31)
 
 
 @dataclass(frozen=True)
-class Camera:
+class Camera(Checked):
     """A camera on a robot, or fixed in the world.
 
     Attributes:
@@ -81,7 +81,7 @@ class Camera:
     yaw: float = 0.0
     fixed: bool = False
     depth_min: Distance = 0.1
-    depth_max: Length = 10.0
+    depth_max: Annotated[float, Within(0.0, FAR, above=True)] = 10.0
     noise: Noise = "none"
     lost: Annotated[float, Within(0.0, 1.0)] = 0.0
     rate: Annotated[float, Within(0.0, 1e4)] = 0.0
@@ -89,16 +89,11 @@ class Camera:
     smooth: bool = False
 
     def __post_init__(self) -> None:
-        known = ("rgb", "depth", "segmentation")
-        if not self.what or not set(self.what) <= set(known):
-            raise InputError(f"camera: what must hold some of {', '.join(known)}, got {self.what!r}")
-        if self.noise not in ("none", *NOISES):
-            raise InputError(f"camera: noise must be none, {' or '.join(NOISES)}, got {self.noise!r}")
-        if not 0.0 <= self.depth_min < self.depth_max <= FAR:
-            given = f"{self.depth_min:g} and {self.depth_max:g}"
-            raise InputError(f"camera: expected 0 <= depth_min < depth_max <= {FAR:g}, got {given}")
-        if self.fx is None and not 0.0 < self.view < math.pi:
-            raise InputError(f"camera: view must be between 0 and pi, got {self.view}")
+        super().__post_init__()
+        if not self.what:
+            raise InputError("camera: what must hold some of rgb, depth, segmentation, got none")
+        if not self.depth_min < self.depth_max:
+            raise InputError(f"camera: depth_min must be below depth_max, got {self.depth_min:g} and {self.depth_max:g}")
         assert self.pinhole  # runs the checks of `Pinhole`
 
     @cached_property

@@ -14,13 +14,13 @@ from agora.core.angles import wrap_below_pi
 from agora.core.state import Doubles
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
-from agora.ranges import Distance, Length, Within
+from agora.ranges import Checked, Distance, Length, Within
 
 __all__ = ["DepthScan"]
 
 
 @dataclass(frozen=True)
-class DepthScan:
+class DepthScan(Checked):
     """The distance of the nearest point in each direction of a camera's view, between two heights.
 
     Directions start at the camera's position on the ground; the first beam is at the right edge of the view.
@@ -42,6 +42,7 @@ class DepthScan:
     range_max: Length = 10.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.low < self.high:
             raise InputError(f"depth_scan: low must be below high, got {self.low:g} and {self.high:g}")
         if self.camera.fixed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
 from agora.optics.camera import Camera
-from agora.ranges import Distance, Length, Offset, Within
+from agora.ranges import Checked, Distance, Offset, Within
 from agora.rendering.studio import Studio
 from agora.rendering.sweep import Sweep
 from agora.rendering.view import FAR
@@ -42,7 +41,7 @@ def _blur(key, identity, step, deviation, nearest, farthest, ranges, first, last
 
 
 @dataclass(frozen=True)
-class Lidar3d:
+class Lidar3d(Checked):
     """A multi-ring lidar on a robot.
 
     Attributes:
@@ -71,18 +70,15 @@ class Lidar3d:
     z: Distance = 0.5
     heading: float = 0.0
     range_min: Distance = 0.1
-    range_max: Length = 30.0
+    range_max: Annotated[float, Within(0.0, FAR, above=True)] = 30.0
     noise: Distance = 0.0
 
     def __post_init__(self) -> None:
-        if not (-_STEEPEST <= self.lowest <= self.highest <= _STEEPEST):
-            given = f"{self.lowest} and {self.highest}"
-            raise InputError(f"lidar_3d: expected {-_STEEPEST} <= lowest <= highest <= {_STEEPEST}, got {given}")
-        if not 0.0 <= self.range_min < self.range_max <= FAR:
-            given = f"{self.range_min:g} and {self.range_max:g}"
-            raise InputError(f"lidar_3d: expected 0 <= range_min < range_max <= {FAR:g}, got {given}")
-        if not math.isfinite(self.heading):
-            raise InputError(f"lidar_3d: heading must be a finite number, got {self.heading}")
+        super().__post_init__()
+        if not self.lowest <= self.highest:
+            raise InputError(f"lidar_3d: lowest must be at most highest, got {self.lowest:g} and {self.highest:g}")
+        if not self.range_min < self.range_max:
+            raise InputError(f"lidar_3d: range_min must be below range_max, got {self.range_min:g} and {self.range_max:g}")
 
     @cached_property
     def sweep(self) -> Sweep:

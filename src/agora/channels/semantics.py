@@ -14,6 +14,7 @@ from agora.core.jit import bind, lean_kernel
 from agora.core.state import read_only
 from agora.interfaces import Bound, Channel, Field, SemanticMaps, SemanticWindow, Setting, Source
 from agora.perception.perception import Level
+from agora.ranges import Checked
 
 
 @lean_kernel
@@ -40,7 +41,7 @@ def _rasterise(cell, robots, position, present, evidence, out, origin, first, la
 
 
 @dataclass(frozen=True)
-class Semantics:
+class Semantics(Checked):
     """Semantic maps.
 
     Attributes:

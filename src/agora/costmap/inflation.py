@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agora.core.jit import lean
 from agora.core.scalar import ZERO, exp
+from agora.errors import FieldError
 from agora.maps.grid import Map
 
 FREE, INSCRIBED, LETHAL, NO_INFORMATION = 0, 253, 254, 255
@@ -26,6 +27,16 @@ def cost_at(distance, touch, inscribed, inflation_radius, scaling):
     cost = ZERO if distance > inflation_radius else cost
     cost = _INSCRIBED if distance <= inscribed else cost
     return _LETHAL if distance <= touch else cost
+
+
+def check_costs(cutoff: float, cost: float) -> None:
+    """Make sure that the costs of a layer around pedestrians increase: its cutoff, its highest cost, and `INSCRIBED`.
+
+    Raises:
+        FieldError: they do not.
+    """
+    if not cutoff < cost < INSCRIBED:
+        raise FieldError(f"cost: must be above cutoff, {cutoff}, and below {INSCRIBED}, is {cost}")
 
 
 def cost_of(

@@ -15,8 +15,9 @@ import numpy as np
 from agora.core.jit import lean_kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ZERO, exp, sincos
-from agora.costmap.inflation import INSCRIBED
+from agora.costmap.inflation import check_costs
 from agora.costmap.stamp import cells_around
+from agora.ranges import Checked, NotNegative, Positive
 
 __all__ = ["PersonalSpace"]
 
@@ -54,7 +55,7 @@ def _personal_space(p, position, velocity, heading, evidence, present, cost, ori
 
 
 @dataclass(frozen=True)
-class PersonalSpace:
+class PersonalSpace(Checked):
     """Asymmetric Gaussians around pedestrians, longer ahead with higher speed.
 
     Attributes:
@@ -64,18 +65,16 @@ class PersonalSpace:
         cutoff: cost below which a cell is left unchanged.
     """
 
-    cost: float = 252.0
-    least_deviation: float = 0.5
-    seconds: float = 2.0
-    cutoff: float = 10.0
+    cost: Positive = 252.0
+    least_deviation: Positive = 0.5
+    seconds: NotNegative = 2.0
+    cutoff: Positive = 10.0
 
     attribute = "pedestrian"
 
     def __post_init__(self) -> None:
-        if not 0 < self.cutoff < self.cost < INSCRIBED:
-            raise ValueError(f"cost and cutoff must be 0 < cutoff < cost < {INSCRIBED}, got {self.cutoff} and {self.cost}")
-        if self.least_deviation <= 0 or self.seconds < 0:
-            raise ValueError(f"least_deviation must be above 0 and seconds at least 0, got {self.least_deviation}, {self.seconds}")
+        super().__post_init__()
+        check_costs(self.cutoff, self.cost)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, TWO, ZERO, exp
-from agora.costmap.inflation import INSCRIBED
+from agora.costmap.inflation import check_costs
 from agora.costmap.stamp import cells_around
-from agora.errors import InputError
-from agora.ranges import Duration, Length, NotNegative, Within, check_fields
+from agora.ranges import Checked, Duration, Fraction, Length, NotNegative, Positive
 
 __all__ = ["PredictedOccupancy"]
 
@@ -64,7 +63,7 @@ def _predicted_occupancy(p, position, velocity, heading, evidence, present, cost
 
 
 @dataclass(frozen=True)
-class PredictedOccupancy:
+class PredictedOccupancy(Checked):
     """Costs along the predicted paths of pedestrians at constant velocity; lower and wider farther ahead.
 
     Attributes:
@@ -76,19 +75,18 @@ class PredictedOccupancy:
         cutoff: cost below which a cell is left unchanged.
     """
 
-    cost: float = 200.0
+    cost: Positive = 200.0
     horizon: Duration = 4.0
     deviation: Length = 0.5
     growth: NotNegative = 0.1
-    discount: Annotated[float, Within(0.0, 1.0, above=True)] = 0.8
-    cutoff: float = 10.0
+    discount: Fraction = 0.8
+    cutoff: Positive = 10.0
 
     attribute = "pedestrian"
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        if not 0 < self.cutoff < self.cost < INSCRIBED:
-            raise InputError(f"cost and cutoff must be 0 < cutoff < cost < {INSCRIBED}, got {self.cutoff} and {self.cost}")
+        super().__post_init__()
+        check_costs(self.cutoff, self.cost)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

@@ -18,6 +18,7 @@ from agora.core.semantics import ATTRIBUTES
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_around
 from agora.errors import nearest
+from agora.ranges import Checked, Positive
 
 
 @lean_kernel
@@ -44,7 +45,7 @@ def _semantic(p, position, velocity, heading, evidence, present, cost, origin, c
 
 
 @dataclass(frozen=True)
-class Semantic:
+class Semantic(Checked):
     """Discs around the pedestrians with an attribute, such as phoning or stress; the cost grows with the evidence.
 
     Attributes:
@@ -56,18 +57,17 @@ class Semantic:
     """
 
     attribute: str
-    cost: float = 200.0
-    full: float = 1.0
-    radius: float = 1.0
+    cost: Positive = 200.0
+    full: Positive = 1.0
+    radius: Positive = 1.0
     combination: Literal["max", "overwrite", "nothing"] = "max"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.attribute not in ATTRIBUTES:
             raise ValueError(f"attribute: no semantic attribute called {self.attribute!r}; {nearest(self.attribute, ATTRIBUTES)}")
-        if not 0 < self.cost < INSCRIBED:
-            raise ValueError(f"cost must be above 0 and below {INSCRIBED}, got {self.cost}")
-        if self.radius <= 0 or self.full <= 0:
-            raise ValueError(f"radius and full must be above 0, got {self.radius} and {self.full}")
+        if not self.cost < INSCRIBED:
+            raise ValueError(f"cost: must be less than {INSCRIBED}, is {self.cost}")
 
     def kernel(self) -> Any:
         """Return the compiled function."""

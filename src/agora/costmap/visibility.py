@@ -15,8 +15,9 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ZERO, exp, in_float32, sincos
-from agora.costmap.inflation import INSCRIBED
+from agora.costmap.inflation import check_costs
 from agora.costmap.stamp import cells_around
+from agora.ranges import Checked, Positive
 
 __all__ = ["Visibility"]
 
@@ -53,7 +54,7 @@ def _visibility(parameters, position, velocity, heading, evidence, present, cost
 
 
 @dataclass(frozen=True)
-class Visibility:
+class Visibility(Checked):
     """Half Gaussians behind pedestrians, where these do not see a robot.
 
     Attributes:
@@ -62,17 +63,15 @@ class Visibility:
         cutoff: cost below which a cell is left unchanged.
     """
 
-    cost: float = 150.0
-    deviation: float = 1.0
-    cutoff: float = 5.0
+    cost: Positive = 150.0
+    deviation: Positive = 1.0
+    cutoff: Positive = 5.0
 
     attribute = "pedestrian"
 
     def __post_init__(self) -> None:
-        if not 0 < self.cutoff < self.cost < INSCRIBED:
-            raise ValueError(f"cost and cutoff must be 0 < cutoff < cost < {INSCRIBED}, got {self.cost} and {self.cutoff}")
-        if self.deviation <= 0:
-            raise ValueError(f"deviation must be above 0, got {self.deviation}")
+        super().__post_init__()
+        check_costs(self.cutoff, self.cost)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

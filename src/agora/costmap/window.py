@@ -14,7 +14,7 @@ from agora.core.state import Array, Floats
 from agora.costmap.inflation import FREE, NO_INFORMATION, cost_at
 from agora.errors import InputError
 from agora.maps.distance import FAR
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance, Length, Positive
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
@@ -176,7 +176,7 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(Checked):
     """The square local costmap around a robot, the channel "costmap".
 
     Its cells lie on the lattice of its resolution from the map's origin. If its resolution is the map's, its cells are the map's
@@ -201,28 +201,23 @@ class Window:
 
     channel: ClassVar[str] = "costmap"
 
-    size: float = 10.0
-    resolution: float = 0.05
-    inflation_radius: Distance = 0.55
-    cost_scaling: float = 10.0
+    size: Positive = 10.0
+    resolution: Positive = 0.05
+    inflation_radius: Length = 0.55
+    cost_scaling: Positive = 10.0
     sources: tuple[Literal["map", "people", "scan"], ...] = ("map", "people")
-    obstacle_range: Distance = 2.5
-    raytrace_range: Distance = 3.0
+    obstacle_range: Length = 2.5
+    raytrace_range: Length = 3.0
     inf_is_valid: bool = True
     footprint: tuple[tuple[float, float], ...] = ()
     footprint_padding: Distance = 0.01
 
     def __post_init__(self) -> None:
-        for name in ("size", "resolution", "inflation_radius", "cost_scaling", "obstacle_range", "raytrace_range"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name}: must be positive, is {value}")
+        super().__post_init__()
         if not 2 <= self.size / self.resolution <= 4096:
             raise InputError(f"size: a window of {self.size} m has not 2 to 4096 cells of {self.resolution} m a side")
-        if not self.sources or not set(self.sources) <= {"map", "people", "scan"}:
-            raise InputError(f"sources: one or more of map, people and scan, got {list(self.sources)}")
-        if not self.footprint_padding >= 0:
-            raise InputError(f"footprint_padding: must not be negative, is {self.footprint_padding}")
+        if not self.sources:
+            raise InputError("sources: expected one or more of map, people and scan, got none")
         if len(self.footprint) in (1, 2):
             raise InputError(f"footprint: at least 3 corners, or none, got {len(self.footprint)}")
 

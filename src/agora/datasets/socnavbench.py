@@ -26,6 +26,7 @@ from agora.datasets.tables import once_per_file, read_table
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
 from agora.maps.io import read_map
+from agora.ranges import Checked, Positive
 from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
@@ -33,11 +34,11 @@ REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot":
 
 
 @dataclass(frozen=True)
-class _Recording:
+class _Recording(Checked):
     """The placement of a recording on a map (``dataset_params.ini``)."""
 
     knots_file: str
-    fps: float
+    fps: Positive
     offset: tuple[float, float, float]
     swapxy: bool
     flipxn: bool
@@ -45,8 +46,7 @@ class _Recording:
     spawn_delay_s: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.fps <= 0:
-            raise ValueError(f"fps must be above 0, not {self.fps}")
+        super().__post_init__()
         if Path(self.knots_file).is_absolute() or ".." in Path(self.knots_file).parts:
             raise ValueError("knots_file must lie inside the data set")
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from agora.config import load
 from agora.core.state import TYPES
 from agora.errors import InputError
+from agora.ranges import Checked, NotNegative, Positive
 from agora.share import folder
 
-Normal = tuple[float, float]
+Normal = tuple[Positive, NotNegative]
 
 
 @dataclass(frozen=True)
-class PedestrianType:
+class PedestrianType(Checked):
     """The traits of pedestrians of one type; pairs are mean and deviation over the pedestrians.
 
     Attributes:
@@ -36,9 +36,9 @@ class PedestrianType:
         curiosity: rate of approaching a robot that it sees, 1/s.
     """
 
-    speed: float = 1.0
-    radius: float = 1.0
-    running: float = 2.0
+    speed: Positive = 1.0
+    radius: Positive = 1.0
+    running: Positive = 2.0
     stress_high: Normal = (0.8, 0.05)
     energy_low: Normal = (0.2, 0.05)
     energy_high: Normal = (0.8, 0.05)
@@ -48,18 +48,13 @@ class PedestrianType:
     vision: Normal = (5.0, 0.5)
     half_angle: Normal = (45.0, 5.0)
     personal_radius: Normal = (1.0, 0.1)
-    fear: float = 0.2
-    curiosity: float = 0.01
+    fear: NotNegative = 0.2
+    curiosity: NotNegative = 0.01
 
     def __post_init__(self) -> None:
-        for name in ("speed", "radius", "running"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("fear", "curiosity"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        super().__post_init__()
         for name, (mean, deviation) in self.normals.items():
-            if not (0 < mean < math.inf and 0 <= deviation < math.inf):
+            if not (mean > 0 and deviation >= 0):
                 raise ValueError(f"{name} must be [mean above 0, deviation of at least 0], got {[mean, deviation]}")
 
     @property

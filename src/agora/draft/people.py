@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from agora.core.state import LOOP, REACTIONS, TYPES, Doubles
 from agora.errors import nearest
-from agora.ranges import Distance, PersonRadius, WalkingSpeed
+from agora.ranges import Checked, Length, NotNegative, PersonRadius, WalkingSpeed, Within
 from agora.seeds import Stream
 from agora.world.start import Habits
 
 
 @dataclass(frozen=True)
-class People:
+class People(Checked):
     """The sizes and speeds of simulated pedestrians.
 
     Attributes:
@@ -26,26 +27,22 @@ class People:
         reactions: shares of `agora.core.state.REACTIONS` among pedestrians at random places.
     """
 
-    speed: WalkingSpeed = 1.34
+    speed: Annotated[float, Within(0.0, 15.0, above=True)] = 1.34
     speed_deviation: WalkingSpeed = 0.26
     radius: PersonRadius = 0.3
-    tolerance: Distance = 0.5
-    types: dict[str, float] = field(default_factory=lambda: {"adult": 1.0})
-    reactions: dict[str, float] = field(default_factory=lambda: {"regular": 1.0})
+    tolerance: Length = 0.5
+    types: dict[str, NotNegative] = field(default_factory=lambda: {"adult": 1.0})
+    reactions: dict[str, NotNegative] = field(default_factory=lambda: {"regular": 1.0})
 
     def __post_init__(self) -> None:
-        for name in ("speed", "radius", "tolerance"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.speed_deviation < self.speed / 2:
+        super().__post_init__()
+        if not self.speed_deviation < self.speed / 2:
             raise ValueError(f"speed_deviation must be in [0, speed / 2), got {self.speed_deviation}")
         for name, known in {"types": TYPES, "reactions": REACTIONS}.items():
             shares = getattr(self, name)
-            for key, share in shares.items():
+            for key in shares:
                 if key not in known:
                     raise ValueError(f"{name} has no {key!r}; {nearest(key, known)}")
-                if share < 0:
-                    raise ValueError(f"{name}: the share of {key} must be at least 0, got {share}")
             if abs(sum(shares.values()) - 1.0) > 1e-6:
                 raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
 

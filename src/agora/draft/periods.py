@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
+
+from agora.ranges import Checked, Within
 
 __all__ = ["Periods"]
 
 
 @dataclass(frozen=True)
-class Periods:
+class Periods(Checked):
     """The periods of an episode; all are integer multiples of the physics step.
 
     Attributes:
@@ -19,14 +22,13 @@ class Periods:
         sensor: time between two scans, s; a multiple of control, or a part of it (then a scan is taken when it is read).
     """
 
-    physics: float = 0.05
+    physics: Annotated[float, Within(0.001, 1.0)] = 0.05
     control: float = 0.1
     crowd: float = 0.05
     sensor: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0.001 <= self.physics <= 1.0:
-            raise ValueError(f"physics must be in [0.001, 1] s, got {self.physics}")
+        super().__post_init__()
         for name in ("control", "crowd", "sensor"):
             ratio = getattr(self, name) / self.physics
             if not 0.999999 < ratio < 10_000 or abs(ratio - round(ratio)) > 1e-6:

@@ -18,7 +18,7 @@ from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.errors import UnknownNameError
 from agora.perception.perception import Level, Perception
-from agora.ranges import Distance, Duration, Length, meant_degrees
+from agora.ranges import Checked, Distance, Duration, Positive, Whole, Within, meant_degrees
 from agora.registry import Named, Plug
 from agora.robots.model import load_robot, robot_file
 from agora.seeds import Stream
@@ -36,7 +36,7 @@ Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Checked):
     """A crowd model for a part of the pedestrians.
 
     Attributes:
@@ -47,12 +47,8 @@ class Share:
     """
 
     model: Annotated[Named, Plug("crowd_models")]
-    share: float = 1.0
+    share: Positive = 1.0
     minds_robots: Minding = "early"
-
-    def __post_init__(self) -> None:
-        if self.share <= 0:
-            raise ValueError(f"share must be above 0, got {self.share}")
 
 
 @dataclass(frozen=True)
@@ -151,7 +147,7 @@ class NavigationSettings:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Checked):
     """The settings of episodes of one kind.
 
     Attributes:
@@ -190,10 +186,10 @@ class Stage:
     robots: Annotated[Named, Plug("robots_modes")] = field(default_factory=lambda: Named.of("robots_modes", "random"))
     obstacles: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
     crowd: CrowdSettings = field(default_factory=CrowdSettings)
-    episodes: int = 0
+    episodes: Annotated[int, Within(0, _MOST_EPISODES)] = 0
     robot: str | tuple[str, ...] = "jackal"
-    timeout: float | Literal["auto"] = "auto"
-    goal_tolerance: Length = GOAL_TOLERANCE
+    timeout: Annotated[float, Within(0.0, LONGEST, above=True)] | Literal["auto"] = "auto"
+    goal_tolerance: Annotated[float, Within(0.0, WIDEST_GOAL, above=True)] = GOAL_TOLERANCE
     heading_tolerance: float | None = None
     safety: Distance = 0.25
     ends: tuple[Ending, ...] = ("pedestrian", "wall", "robot", "out_of_map")
@@ -201,7 +197,7 @@ class Stage:
     periods: Periods = field(default_factory=Periods)
     modules: tuple[Annotated[Named, Plug("modules")], ...] = ()
     forbidden: tuple[str, ...] = ("forbidden",)
-    seed: int | None = None
+    seed: Whole | None = None
     drawn_as: str = ""
     navigation: NavigationSettings = field(default_factory=NavigationSettings)
     pedestrians: Level | Perception = "truth"
@@ -209,33 +205,25 @@ class Stage:
     counterfactual: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_name(self.name)
         needs = getattr(self.obstacles.part, "needs", ())
         object.__setattr__(self, "crowd", self.crowd.with_needed(needs(self.world.part) if callable(needs) else needs))
-        if not 0 <= self.episodes <= _MOST_EPISODES:
-            raise ValueError(f"episodes must be in [0, {_MOST_EPISODES}], got {self.episodes}")
         for name in self.models:
             try:
                 load_robot(name)
             except UnknownNameError as error:
                 raise ValueError(f"robot: {error}") from error
-        for key, most, unit in (("timeout", LONGEST, "s"), ("goal_tolerance", WIDEST_GOAL, "m")):
-            if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
-                raise ValueError(f"{key} must be above 0 and at most {most} {unit}, got {getattr(self, key)}")
         if self.heading_tolerance is not None and not 0 < self.heading_tolerance <= _HALF_A_TURN:
             raise ValueError(
-                f"heading_tolerance must be in (0, pi] rad, or null for any heading, got {self.heading_tolerance:g}"
+                f"heading_tolerance: expected an angle in (0, pi] rad, or null for any heading, got {self.heading_tolerance:g}"
                 f"{meant_degrees(self.heading_tolerance, math.pi)}"
             )
-        if self.seed is not None and self.seed < 0:
-            raise ValueError(f"seed must be at least 0, got {self.seed}")
         if self.drawn_as:
             _check_drawn_as(self.drawn_as)
         often, replan = self.navigation.replan / self.periods.control, self.navigation.replan
         if often < 0 or abs(often - round(often)) > 1e-6:
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
-        if self.safety < 0:
-            raise ValueError(f"safety must be at least 0, got {self.safety}")
 
     def unread(self) -> dict[str, str]:
         """The keys that modes and modules leave without effect, and why; modes that do not say what they use read every key."""

@@ -156,11 +156,13 @@ class Card:
                 raise InputError(f"card {self.name!r} has no parameter {name!r}; {nearest(name, self.parameters)}")
             limits = self.parameters[name]
             if not isinstance(value, int | float):
-                raise InputError(f"{name} of card {self.name!r} must be a number, got {value!r}")
+                raise InputError(f"{name} of card {self.name!r}: expected a number, got {value!r}")
             if not limits.low <= value <= limits.high:
-                raise InputError(f"{name} of card {self.name!r} must be in [{limits.low:g}, {limits.high:g}], got {value:g}")
+                raise InputError(
+                    f"{name} of card {self.name!r}: expected a number in [{limits.low:g}, {limits.high:g}], got {value:g}"
+                )
             if limits.whole and value != int(value):
-                raise InputError(f"{name} of card {self.name!r} must be an integer, got {value:g}")
+                raise InputError(f"{name} of card {self.name!r}: expected an integer, got {value:g}")
 
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
         """Return the stage of a suite that plays the card, with the people that it asks for."""

@@ -96,11 +96,11 @@ class CrowdDeclaration:
     def __post_init__(self) -> None:
         for name, known in {"output": get_args(Output), "last_step": get_args(LastStep)}.items():
             if (value := vars(self)[name]) not in known:
-                raise InputError(f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}")
+                raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
         if not (isinstance(self.max_speed_factor, int | float) and 0 < self.max_speed_factor <= FASTEST):
-            raise InputError(f"max_speed_factor is {self.max_speed_factor!r}; expected a number above 0, at most {FASTEST:g}")
+            raise InputError(f"max_speed_factor: expected a number in (0, {FASTEST:g}], got {self.max_speed_factor!r}")
         if not (isinstance(self.max_step, int | float) and self.max_step > 0):
-            raise InputError(f"max_step is {self.max_step!r}; expected a number of seconds above 0")
+            raise InputError(f"max_step: expected a number above 0, got {self.max_step!r}")
 
 
 class CrowdModel(Protocol):

@@ -81,9 +81,9 @@ class Declaration:
             if name not in NOTES:
                 raise ValueError(f"notes: no note called {name!r}; {nearest(name, NOTES)}")
         if not self.top_speed >= 0.0:
-            raise ValueError(f"top_speed must be at least 0 m/s, got {self.top_speed}")
+            raise ValueError(f"top_speed: expected a number of at least 0, got {self.top_speed}")
         if not 0.0 <= self.period < math.inf:
-            raise ValueError(f"period must be at least 0 s, got {self.period}")
+            raise ValueError(f"period: expected a number of at least 0, got {self.period}")
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:

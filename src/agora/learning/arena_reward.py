@@ -14,9 +14,10 @@ import numpy as np
 
 from agora.core.recording import Outcome
 from agora.core.state import Bools, Floats
-from agora.errors import InputError, UnknownNameError
+from agora.errors import UnknownNameError
 from agora.interfaces import Transition
 from agora.learning.rewards import added, collision, reached
+from agora.ranges import Checked, NotNegative
 
 __all__ = ["BASE_SEMANTIC", "DEFAULT", "NOTHING", "WEIGHTS", "ArenaReward"]
 
@@ -53,16 +54,6 @@ _ASKS = {
     "adult_speed": {"adult", "command"},
     "turning": {"command"},
 }
-_MEASURES = {
-    "safe_distance",
-    "follow_distance",
-    "smooth_range",
-    "heading_turn",
-    "pedestrian_distance",
-    "elder_distance",
-    "adult_distance",
-    "turning_rate",
-}
 _SPEEDS = {"reverse_speed", "boost_speed"}
 _BY_TYPE = ("elder", "adult")
 _STANDS = 0.1  # m/s
@@ -70,7 +61,7 @@ _BUMPER = 0.05  # m
 
 
 @dataclass(frozen=True)
-class ArenaReward:
+class ArenaReward(Checked):
     """A weighted sum of Arena's reward units; units of weight 0 are not computed.
 
     Attributes:
@@ -129,14 +120,14 @@ class ArenaReward:
     timeout: float = -10.0
     safe: float = -0.25
     safe_depth: float = 0.0
-    safe_distance: float = 0.5
+    safe_distance: NotNegative = 0.5
     approach: float = 0.5
     retreat: float = 0.8
     along_path: bool = False
     approach_path: float = 0.0
     retreat_path: float = 0.0
     follow_path: float = 0.0
-    follow_distance: float = 0.5
+    follow_distance: NotNegative = 0.5
     standing: float = 0.0
     travelled: float = 0.0
     turned: float = 0.0
@@ -149,37 +140,32 @@ class ArenaReward:
     abrupt_vy: float = 0.0
     abrupt_omega: float = 0.0
     smooth: float = 0.0
-    smooth_range: float = 500.0
+    smooth_range: NotNegative = 500.0
     change_vx: float = 0.0
     change_omega: float = 0.0
     jump_vx: float = 0.0
     jump_omega: float = 0.0
     heading: float = 0.0
-    heading_turn: float = math.pi / 6.0
+    heading_turn: NotNegative = math.pi / 6.0
     pedestrian: float = 0.0
-    pedestrian_distance: float = 0.51
+    pedestrian_distance: NotNegative = 0.51
     elder: float = 0.0
     elder_depth: float = 0.0
-    elder_distance: float = 1.25
+    elder_distance: NotNegative = 1.25
     elder_hit: float = 0.0
     elder_speed: float = 0.0
     adult: float = 0.0
     adult_depth: float = 0.0
-    adult_distance: float = 1.25
+    adult_distance: NotNegative = 1.25
     adult_hit: float = 0.0
     adult_speed: float = 0.0
     turning: float = 0.0
-    turning_rate: float = 5.0
+    turning_rate: NotNegative = 5.0
     unsafe_too: bool = True
     only_safe: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
-        for name, value in numbers.items():
-            if not math.isfinite(value):
-                raise InputError(f"arena_reward: {name} must be finite, got {value}")
-            if value < 0 and name in _MEASURES:
-                raise InputError(f"arena_reward: {name} must be at least 0, got {value}")
+        super().__post_init__()
         for name in self.only_safe:
             if name not in WEIGHTS:
                 raise UnknownNameError("weight of a unit", name, WEIGHTS)
@@ -277,7 +263,7 @@ class ArenaReward:
         return units
 
 
-WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in {*_MEASURES, *_SPEEDS})
+WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in _SPEEDS)
 """Names of the weights; the other fields say where a unit counts."""
 
 _ZEROS: Any = dict.fromkeys(WEIGHTS, 0.0)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from agora.ranges import Checked, Positive
+
 __all__ = ["INSTEAD", "RewardFile", "Unit"]
 
 _OUTLINES = "Arena measures between the centres, Agora between the outlines"
@@ -227,13 +229,9 @@ class _Abrupt(Unit):
 
 
 @dataclass(frozen=True)
-class _RootDifference(Unit):
+class _RootDifference(Checked, Unit):
     unsafe: bool = field(default=False, metadata={"key": _SAFE_KEY})
-    k: float = 500.0
-
-    def __post_init__(self) -> None:
-        if not self.k > 0:
-            raise ValueError(f"k must be above 0, got {self.k}")
+    k: Positive = 500.0
 
     def fields(self) -> Mapping[str, Any]:
         return {"smooth": 1.0 / self.k, "smooth_range": self.k}

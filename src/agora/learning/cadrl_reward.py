@@ -6,23 +6,22 @@ code mit-acl/gym-collision-avoidance (``collision_avoidance_env.py``, ``_compute
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from agora.core.scalar import F
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import Transition
 from agora.learning.rewards import added, collision, reached
+from agora.ranges import Checked, NotNegative
 from agora.world.records import RUNNING
 
 __all__ = ["CadrlReward"]
 
 
 @dataclass(frozen=True)
-class CadrlReward:
+class CadrlReward(Checked):
     """Sparse: for the goal, for a collision, and for being close to a pedestrian or another robot.
 
     A pedestrian at a small distance d costs ``close + slope d``: in the published code -0.1 - d / 2, so that the cost grows with
@@ -42,15 +41,8 @@ class CadrlReward:
     collision: float = -0.25
     close: float = -0.1
     slope: float = -0.5
-    distance: float = 0.2
+    distance: NotNegative = 0.2
     progress: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"cadrl reward: {name} must be finite, got {value}")
-        if self.distance < 0.0:
-            raise InputError(f"cadrl reward: distance must be at least 0, got {self.distance}")
 
     @property
     def asks(self) -> frozenset[str]:

@@ -7,21 +7,19 @@ with Agora stand in ``configs/policies``; the manual's pages are made from them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load
-from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.errors import UnknownNameError
 from agora.files import write_whole
 from agora.reporting.statistics import wilson
 from agora.share import folder
+from agora.viewer.figures import blank, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from agora.learning.run import Run
 
 CARD, PAGE, PICTURE, SEED = "card.yaml", "card.md", "curve.png", "seed.yaml"
 
@@ -129,8 +127,6 @@ class PolicyCard:
             place: the folder.
             stem: instead of ``card``.
         """
-        from agora.viewer.figures import save
-
         write_whole(place / (f"{stem}.yaml" if stem else CARD), dump(self))
         write_whole(place / (f"{stem}.md" if stem else PAGE), self.page(f"{stem}.png" if stem else PICTURE))
         save(self.curve(), place / (f"{stem}.png" if stem else PICTURE), dpi=120)
@@ -190,8 +186,6 @@ class PolicyCard:
 
     def curve(self) -> Figure:
         """Return a figure of the success on the validation stage over environment steps, a line for each seed."""
-        from agora.viewer.figures import blank
-
         figure, axes = blank(6.0, 3.2)
         for one in self.seeds:
             steps, success = zip(*one.curve, strict=True) if one.curve else ((), ())
@@ -253,68 +247,6 @@ def _note(seeds: Sequence[SeedRecord]) -> str:
             which = "the best in validation until then" if one.curve else "that of the last round, as none was validated"
             said.append(f"The training with seed {one.seed} was stopped after {one.steps:,} steps; its policy is {which}.")
     return " ".join(said) + "\n"
-
-
-def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
-    """Play the test with the best policy of a run, and return the record; that of a whole training is kept in the run's folder.
-
-    Raises:
-        ResultsError: the training has not gone one round.
-    """
-    from agora.learning.run import play, policy_kept
-    from agora.tasks.suite import load_suite
-
-    kept = run.folder / SEED
-    if whole and kept.exists():
-        return load(kept, SeedRecord)
-    record, policy = untested(run.folder, run.seed, whole=whole), policy_kept(run.folder)
-    if policy is None:
-        raise ResultsError(f"{run.folder}: holds no policy; the trainer has validated none")
-    planner, test = run.planner(policy), load_suite(run.training.test)
-    results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in run.training.stages)
-    record = replace(record, results=results)
-    if whole:
-        write_whole(kept, dump(record))
-    return record
-
-
-def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -> tuple[Result, ...]:
-    """Play all stages of a suite with a planner, and return how they ended; a stage in which it always fails is one of failures.
-
-    Args:
-        planner: planner of every robot.
-        suite: name of the suite; empty for nothing.
-        token: by which another thread can stop it.
-
-    Raises:
-        StoppedError: the token asked for it.
-    """
-    from agora.learning.run import play
-    from agora.tasks.suite import load_suite
-
-    token = token or StopToken()
-    if not suite:
-        return ()
-    results, grounds = list[Result](), load_suite(suite)
-    for stage in grounds.stages:
-        try:
-            results.append(play(grounds, stage.name, planner, before=lambda what: token.check()))
-        except InputError:
-            results.append(Result(stage.name, stage.count, 0, 0, 0, failed=stage.count, left=0, walls=0))
-    return tuple(results)
-
-
-def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
-    """Return the record of a training in its folder, without a test; raises as `record_of`."""
-    from agora.learning.checkpoint import read_curve
-    from agora.learning.run import CURVE, RECORD
-
-    points = read_curve(folder / CURVE)
-    if not points:
-        raise ResultsError(f"{folder / CURVE}: holds no point; the training has not gone one round")
-    curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
-    made_on = load(folder / RECORD, dict)["made_on"]
-    return SeedRecord(seed, int(points[-1]["steps"]), points[-1].get("seconds", 0.0), made_on, curve, (), stopped=not whole)
 
 
 def card_names() -> list[str]:

@@ -18,7 +18,7 @@ from agora.learning.facts import people_seen
 from agora.learning.headings import free_heading
 from agora.learning.rewards import added, collision, reached
 from agora.policies.subgoal import subgoals
-from agora.ranges import Count, Deviation, Distance, check_fields
+from agora.ranges import Checked, Count, Deviation, Distance
 
 __all__ = ["DrlVoReward"]
 
@@ -26,7 +26,7 @@ _TIMEOUT = int(Outcome.TIMEOUT)
 
 
 @dataclass(frozen=True)
-class DrlVoReward:
+class DrlVoReward(Checked):
     """Progress, room, calm turns and, the contribution of the paper, a heading that velocity obstacles leave free.
 
     Attributes:
@@ -58,9 +58,6 @@ class DrlVoReward:
     heading_turn: Deviation = math.pi / 6.0
     lookahead: Distance = 2.0
     seen: Distance = 7.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def asks(self) -> tuple[str | Fact, ...]:

@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _write(options: argparse.Namespace, command: Sequence[str]) -> None:
     """Learn, and write the weights with how they were made."""
-    from agora.learning.trainers.motion import fit
+    from agora.learning.trainers.motion import fit  # needs PyTorch
 
     sets, shares = zip(*lessons(options.scenes, crowds=CROWDS if options.simulated else ()), strict=True)
     arrays = fit(sets, shares, steps=options.steps, seed=options.seed)

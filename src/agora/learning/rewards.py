@@ -17,8 +17,8 @@ from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Outcome
 from agora.core.scalar import ONE, ZERO, F
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import Rewarding, Transition
+from agora.ranges import Checked, NotNegative
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NOBODY = F(np.inf)
 
 
 @dataclass(frozen=True)
-class Reward:
+class Reward(Checked):
     """A weighted sum of terms; ``reached``, ``collision`` and the two of discomfort are by default those of the CrowdNav code.
 
     Attributes:
@@ -53,17 +53,10 @@ class Reward:
     reached: float = 1.0
     collision: float = -0.25
     discomfort: float = -0.5
-    discomfort_distance: float = 0.2
+    discomfort_distance: NotNegative = 0.2
     step: float = 0.0
     foreseen: float = 0.0
     way: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"reward: {name} must be finite, got {value}")
-        if self.discomfort_distance < 0:
-            raise InputError(f"reward: discomfort_distance must be at least 0, got {self.discomfort_distance}")
 
     @property
     def asks(self) -> frozenset[str]:

@@ -11,9 +11,10 @@ from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.errors import StoppedError
 from agora.files import write_whole
-from agora.learning.card import PolicyCard, Result, SeedRecord, played_elsewhere, record_of, untested
+from agora.learning.card import PolicyCard, Result, SeedRecord
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import POLICY, policy_kept
+from agora.learning.seed_records import played_elsewhere, record_of, untested
 from agora.learning.training import Training, train
 from agora.yaml_tree import require_file
 

@@ -20,6 +20,7 @@ from agora.errors import ComponentError, InputError, StoppedError, UnknownNameEr
 from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept, validation_of
+from agora.ranges import Checked, Whole
 from agora.registry import Named, Plug
 from agora.share import folder, names_in
 from agora.tasks.suite import load_suite
@@ -45,7 +46,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Checked):
     """A training from nothing to a policy.
 
     Attributes:
@@ -78,12 +79,13 @@ class Training:
     cannot: str
     elsewhere: str = ""
     published: tuple[Published, ...] = ()
-    seeds: tuple[int, ...] = (1,)
+    seeds: tuple[Whole, ...] = (1,)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_name(self.name)
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise InputError(f"seeds must be different numbers of at least 0, got {list(self.seeds)}")
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise InputError(f"seeds: must be different numbers, at least one, are {list(self.seeds)}")
 
 
 def training_names() -> list[str]:

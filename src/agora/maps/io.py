@@ -21,11 +21,12 @@ import numpy as np
 
 from agora.config import dump, load
 from agora.core.state import Array
-from agora.errors import InputError
+from agora.errors import InputError, similar
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map, check_size
 from agora.packed import image_of
-from agora.yaml_tree import location_of, similar
+from agora.ranges import Checked, NotNegative, Positive
+from agora.yaml_tree import location_of
 
 __all__ = ["write_map"]
 
@@ -34,7 +35,7 @@ _LETHAL, _NO_INFORMATION = 100, 255
 
 
 @dataclass(frozen=True)
-class MapFile:
+class MapFile(Checked):
     """The keys of map_server's YAML (wiki.ros.org/map_server, section 1.2).
 
     Attributes:
@@ -49,7 +50,7 @@ class MapFile:
     """
 
     image: str
-    resolution: float
+    resolution: Positive
     origin: tuple[float, float, float]
     negate: int | bool = 0
     occupied_thresh: float = 0.65
@@ -58,8 +59,7 @@ class MapFile:
     type: str | None = None
 
     def __post_init__(self) -> None:
-        if self.resolution <= 0:
-            raise InputError(f"resolution: expected a positive number of metres, got {self.resolution}")
+        super().__post_init__()
         if self.origin[2] != 0:
             raise InputError(
                 f"origin: expected yaw 0, got {self.origin[2]}; turn the image instead, rotated maps are not supported"
@@ -71,7 +71,7 @@ class MapFile:
 
 
 @dataclass(frozen=True)
-class ShapesFile:
+class ShapesFile(Checked):
     """The keys of a file of shapes, an example of which is in the module.
 
     Attributes:
@@ -88,13 +88,12 @@ class ShapesFile:
     polygons: tuple[tuple[tuple[float, float], ...], ...] = ()
     discs: tuple[tuple[float, float, float], ...] = ()
     bounds: tuple[float, float, float, float] | None = None
-    margin: float = 1.0
+    margin: NotNegative = 1.0
     resolution: float = 0.1
     name: str = "shapes"
 
     def __post_init__(self) -> None:
-        if self.margin < 0:
-            raise InputError(f"margin: must not be negative, is {self.margin}")
+        super().__post_init__()
         self.map()
 
     def map(self) -> Map:

@@ -26,7 +26,7 @@ from agora.errors import AgoraError
 from agora.interfaces import GlobalPlanner
 from agora.maps.grid import Map
 from agora.node_logic.navigator import Navigator
-from agora.ranges import Deviation, Distance, check_fields
+from agora.ranges import Checked, Deviation, Distance
 from agora.robots.model import RobotModel
 
 __all__ = ["Driven", "ExePath", "Execution", "FlexError", "GetPath", "Terms", "path_to"]
@@ -85,7 +85,7 @@ class FlexError(AgoraError):
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(Checked):
     """The conditions that end an execution. Names are Move Base Flex's, and so are defaults, except for the tolerances.
 
     Attributes:
@@ -106,9 +106,6 @@ class Terms:
     oscillation_timeout: float = 0.0
     oscillation_distance: float = 0.02
     oscillation_angle: float = math.pi
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 class Driven(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Doubles
 from agora.errors import InputError
+from agora.ranges import Checked
 
 __all__ = ["Camera"]
 
@@ -22,7 +23,7 @@ _UPRIGHT = 1e-9  # cosine of a pitch at which roll and yaw turn about one axis
 
 
 @dataclass(frozen=True)
-class Camera:
+class Camera(Checked):
     """A pinhole camera whose images are rectified.
 
     Attributes:
@@ -50,9 +51,7 @@ class Camera:
     yaw: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"camera: {name} must be a finite number, got {value}")
+        super().__post_init__()
         if min(self.fx, self.fy) <= 0.0:
             raise InputError(
                 f"camera: fx and fy must be above 0, got {self.fx} and {self.fy}; a camera_info that is not calibrated?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, F, sincos
 from agora.core.state import Doubles, Floats, Ints, Maps, Pedestrians, Robots, RobotTraits, Traits
 from agora.errors import InputError
 from agora.optics import raycast
-from agora.ranges import Chance, Count, Distance, Length, Offset
+from agora.ranges import Chance, Checked, Distance, Length, Offset, Positive, Within
 from agora.seeds import normal_at, uniform_at
 
 __all__ = ["Lidar"]
@@ -66,7 +66,7 @@ class Beams(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lidar:
+class Lidar(Checked):
     """A planar lidar.
 
     Attributes:
@@ -91,7 +91,7 @@ class Lidar:
             other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
     """
 
-    beams: Count = 360
+    beams: Annotated[int, Within(1, MAX_BEAMS)] = 360
     angle_min: float = -math.pi
     angle_max: float = math.pi
     range_min: Distance = 0.0
@@ -99,37 +99,23 @@ class Lidar:
     x: Offset = 0.0
     y: Offset = 0.0
     heading: float = 0.0
-    rate: float = 10.0
+    rate: Positive = 10.0
     noise: Distance = 0.0
     dropout: Chance = 0.0
     legs: bool = False
-    leg_radius: Distance = 0.07
+    leg_radius: Length = 0.07
     leg_gap: Distance = 0.2
     stride: Length = 1.3
 
     def __post_init__(self) -> None:
-        """Refuse values that no lidar can have."""
-        numbers = {name: value for name, value in vars(self).items() if name != "legs"}
-        for name, value in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
-                raise InputError(f"lidar: {name} must be a finite number, got {value!r}")
+        super().__post_init__()
         turn = self.angle_max - self.angle_min
-        checks = {
-            f"beams must be a whole number in 1..{MAX_BEAMS}, got {self.beams}": self.beams in range(1, MAX_BEAMS + 1),
-            f"angle_max ({self.angle_max}) must be above angle_min ({self.angle_min})": turn > 0 or (self.beams == 1 and turn == 0),
-            f"angle_max - angle_min must be at most 2 pi, got {turn}": turn <= 2 * math.pi + _ROUNDED,
-            f"range_min must be at least 0, got {self.range_min}": self.range_min >= 0,
-            f"range_max ({self.range_max}) must be above range_min ({self.range_min})": self.range_max > self.range_min,
-            f"rate must be positive, got {self.rate}": self.rate > 0,
-            f"noise must be at least 0, got {self.noise}": self.noise >= 0,
-            f"dropout must be in 0..1, got {self.dropout}": 0 <= self.dropout <= 1,
-            f"leg_radius must be positive, got {self.leg_radius}": self.leg_radius > 0,
-            f"leg_gap must be at least 0, got {self.leg_gap}": self.leg_gap >= 0,
-            f"stride must be positive, got {self.stride}": self.stride > 0,
-        }
-        for expectation, holds in checks.items():
-            if not holds:
-                raise InputError(f"lidar: {expectation}")
+        if not (turn > 0 or (self.beams == 1 and turn == 0)):
+            raise InputError(f"angle_max: must be above angle_min, {self.angle_min}, is {self.angle_max}")
+        if not turn <= 2 * math.pi + _ROUNDED:
+            raise InputError(f"angle_max: must be at most angle_min + 2 pi, is angle_min + {turn}")
+        if not self.range_max > self.range_min:
+            raise InputError(f"range_max: must be above range_min, {self.range_min}, is {self.range_max}")
 
     @property
     def increment(self) -> float:

@@ -22,6 +22,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats, Ints
 from agora.optics.lidar import Lidar
+from agora.ranges import Checked, NotNegative, Positive
 
 __all__ = ["Detector"]
 
@@ -37,7 +38,7 @@ _PER_BEAM = F(0.02)  # m
 
 
 @dataclass(frozen=True)
-class Detector:
+class Detector(Checked):
     """Finds pedestrians in a scan.
 
     Attributes:
@@ -51,21 +52,14 @@ class Detector:
         stride: largest distance between the legs of one person, m.
     """
 
-    radius: float = 0.3
-    reach: float = 15.0
-    margin: float = 0.15
-    misfit: float = 0.04
+    radius: Positive = 0.3
+    reach: Positive = 15.0
+    margin: NotNegative = 0.15
+    misfit: Positive = 0.04
     legs: bool | None = None
-    leg_width: float = 0.2
-    both_width: float = 0.5
-    stride: float = 0.75
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "reach", "misfit", "leg_width", "both_width", "stride"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
-        if not 0.0 <= self.margin < math.inf:
-            raise ValueError(f"margin must be a finite number, at least 0, got {self.margin}")
+    leg_width: Positive = 0.2
+    both_width: Positive = 0.5
+    stride: Positive = 0.75
 
     def record(self, lidar: Lidar) -> Any:
         """Return the parameters of `detect`."""

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Ints
+from agora.ranges import Checked, Natural, Positive
 
 __all__ = ["GroupDetector"]
 
 
 @dataclass(frozen=True)
-class GroupDetector:
+class GroupDetector(Checked):
     """Finds walking and standing groups.
 
     Attributes:
@@ -33,19 +34,12 @@ class GroupDetector:
         meeting: largest distance of two votes, m.
     """
 
-    distance: float = 1.2
-    speed: float = 0.5
-    overlap: int = 5
-    standing: float = 0.3
-    stride: float = 0.75
-    meeting: float = 0.6
-
-    def __post_init__(self) -> None:
-        for name in ("distance", "speed", "standing", "stride", "meeting"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
-        if self.overlap < 1:
-            raise ValueError(f"overlap must be at least 1, got {self.overlap}")
+    distance: Positive = 1.2
+    speed: Positive = 0.5
+    overlap: Natural = 5
+    standing: Positive = 0.3
+    stride: Positive = 0.75
+    meeting: Positive = 0.6
 
     def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
         """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for one alone.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from agora.core.state import Array
 from agora.errors import InputError
 from agora.extras import missing
 from agora.perception.images import Boxes, checked, suppressed
+from agora.ranges import LARGEST, Chance, Checked, Natural, Within
 
 __all__ = ["HogDetector"]
 
 _WIDTH, _HEIGHT, _RIM = 64, 128, 16  # px, of the window and of the background in it
-_STRIDES = (4, 8, 16)  # px, multiples of which the window moves by
 _PADDING = (16, 16)  # px, by which a window may reach beyond the image
 
 
 @dataclass(frozen=True)
-class HogDetector:
+class HogDetector(Checked):
     """Finds whole upright people in images, 96 px high or more.
 
     Attributes:
@@ -39,24 +39,12 @@ class HogDetector:
         threads: number of threads that OpenCV may use, in the whole process.
     """
 
-    confidence: float = 0.6
-    overlap: float = 0.3
-    most: int = 64
-    stride: int = 8
-    growth: float = 1.05
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        for name in ("confidence", "overlap"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
-        for name in ("most", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.stride not in _STRIDES:
-            raise ValueError(f"stride must be one of {', '.join(map(str, _STRIDES))}, got {self.stride}")
-        if not 1.005 <= self.growth < math.inf:
-            raise ValueError(f"growth must be at least 1.005 and finite, got {self.growth}")
+    confidence: Chance = 0.6
+    overlap: Chance = 0.3
+    most: Natural = 64
+    stride: Literal[4, 8, 16] = 8
+    growth: Annotated[float, Within(1.005, LARGEST)] = 1.05
+    threads: Natural = 1
 
     def detect(self, image: Array) -> Boxes:
         """Return where people are in an image (rows, columns, 3) uint8, red, green and blue; nobody in one below 64 x 128 px.

@@ -16,13 +16,14 @@ from agora.perception.detector import Detections
 from agora.perception.following import ALL, Following
 from agora.perception.images import Boxes, FindsPeople
 from agora.perception.tracker import Tracker
+from agora.ranges import Checked, Fraction, NotNegative, Positive
 from agora.world.tracks import Tracks
 
 __all__ = ["ImageTracker", "Locator"]
 
 
 @dataclass(frozen=True)
-class Locator:
+class Locator(Checked):
     """The places of people in boxes of an image.
 
     The distance of a person is the depth in the middle of its box, without the background, plus half a body.
@@ -39,24 +40,13 @@ class Locator:
             O. Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping applications", Sensors 12, 2012.
     """
 
-    core: float = 0.5
-    nearer: float = 0.25
-    least: float = 0.1
-    reach: float = 8.0
-    half_body: float = 0.12
-    deviation: float = 0.1
-    noise: float = 0.0016
-
-    def __post_init__(self) -> None:
-        for name in ("core", "nearer", "least"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
-        for name in ("reach", "deviation"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
-        for name in ("half_body", "noise"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a finite number, at least 0, got {getattr(self, name)}")
+    core: Fraction = 0.5
+    nearer: Fraction = 0.25
+    least: Fraction = 0.1
+    reach: Positive = 8.0
+    half_body: NotNegative = 0.12
+    deviation: Positive = 0.1
+    noise: NotNegative = 0.0016
 
     def locate(self, boxes: Boxes, depth: Array, camera: Camera) -> Doubles:
         """Return (K, 3) place, m, in the robot's frame, and variance of either coordinate, m2, of the people whose depth is seen.

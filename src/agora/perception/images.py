@@ -24,9 +24,9 @@ import numpy as np
 from agora.core.jit import lean, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, F
 from agora.core.state import Array, Floats, Ints
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError, reading, similar
 from agora.extras import missing
-from agora.yaml_tree import similar
+from agora.ranges import Chance, Checked, Natural
 
 __all__ = ["FindsPeople", "ImageDetector"]
 
@@ -93,7 +93,7 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ImageDetector:
+class ImageDetector(Checked):
     """Finds people in images.
 
     Attributes:
@@ -108,21 +108,16 @@ class ImageDetector:
 
     file: str | Path
     classes: tuple[str | int, ...] = ("person",)
-    confidence: float = 0.5
-    overlap: float = 0.45
-    most: int = 64
-    size: int = 640
-    threads: int = 1
+    confidence: Chance = 0.5
+    overlap: Chance = 0.45
+    most: Natural = 64
+    size: Natural = 640
+    threads: Natural = 1
 
     def __post_init__(self) -> None:
-        for name in ("confidence", "overlap"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
-        for name in ("most", "size", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        super().__post_init__()
         if not self.classes:
-            raise ValueError("classes must hold at least one class")
+            raise ValueError("classes: must hold at least one class")
 
     def detect(self, image: Array) -> Boxes:
         """Return where people are in an image (rows, columns, 3) uint8, red, green and blue.

@@ -20,6 +20,7 @@ from agora.core.scalar import HALF, TWO_PI, ZERO, F, atan2, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.perception.assignment import assign
 from agora.perception.groups import GroupDetector
+from agora.ranges import Checked, Natural, NotNegative, Positive
 from agora.world.tracks import Tracks
 
 __all__ = ["Tracker"]
@@ -29,7 +30,7 @@ _BEYOND = F(0.1)  # m behind somebody's place that a beam must end for the place
 
 
 @dataclass(frozen=True)
-class Tracker:
+class Tracker(Checked):
     """Follows pedestrians.
 
     Attributes:
@@ -47,30 +48,23 @@ class Tracker:
         window: number of scans.
     """
 
-    deviation: float = 0.03
-    acceleration: float = 0.5
-    speed: float = 1.0
-    gate: float = 9.21
-    farthest: float = 1.0
-    confirm: int = 2
-    misses: int = 3
-    keep: float = 1.0
-    radius: float = 0.3
-    most: int = 64
+    deviation: Positive = 0.03
+    acceleration: Positive = 0.5
+    speed: Positive = 1.0
+    gate: Positive = 9.21
+    farthest: Positive = 1.0
+    confirm: Natural = 2
+    misses: Natural = 3
+    keep: NotNegative = 1.0
+    radius: Positive = 0.3
+    most: Natural = 64
     groups: GroupDetector = field(default_factory=GroupDetector)
-    window: int = 10
+    window: Natural = 10
 
     def __post_init__(self) -> None:
-        for name in ("deviation", "acceleration", "speed", "gate", "farthest", "radius"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a finite number above 0, got {getattr(self, name)}")
-        if not 0.0 <= self.keep < math.inf:
-            raise ValueError(f"keep must be a finite number, at least 0, got {self.keep}")
-        for name in ("confirm", "misses", "most", "window"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        super().__post_init__()
         if self.window < self.groups.overlap:
-            raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
+            raise ValueError(f"window: must be at least groups.overlap = {self.groups.overlap} scans, is {self.window}")
 
     def record(self) -> Any:
         """Return the parameters of `track`."""

@@ -34,7 +34,7 @@ from agora.planners import adapters
 from agora.planners._rollouts.grids import footprint_cost
 from agora.planners._rollouts.poses import scene_of
 from agora.planners.memory import map_arrays
-from agora.ranges import Count, Deviation, Distance, Duration
+from agora.ranges import Checked, Count, Distance, Duration, NotNegative, Positive, Within
 from agora.registry import Named, Plug
 
 _PI = np.float32(math.pi)
@@ -43,7 +43,7 @@ _NO_COMMAND = (Reason.NO_PATH, Reason.BLOCKED, Reason.START_IN_CONTACT, Reason.N
 
 
 @dataclass(frozen=True)
-class Recovering:
+class Recovering(Checked):
     """A local planner with move_base's patience: after a long time without a command the robot turns around twice, then gives up.
 
     A command is any result that the local planner does not call `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or `NOT_CONVERGED`;
@@ -67,21 +67,16 @@ class Recovering:
     oscillation_timeout: Duration = 0.0
     oscillation_distance: Distance = 0.5
     rotations: Count = 2
-    acc_lim_theta: float | None = None
-    max_vel_theta: float | None = None
-    min_in_place_vel_theta: float = 0.4
-    yaw_goal_tolerance: Deviation = 0.1
-    sim_granularity: float = 0.017
+    acc_lim_theta: Positive | None = None
+    max_vel_theta: Positive | None = None
+    min_in_place_vel_theta: NotNegative = 0.4
+    yaw_goal_tolerance: Annotated[float, Within(0.0, 6.2832, above=True)] = 0.1
+    sim_granularity: Positive = 0.017
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if "reason" not in self.planner.part.declares.notes:
             raise InputError(f"planner: must note why the robot stands, which {self.planner.name} does not")
-        for name in ("acc_lim_theta", "max_vel_theta", "sim_granularity", "yaw_goal_tolerance"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}: must be positive, is {value}")
-        for name in ("controller_patience", "oscillation_timeout", "oscillation_distance", "rotations", "min_in_place_vel_theta"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
     @cached_property
     def declares(self) -> Declaration:

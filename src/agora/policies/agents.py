@@ -19,13 +19,28 @@ from agora.errors import InputError
 from agora.interfaces import Limits
 from agora.policies.encoding import within
 from agora.policies.joint_state import JointState
-from agora.ranges import Count, Distance
+from agora.ranges import Count, Length, Positive
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
 TURN = math.pi / 6.0
 """The largest change of heading, rad: an action of 1."""
+
+CHOICES: Floats = np.array(
+    [(1.0, turn) for turn in (-1.0, -0.5, 0.0, 0.5, 1.0)] + [(speed, turn) for speed in (0.5, 0.0) for turn in (-1.0, 0.0, 1.0)],
+    np.float32,
+)
+"""(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
+
+HOST, OTHER = 4, 7
+"""Numbers of values of the robot, and of each other agent, that the network reads."""
+
+HOST_MEAN: Floats = np.array([0.0, 0.0, 1.0, 0.5], np.float32)
+HOST_SCALE: Floats = np.array([5.0, 3.14, 1.0, 1.0], np.float32)
+OTHER_MEAN: Floats = np.array([0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 1.0], np.float32)
+OTHER_SCALE: Floats = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 5.0, 1.0], np.float32)
+"""The published normalisation: a value minus its mean, divided by its scale."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +62,9 @@ class Agents(JointState):
     """
 
     people: Count = 9
-    reach: Distance = 20.0
-    goal_range: Distance = 20.0
-    period: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.period < math.inf:
-            raise InputError(f"agents: period must be above 0 s, got {self.period}")
+    reach: Length = 20.0
+    goal_range: Length = 20.0
+    period: Positive = 0.2
 
     def check(self, robot: RobotModel) -> None:
         """Reject robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` also drives such robots.

@@ -18,20 +18,10 @@ from agora.core.state import Array, Floats, Ints, freeze
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.command_rollouts import (
-    CONTEXT,
-    FEATURES,
-    NEAREST,
-    ROBOT,
-    SIDED,
-    SIDED_FEATURES,
-    Choices,
-    scratch_of,
-    write,
-)
+from agora.policies.command_rollouts import CONTEXT, FEATURES, NEAREST, ROBOT, SIDED, SIDED_FEATURES, Choices, scratch_of, write
 from agora.policies.command_scene import SECTORS, Body, Others, Sight
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
-from agora.ranges import Count, Distance, Length, check_fields
+from agora.ranges import Count, Distance, Length
 
 __all__ = ["COMMANDS", "MIRROR", "PARTNER", "Commands", "commands_of"]
 
@@ -63,6 +53,18 @@ def _mirror() -> tuple[Ints, Floats]:
 
 MIRROR = _mirror()
 """The indices (D,) of the values that the mirrored scene copies, and their signs (D,), for a lidar that looks ahead."""
+
+IMPOSSIBLE = F(-1e9)
+"""Score of a command that a robot cannot take, or after which it could not brake before a wall."""
+
+LEFT = np.flatnonzero(np.arange(len(COMMANDS)) <= PARTNER)
+"""Commands that are judged in the scene and in its mirror image: those to the left, and those straight ahead."""
+
+_PLACE = np.full(len(COMMANDS), -1)
+_PLACE[LEFT] = np.arange(len(LEFT))
+FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
+SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
+"""(K,) index of the second of the two scores (scene, then mirror image) whose mean is a command's score."""
 
 
 def commands_of(limits: Limits) -> Choices:
@@ -102,9 +104,9 @@ class Commands(EncodingBase):
     margin: Distance = 0.03
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if self.sectors % SECTORS:
-            raise InputError(f"commands: sectors must be a multiple of {SECTORS}, got {self.sectors}")
+            raise InputError(f"sectors: must be a multiple of {SECTORS}, is {self.sectors}")
 
     @property
     def needs(self) -> frozenset[str | Channel]:

@@ -19,6 +19,7 @@ from agora.core.state import Array, Bools, Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Channel, Encoding, Limits, Observation, Provider, Tracks
 from agora.policies.subgoal import subgoals
+from agora.ranges import Checked, Natural, NotNegative, Positive, Whole
 from agora.registry import Plug
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
 ROBOT_FRAME = "origin at the robot, x axis ahead, y axis to the left"
 
 
-class EncodingBase(Encoding):
+class EncodingBase(Checked, Encoding):
     """A base for encodings that have no memory, see no scan, and suit every robot."""
 
     beams: int = 0
@@ -95,27 +96,20 @@ class Observe(FromLimitToLimit):
         scans: number of latest scans, one control period apart.
     """
 
-    beams: int = 36
-    scan_range: float = 10.0
-    goal_range: float = 20.0
-    pedestrians: int = 0
-    pedestrian_range: float = 10.0
-    pedestrian_speed: float = 2.0
+    beams: Whole = 36
+    scan_range: Positive = 10.0
+    goal_range: Positive = 20.0
+    pedestrians: Whole = 0
+    pedestrian_range: Positive = 10.0
+    pedestrian_speed: Positive = 2.0
     sensors: tuple[Annotated[Provider, Plug("channels")], ...] = ()
-    lookahead: float = 0.0
-    scans: int = 1
+    lookahead: NotNegative = 0.0
+    scans: Natural = 1
 
     def __post_init__(self) -> None:
-        for name, least in {"beams": 0, "pedestrians": 0, "scans": 1}.items():
-            if getattr(self, name) < least or getattr(self, name) != int(getattr(self, name)):
-                raise InputError(f"observe: {name} must be a whole number of at least {least}, got {getattr(self, name)}")
+        super().__post_init__()
         if self.scans > 1 and not self.beams:
             raise InputError(f"observe: scans must be 1 where beams is 0, got {self.scans}")
-        for name in ("scan_range", "goal_range", "pedestrian_range", "pedestrian_speed"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise InputError(f"observe: {name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.lookahead < math.inf:
-            raise InputError(f"observe: lookahead must be at least 0, got {self.lookahead}")
         for sensor in self.sensors:
             for name, one in sensor.fields.items():
                 if not one.is_fixed:

@@ -19,7 +19,7 @@ from agora.core.state import Array, Floats, freeze
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.policies.encoding import EncodingBase, nearest_tracks, tracks_of
-from agora.ranges import Count, Distance
+from agora.ranges import Count, Length, Positive
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -59,20 +59,10 @@ class JointState(EncodingBase):
     """
 
     people: Count = 5
-    reach: Distance = 12.0
-    goal_range: Distance = 8.0
-    trained_speed: float = 1.0
-    preferred_speed: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.people < 1:
-            raise InputError(f"joint_state: people must be at least 1, got {self.people}")
-        for name in ("reach", "goal_range"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise InputError(f"joint_state: {name} must be above 0, got {getattr(self, name)}")
-        for name in ("trained_speed", "preferred_speed"):
-            if (speed := getattr(self, name)) is not None and not 0.0 < speed < math.inf:
-                raise InputError(f"joint_state: {name} must be above 0, got {speed}")
+    reach: Length = 12.0
+    goal_range: Length = 8.0
+    trained_speed: Positive = 1.0
+    preferred_speed: Positive | None = None
 
     @property
     def needs(self) -> frozenset[str | Channel]:

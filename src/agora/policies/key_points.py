@@ -19,7 +19,7 @@ from agora.core.state import Array, Floats, Ints
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation, Provider
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, Observe, within
-from agora.ranges import Count, Distance, Length, NotNegative, Positive
+from agora.ranges import Count, Distance, Length, NotNegative, Positive, Whole
 from agora.registry import Plug
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class KeyPoints(EncodingBase):
         sensors: channels with images (rows, columns) for the observation, such as a camera's depths.
     """
 
-    beams: int = 90
-    scan_range: float = 5.0
+    beams: Whole = 90
+    scan_range: Positive = 5.0
     lookahead: Distance = 0.0
     points: Count = 5
     samples: Count = 51
@@ -88,14 +88,15 @@ class KeyPoints(EncodingBase):
     sensors: tuple[Annotated[Provider, Plug("channels")], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.beams < (not self.sensors):
-            raise InputError(f"key_points: beams must be at least 1 where there are no sensors, got {self.beams}")
+        super().__post_init__()
+        if not self.beams and not self.sensors:
+            raise InputError("beams: must be at least 1 where there are no sensors, is 0")
         for sensor in self.sensors:
             for name, one in sensor.fields.items():
                 if len(one.shape) != 2:
                     raise InputError(f"key_points: {name} of {sensor.channel} is no image of rows and columns: {one.shape}")
         if self.samples <= self.points:
-            raise InputError(f"key_points: samples must be more than points = {self.points}, got {self.samples}")
+            raise InputError(f"samples: must be more than points = {self.points}, is {self.samples}")
         _ = self._observe
 
     @cached_property

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from agora.core.jit import hidden, kernel
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO, F, exp
 from agora.core.state import Bools, Floats
-from agora.errors import InputError
 from agora.policies.joint_state import GOAL, PAIR, PERSON, ROBOT, SPEED
+from agora.ranges import Checked, Within
 
 _TINY = F(1e-6)
 _COS_30, _COS_45 = F(math.cos(math.pi / 6)), F(math.cos(math.pi / 4))
@@ -30,7 +31,7 @@ SIDES = {"right": 1.0, "left": -1.0}
 
 
 @dataclass(frozen=True)
-class LookAhead:
+class LookAhead(Checked):
     """The candidates of a policy, and the reward of the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
@@ -47,29 +48,16 @@ class LookAhead:
         side: the side that the norm prescribes, "right" or "left".
     """
 
-    speeds: int = 5
-    headings: int = 16
-    step: float = 0.25
-    discount: float = 0.9
+    speeds: Annotated[int, Within(1, _MOST)] = 5
+    headings: Annotated[int, Within(1, _MOST)] = 16
+    step: Annotated[float, Within(0.0, _LONGEST, above=True)] = 0.25
+    discount: Annotated[float, Within(0.0, _LONGEST, above=True)] = 0.9
     reached: float = 1.0
     collision: float = -0.25
     discomfort: float = -0.5
     discomfort_distance: float = 0.2
     norm: float = 0.0
-    side: str = "right"
-
-    def __post_init__(self) -> None:
-        for name in ("speeds", "headings"):
-            if not 1 <= getattr(self, name) <= _MOST:
-                raise InputError(f"look_ahead: {name} must be in [1, {_MOST}], got {getattr(self, name)}")
-        for name in ("step", "discount"):
-            if not 0.0 < getattr(self, name) <= _LONGEST:
-                raise InputError(f"look_ahead: {name} must be in (0, {_LONGEST:g}], got {getattr(self, name)}")
-        for name in ("reached", "collision", "discomfort", "discomfort_distance", "norm"):
-            if not math.isfinite(getattr(self, name)):
-                raise InputError(f"look_ahead: {name} must be finite, got {getattr(self, name)}")
-        if self.side not in SIDES:
-            raise InputError(f"look_ahead: side must be one of {', '.join(SIDES)}, got {self.side!r}")
+    side: Literal["right", "left"] = "right"
 
     @property
     def straight(self) -> int:

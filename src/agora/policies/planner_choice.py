@@ -50,6 +50,7 @@ class PlannerChoice(PlannerSettings):
     goal_range: Length = 20.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.planners) < 2 or len(set(self.planners)) < len(self.planners):
             raise InputError(f"planner_choice: planners must be two or more different ones, got {list(self.planners)}")
 

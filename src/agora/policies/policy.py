@@ -20,9 +20,10 @@ from agora.config import parse, plain
 from agora.core.state import Bools, Floats, Ints
 from agora.errors import InputError, reading
 from agora.interfaces import Encoding, Label, Limits, Network, Observation
-from agora.policies.networks.mlp import Layer, layers_of_torch, mlp_of
+from agora.policies.dense_layers import Layer, layers_of_torch, weights_of
 from agora.policies.weights import check_weights, label_of, read_weights, weights_file, write_weights
-from agora.registry import Plug
+from agora.ranges import Checked
+from agora.registry import Plug, make
 from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 
 @dataclass(frozen=True)
-class TrainedRobot:
+class TrainedRobot(Checked):
     """The robot that a policy was trained with.
 
     Attributes:
@@ -63,11 +64,6 @@ class TrainedRobot:
             float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
         )
         return TrainedRobot(min_vx, max_vx, max_vy, max_omega, first, last)
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"body: {name} must be finite, got {value}")
 
     def seen(self, observation: Observation, beams: int) -> Observation:
         """Return the observation that robots would have with the limits and the lidar of the training.
@@ -155,7 +151,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.period < math.inf:
-            raise InputError(f"period must be at least 0 s, got {self.period}")
+            raise InputError(f"period: expected a number of at least 0, got {self.period}")
         check_weights(self.arrays, self.network.shapes(self.observe, self.arrays), type(self.network).__name__)
 
     @property
@@ -204,7 +200,9 @@ class Policy:
             body: robot of the training, as in `Policy`.
             period: control period of the training, as in `Policy`.
         """
-        network, arrays = mlp_of(layers)
+        arrays = weights_of(layers)
+        sizes, activations = [len(layer.bias) for layer in layers], [layer.activation for layer in layers]
+        network = make("networks", "mlp", sizes=tuple(sizes[:-1]), activation=tuple(activations))
         return Policy(observe, network, arrays, about or {}, body, period)
 
     @staticmethod

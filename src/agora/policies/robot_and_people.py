@@ -18,9 +18,12 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import Observation
 from agora.policies.joint_state import JointState
-from agora.ranges import Distance
+from agora.ranges import Length
 
 _IDS = 1 << 20  # marks up to this are exact in float32
+ACTIONS = 2
+"""Number of values of an action."""
+
 _MOST = 200
 
 
@@ -40,13 +43,13 @@ class RobotAndPeople(JointState):
         places_only: whether networks read only the positions of people, as published, and neither velocities nor radii.
     """
 
-    goal_range: Distance = 17.0
+    goal_range: Length = 17.0
     places_only: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.people > _MOST:
-            raise InputError(f"robot_and_people: people must be at most {_MOST}, got {self.people}")
+            raise InputError(f"people: must be at most {_MOST}, is {self.people}")
 
     def marks(self, observation: Observation, others: int) -> Floats:
         """Return the marks (N, P) of P people and other robots, also for slots not in use."""

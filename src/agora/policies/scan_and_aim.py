@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import Channel, Observation
 from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit, Observe
-from agora.ranges import Distance
+from agora.ranges import Distance, Natural, Positive
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -33,14 +32,9 @@ class ScanAndAim(FromLimitToLimit):
         lookahead: distance along the global path of the point, m; 0 uses the goal itself, and so does a path that ends earlier.
     """
 
-    beams: int = 90
-    scan_range: float = 2.0
+    beams: Natural = 90
+    scan_range: Positive = 2.0
     lookahead: Distance = 1.5
-
-    def __post_init__(self) -> None:
-        if self.beams < 1:
-            raise InputError(f"scan_and_aim: beams must be at least 1, got {self.beams}")
-        _ = self._observe
 
     @cached_property
     def _observe(self) -> Observe:

@@ -24,7 +24,7 @@ from agora.interfaces import CompiledCrowdModel, Costmap, CrowdRecord, Memory, O
 from agora.maps.distance import FAR, cell_distance
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 from agora.predictors.intent import intents
-from agora.ranges import Duration, Period, check_fields
+from agora.ranges import Checked, Duration, Period
 from agora.registry import Named, Plug
 
 _LETHAL = 254
@@ -33,7 +33,7 @@ _TOLERANCE = np.float32(0.3)  # m
 
 
 @dataclass(frozen=True)
-class CrowdRollout:
+class CrowdRollout(Checked):
     """Pedestrians walk as a crowd model predicts.
 
     Attributes:
@@ -51,7 +51,7 @@ class CrowdRollout:
     walls: bool = True
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if not isinstance(self.model.part, CompiledCrowdModel):
             raise InputError(f"model: {self.model.name} has no kernel; a prediction needs a compiled crowd model")
 

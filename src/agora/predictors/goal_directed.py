@@ -20,11 +20,11 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import freeze
 from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration, Span
 from agora.predictors.intent import intents
-from agora.ranges import Duration, Period, Within, check_fields
+from agora.ranges import Checked, Duration, Period, Within
 
 
 @dataclass(frozen=True)
-class GoalDirected:
+class GoalDirected(Checked):
     """Every pedestrian turns back towards its goal, at its recent mean speed.
 
     Attributes:
@@ -41,9 +41,6 @@ class GoalDirected:
     relaxation: Period = 5.0
 
     declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.2, 10.0, log=True)})
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
         """Return the positions on the paths to the goals; the memory keeps mean velocities and speeds."""

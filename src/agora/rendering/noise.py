@@ -16,7 +16,7 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.state import Floats
-from agora.errors import InputError
+from agora.ranges import Chance, Checked
 from agora.seeds import normal_at, uniform_at
 
 __all__ = ["NOISES", "StructuredLight", "TimeOfFlight"]
@@ -43,7 +43,7 @@ def _disturb(key, identity, step, a, b, c, unit, lost, depth):
 
 
 @dataclass(frozen=True)
-class _DepthNoise:
+class _DepthNoise(Checked):
     """The noise of a depth camera: a deviation that is a polynomial of the depth, steps, lost readings.
 
     Attributes:
@@ -53,11 +53,7 @@ class _DepthNoise:
     polynomial: ClassVar[tuple[float, float, float]]
     step: ClassVar[float] = 0.0
 
-    lost: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.lost <= 1.0:
-            raise InputError(f"noise: lost must be in 0..1, got {self.lost}")
+    lost: Chance = 0.0
 
     def disturb(self, key: np.uint64, robot: int, step: int, depth: Floats) -> None:
         """Change depths (rows, columns), m, as they are read; 0 stays 0.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from agora.core.state import Array, Doubles, Ints
 from agora.extras import missing
 from agora.maps.doors import Door
-from agora.maps.furniture import STEEL, Box, Colour
+from agora.maps.furniture import STEEL, Box, Colour, Cylinder
 from agora.maps.place import Place
 from agora.maps.world3d.solids import SolidGroup, solids
 from agora.maps.world3d.triangles import mesh as triangles_of
@@ -297,7 +297,5 @@ def _within(outline: Doubles, x: float, y: float) -> bool:
 
 
 def _cylinder(radius: float, length: float) -> tuple[Doubles, Ints]:
-    from agora.maps.furniture import Cylinder
-
     corners, _, faces = triangles_of(Cylinder(0.0, 0.0, -0.5 * length, radius, length))
     return corners, faces

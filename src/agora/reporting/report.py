@@ -28,6 +28,7 @@ from agora.registry import available
 from agora.registry import load as load_component
 from agora.reporting._answers import Answer, answers
 from agora.reporting._facts import setting
+from agora.reporting._figures import comparison_figure, outcome_figure, overview_figure, sweep_figure
 from agora.reporting._pictures import pictured_keys
 from agora.reporting._sweeps import sweeps
 from agora.reporting.failures import MOST_FAILURES, choose, recordings_that_fit
@@ -36,6 +37,7 @@ from agora.reporting.limits.section import beyond
 from agora.reporting.limits.table import limit_lines, write_limits
 from agora.reporting.page import render
 from agora.reporting.tables import shown_metrics
+from agora.viewer.figures import save
 from agora.viewer.why import why
 
 __all__ = ["report"]
@@ -173,9 +175,6 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: a metric is unknown.
     """
-    from agora.reporting._figures import comparison_figure, outcome_figure, overview_figure, sweep_figure
-    from agora.viewer.figures import save
-
     record = RunFolder.read(folder).record
     rows, parameters = distinct(shown_rows(audit_run(folder).rows, record)), record.parameters
     parameters = {record.shown(label): values for label, values in parameters.items()}

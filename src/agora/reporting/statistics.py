@@ -272,7 +272,7 @@ def detectable(
         InputError: a confidence or power outside (0, 1).
     """
     if not 0.0 < power < 1.0:
-        raise InputError(f"power {power}; expected a number between 0 and 1, as 0.8")
+        raise InputError(f"power: expected a number between 0 and 1, such as 0.8, got {power}")
     z = _quantile(confidence) + _NORMAL.inv_cdf(power)
     groups = groups_of([None] * len(differences) if places is None else places)
     deviation = deviation_of_mean(np.asarray(differences, np.float64), groups)
@@ -348,7 +348,7 @@ _STATISTICS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.medi
 
 def _quantile(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
-        raise InputError(f"confidence {confidence}; expected a number between 0 and 1, as 0.95")
+        raise InputError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
     return _NORMAL.inv_cdf(0.5 + confidence / 2.0)
 
 

@@ -15,7 +15,7 @@ from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
 from agora.optics.lidar import Lidar
-from agora.ranges import Acceleration, BodyLength, Distance, Duration, Offset, Speed, TurningRate, Velocity
+from agora.ranges import Acceleration, BodyLength, Checked, Distance, Duration, Offset, Positive, Speed, TurningRate, Velocity
 from agora.registry import Named, Plug
 from agora.robots.limits import Limits
 from agora.share import folder, names_in
@@ -37,7 +37,7 @@ def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
 
 
 @dataclass(frozen=True)
-class RobotModel:
+class RobotModel(Checked):
     """A robot: its outline, its limits, its sensors. SI units; the base is the origin of the robot's frame.
 
     Attributes:
@@ -82,40 +82,20 @@ class RobotModel:
     lidar: Lidar | None = None
     sensors: tuple[Annotated[Named, Plug("channels")], ...] = ()
     wheelbase: BodyLength | None = None
-    max_steering: float | None = None
-    max_steering_rate: float | None = None
+    max_steering: Positive | None = None
+    max_steering_rate: Positive | None = None
     base_frame: str = "base_link"
     sensor_frame: str = "laser"
     height: BodyLength | None = None
-    mass: float | None = None
+    mass: Positive | None = None
     step: Distance = 0.0
     span: Distance = 0.0
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse values that no robot can have."""
-        if self.kinematics not in _CODES:
-            raise ValueError(f"kinematics must be one of {', '.join(_CODES)}, not {self.kinematics!r}")
+        super().__post_init__()
         if not self.vx[0] <= 0.0 <= self.vx[1]:
             raise ValueError(f"vx must be [lowest, highest] with 0 between them, not {list(self.vx)}")
-        for key in ("omega", "vy", "command_delay"):
-            if getattr(self, key) < 0.0:
-                raise ValueError(f"{key} must be at least 0, not {getattr(self, key)}")
-        for key in (
-            "radius",
-            "ax",
-            "ay",
-            "alpha",
-            "deceleration",
-            "wheelbase",
-            "max_steering",
-            "max_steering_rate",
-            "height",
-            "mass",
-        ):
-            value = getattr(self, key)
-            if value is not None and value <= 0.0:
-                raise ValueError(f"{key} must be above 0, not {value}")
         for key in ("step", "span"):
             if getattr(self, key) and self.kinematics != "legged":
                 raise ValueError(f"{key} must be 0 for a robot that is {self.kinematics}, not legged")

@@ -15,6 +15,7 @@ from agora.core.kinematics import exceeds, move, next_twist
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Floats
 from agora.interfaces import Ability
+from agora.ranges import Checked
 from agora.world.records import RUNNING
 from agora.world.threads import Work
 from agora.world.world import World
@@ -170,7 +171,7 @@ def lead_robots(now, after, traits, maps, status, there, walls, centre, first, l
 
 
 @dataclass(frozen=True)
-class Native:
+class Native(Checked):
     """Robots that follow their commands exactly within their limits, and stop at walls.
 
     Attributes:

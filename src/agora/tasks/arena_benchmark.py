@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from agora.config import load
 from agora.draft.stage import CrowdSettings, Stage
-from agora.errors import InputError
+from agora.errors import InputError, similar
+from agora.ranges import Checked, Quantity, Within
 from agora.registry import Named
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
 from agora.tasks.suite import Suite
-from agora.yaml_tree import location_of, similar
+from agora.yaml_tree import location_of
 
 _TIMEOUT = 60.0  # s, Arena's
 
@@ -24,7 +25,7 @@ _CROWD = CrowdSettings(Named.of("crowd_models", "helbing"), routes=False, faithf
 
 
 @dataclass(frozen=True)
-class SuiteChoice:
+class SuiteChoice(Checked):
     """The choice of a suite.
 
     Attributes:
@@ -33,11 +34,7 @@ class SuiteChoice:
     """
 
     config: str
-    scale_episodes: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.scale_episodes <= 1000:
-            raise ValueError(f"scale_episodes must be above 0 and at most 1000, got {self.scale_episodes}")
+    scale_episodes: Annotated[float, Within(0.0, 1000.0, above=True)] = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class BenchmarkFile:
 
 
 @dataclass(frozen=True)
-class StageEntry:
+class StageEntry(Checked):
     """A stage of a file in ``suites``.
 
     Attributes:
@@ -83,7 +80,7 @@ class StageEntry:
     """
 
     name: str
-    episodes: int
+    episodes: Quantity
     robot: str
     map: str
     tm_robots: str
@@ -91,10 +88,6 @@ class StageEntry:
     config: dict[str, Any] = field(default_factory=dict)
     timeout: float | None = None
     seed: int | None = None
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.episodes <= 1_000_000:
-            raise ValueError(f"episodes must be in [1, 1000000], got {self.episodes}")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from agora.config import load
 from agora.errors import InputError
+from agora.ranges import Checked, Robots
 from agora.robots.mbf import CONTROLLERS
 from agora.robots.model import load_robot
 from agora.yaml_tree import location_of
@@ -19,7 +20,7 @@ Driver = Literal["agora", "mbf", "external"]
 
 
 @dataclass(frozen=True)
-class RobotEntry:
+class RobotEntry(Checked):
     """A number of robots that are alike.
 
     Attributes:
@@ -34,7 +35,7 @@ class RobotEntry:
     """
 
     model: str
-    amount: int = 1
+    amount: Robots = 1
     local_planner: str = ""
     planner: str = ""
     inter_planner: str = ""
@@ -42,8 +43,7 @@ class RobotEntry:
     navigation: Driver | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.amount <= 1000:
-            raise ValueError(f"amount must be in [1, 1000], got {self.amount}")
+        super().__post_init__()
         if self.local_planner and self.planner and self.local_planner != self.planner:
             raise ValueError(f"planner and local_planner are the same key, got {self.planner!r} and {self.local_planner!r}")
         object.__setattr__(self, "local_planner", self.local_planner or self.planner)

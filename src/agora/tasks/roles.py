@@ -10,10 +10,10 @@ from pathlib import Path
 from agora.config import load
 from agora.core.state import Doubles
 from agora.draft.task import Task
-from agora.errors import InputError, nearest
+from agora.errors import InputError, nearest, similar
 from agora.seeds import Stream
 from agora.tasks.population import MOST, pedestrian_type
-from agora.yaml_tree import location_of, similar
+from agora.yaml_tree import location_of
 
 Number = int | tuple[int, int]
 """A number, or the least and the most."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from agora.config import build, plain
 from agora.draft.scenario import Pose
 from agora.errors import UnknownNameError
-from agora.ranges import Distance, Duration, Number
+from agora.ranges import LARGEST_WHOLE, Checked, Duration, Number, Within
 from agora.tasks.obstacles.random import Amount
 from agora.world.start import WIDEST_GOAL
 
@@ -52,7 +52,7 @@ class StagedSettings:
 
 
 @dataclass(frozen=True)
-class RandomSettings:
+class RandomSettings(Checked):
     """Settings of the obstacles mode ``random`` and of every random stream.
 
     Attributes:
@@ -62,14 +62,10 @@ class RandomSettings:
         dynamic: number and models of pedestrians.
     """
 
-    seed: int = -1
+    seed: Annotated[int, Within(-1, LARGEST_WHOLE)] = -1
     static: Amount = field(default_factory=Amount)
     interactive: Amount = field(default_factory=Amount)
     dynamic: Amount = field(default_factory=lambda: Amount(5, 10, ("actor1",)))
-
-    def __post_init__(self) -> None:
-        if self.seed < -1:
-            raise ValueError(f"seed must be at least -1, got {self.seed}")
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ class GuidedSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """The keys of the file.
 
     Attributes:
@@ -124,8 +120,8 @@ class Settings:
 
     timeout: float | Literal["auto"] = "auto"
     episodes: int = -1
-    goal_radius: Distance = 1.0
-    goal_tolerance_angle: float = 30.0
+    goal_radius: Annotated[float, Within(0.0, WIDEST_GOAL, above=True)] = 1.0
+    goal_tolerance_angle: Annotated[float, Within(0.0, 180.0, above=True)] = 30.0
     scenario: ScenarioSettings = field(default_factory=ScenarioSettings, metadata={"key": "SCENARIO"})
     parametrized: ParametrizedSettings = field(default_factory=ParametrizedSettings, metadata={"key": "PARAMETRIZED"})
     staged: StagedSettings = field(default_factory=StagedSettings, metadata={"key": "STAGED"})
@@ -139,15 +135,12 @@ class Settings:
     max_reset_fail_times: Number = 10
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, value in {"autoreset": True, "auto_reset": True, "timeout_wait_for_service": 60.0}.items():
             if getattr(self, name) != value:
                 raise ValueError(f"{name} has no effect: expected Arena's {str(value).lower()}, or leave it out")
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
-        if not 0 < self.goal_radius <= WIDEST_GOAL:
-            raise ValueError(f"goal_radius must be above 0 and at most {WIDEST_GOAL} m, got {self.goal_radius}")
-        if not 0 < self.goal_tolerance_angle <= 180:
-            raise ValueError(f"goal_tolerance_angle must be in (0, 180] degrees, got {self.goal_tolerance_angle}")
 
     def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
         """The settings with the values of a tree that has some of the file's keys; ``where`` names it in messages.

@@ -20,7 +20,7 @@ from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.interfaces import DrawnPlaces, ResetPlan
 from agora.maps.ground import met_by
 from agora.maps.roads import radius_class, roads_of
-from agora.ranges import Number
+from agora.ranges import Checked, Number, Whole
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream, derived
@@ -40,7 +40,7 @@ _USUAL = ("forbidden", "*")
 
 
 @dataclass(frozen=True)
-class Suite:
+class Suite(Checked):
     """A fixed list of episodes.
 
     Attributes:
@@ -55,21 +55,20 @@ class Suite:
 
     name: str
     stages: tuple[Stage, ...]
-    seed: int = 0
+    seed: Whole = 0
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
     edition: Edition | None = field(default=None, metadata={"form": False})  # forms do not show the draw
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_name(self.name)
         names = [stage.name for stage in self.stages]
         if not names:
             raise ValueError("stages must hold at least one stage")
         if len(set(names)) < len(names):
             raise ValueError(f"stages must have different names, got {names}")
-        if self.seed < 0:
-            raise ValueError(f"seed must be at least 0, got {self.seed}")
         if self.edition is not None and self.seed != (drawn := self.edition.seed_of(self.name)):
             raise ValueError(
                 f"seed must be {drawn}, which follows from the name, the commit and the text of an edition, got {self.seed}"
@@ -96,7 +95,7 @@ class Suite:
             UnknownNameError: no such stage. InputError: ``episodes`` is below 1.
         """
         if episodes is not None and episodes < 1:
-            raise InputError(f"episodes: expected a number of at least 1, got {episodes}")
+            raise InputError(f"episodes: expected an integer of at least 1, got {episodes}")
         wanted = [self.stage(name) for name in stages] or self.stages
         chosen = [stage for stage in self.stages if stage in wanted]
         return replace(self, stages=tuple(s if episodes is None else replace(s, episodes=min(s.count, episodes)) for s in chosen))

@@ -36,6 +36,7 @@ from agora.config import dump, plain
 from agora.errors import InputError, ResultsError, StoppedError
 from agora.files import write_whole
 from agora.metrics.registered import metrics
+from agora.ranges import Checked, Natural, Whole
 from agora.registry import Named
 from agora.tasks.suite import Suite
 from agora.tuning.objective import DEFAULT, Objective
@@ -51,7 +52,7 @@ TuneEvent = RunEvent | Tried | Tuned
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(Checked):
     """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
@@ -70,17 +71,16 @@ class Tuning:
     suite: Suite
     held_out: Suite
     objective: Objective = field(default_factory=lambda: Objective.of(DEFAULT))
-    trials: int = 64
-    seed: int = 0
+    trials: Natural = 64
+    seed: Whole = 0
     prune: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.suite.split != "training":
             raise InputError(f"suite {self.suite.name!r} is for tests; a planner is tuned on a suite whose split is training")
         if self.held_out.split == "training":
             raise InputError(f"suite {self.held_out.name!r} is for training; what was tuned is compared on one for tests")
-        if self.trials < 1 or self.seed < 0:
-            raise InputError(f"trials must be at least 1 and the seed at least 0, got {self.trials} and {self.seed}")
 
     def describe(self) -> RunRecord:
         """Return the values that decide the result."""

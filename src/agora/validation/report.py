@@ -19,6 +19,7 @@ from agora.validation.events import Measuring
 from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
 from agora.validation.recorded import QUANTITIES, PairedSamples, against_recorded
 from agora.validation.rimea import CASES, Case, finite
+from agora.viewer.figures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,8 +139,6 @@ def write(validation: Validation, folder: Path) -> Path:
 def figure(validation: Validation) -> Figure:
     """Return the picture: speed against density, lanes, stripes, and recorded crowds if compared."""
     from matplotlib.figure import Figure
-
-    from agora.viewer.figures import style
 
     heights = (1.1, 1.0, 0.8) if validation.recorded is not None else (1.1, 1.0)
     with style():

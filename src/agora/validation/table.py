@@ -12,6 +12,7 @@ from agora.errors import InputError
 from agora.files import write_whole
 from agora.reporting.statistics import Estimate
 from agora.validation.scores import COLUMNS, Score
+from agora.viewer.figures import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,8 +75,6 @@ def write(scores: Sequence[Score], folder: Path) -> Path:
 def figure(scores: Sequence[Score]) -> Figure:
     """Return the picture: one panel per column, one row per crowd, with intervals."""
     from matplotlib.figure import Figure
-
-    from agora.viewer.figures import style
 
     names = list(dict.fromkeys(score.name for score in scores))
     with style():

@@ -78,7 +78,7 @@ def trajectory_figure(
         InputError: there are no samples or no moments.
     """
     if moments < 1:
-        raise InputError(f"moments is {moments}, expected at least 1")
+        raise InputError(f"moments: expected an integer of at least 1, got {moments}")
     scene = Scene(recording, focus, tuple(others))
     left, bottom, right, top = scene.extent
     height = width * (top - bottom) / (right - left) + 0.75

@@ -18,6 +18,7 @@ from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
 from agora.metrics.quantities.outline import closest_surface, wall_gaps
 from agora.metrics.quantities.outline import corners as footprint
+from agora.ranges import Checked, Positive
 from agora.viewer.planned import corners, paths
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _gap(metres: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class Scene(Checked):
     """A recording prepared for drawing.
 
     Attributes:
@@ -199,15 +200,14 @@ class Scene:
     """
 
     recording: Recording
-    focus: float | None = None
+    focus: Positive | None = None
     others: tuple[Recording, ...] = ()
     ended: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.recording.time) == 0:
             raise InputError("the recording has no samples: nothing can be drawn")
-        if self.focus is not None and not self.focus > 0:
-            raise InputError(f"focus is {self.focus}, expected a positive distance in m")
 
     @cached_property
     def extent(self) -> Extent:

@@ -18,12 +18,11 @@ from agora.field_docs import introduction, meanings
 from agora.learning.card import card_names, load_policy_card
 from agora.planners.presets import named_planner, preset_names, runnable_planners
 from agora.policies.weights import policy_names
-from agora.ranges import range_of
+from agora.ranges import range_of, type_name
 from agora.registry import KINDS, Named, available, load, plug_of, summary
 from agora.robots.model import load_robot, robot_names
 from agora.share import folder
 from agora.tasks.suite import load_suite, suite_names
-from agora.type_names import type_name
 from agora.web._form_controls import choices_of, control_of, nested_dataclasses, structure_of
 
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from agora.config import load
-from agora.errors import InputError
+from agora.ranges import Checked, Natural, Positive
 
 LIMITS = "web.yaml"
 """Name of the file in a server's folder with the limits of its users."""
 
 
-def _check_positive(record: Any) -> None:
-    for one in fields(record):
-        if not getattr(record, one.name) > 0:
-            raise InputError(f"{one.name}: expected a number above 0, got {getattr(record, one.name)}")
-
-
 @dataclass(frozen=True)
-class Quotas:
+class Quotas(Checked):
     """The most that a person with an account may have; administrators have no such limits.
 
     Attributes:
@@ -33,20 +26,17 @@ class Quotas:
         upload_size: size of these, MiB.
     """
 
-    runs: int = 4
-    episodes: int = 20_000
-    processors: int = 4
-    lives: int = 4
-    results: int = 4096
-    uploads: int = 200
-    upload_size: int = 256
-
-    def __post_init__(self) -> None:
-        _check_positive(self)
+    runs: Natural = 4
+    episodes: Natural = 20_000
+    processors: Natural = 4
+    lives: Natural = 4
+    results: Natural = 4096
+    uploads: Natural = 200
+    upload_size: Natural = 256
 
 
 @dataclass(frozen=True)
-class Rates:
+class Rates(Checked):
     """The rate limits of a server with accounts.
 
     Attributes:
@@ -56,17 +46,14 @@ class Rates:
         attempts_burst: size of a burst of attempts.
     """
 
-    requests: float = 20.0
-    burst: int = 300
-    attempts: float = 4.0
-    attempts_burst: int = 10
-
-    def __post_init__(self) -> None:
-        _check_positive(self)
+    requests: Positive = 20.0
+    burst: Natural = 300
+    attempts: Positive = 4.0
+    attempts_burst: Natural = 10
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Checked):
     """The limits of a server: the file ``web.yaml`` in its folder.
 
     Attributes:
@@ -78,12 +65,8 @@ class Limits:
 
     quotas: Quotas = field(default_factory=Quotas)
     rates: Rates = field(default_factory=Rates)
-    lives: int = 4
+    lives: Natural = 4
     code: bool = False
-
-    def __post_init__(self) -> None:
-        if self.lives < 1:
-            raise InputError(f"lives: expected at least 1, got {self.lives}")
 
 
 def read_limits(folder: Path) -> Limits:

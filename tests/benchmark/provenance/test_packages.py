@@ -24,7 +24,8 @@ from agora.errors import InputError, ResultsError
 from agora.interfaces import Declaration
 from agora.metrics.registered import metrics
 from agora.planners.presets import named_planner
-from agora.policies.networks.mlp import Layer, mlp_of
+from agora.policies.dense_layers import Layer, weights_of
+from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import Policy
 from agora.registry import Named
 from agora.tasks.suite import load_suite
@@ -253,7 +254,7 @@ def test_what_a_component_names_by_a_text_is_seen_too(package, monkeypatch):
         patch.setattr("agora.engine.wiring.make", lambda kind, name, **_: parts.Odour())
         assert "round-about" in packages(Reads(needs="odour"))
     assert "round-about" not in packages(Reads())
-    network, arrays = mlp_of([Layer(np.zeros((4, 2), np.float32), np.zeros(2, np.float32), "none")])
+    network, arrays = Mlp((), "tanh"), weights_of([Layer(np.zeros((4, 2), np.float32), np.zeros(2, np.float32))])
     policy = Policy(parts.Encoding(), network, arrays)
     assert "round-about" in packages(Reads(policy=policy))
 

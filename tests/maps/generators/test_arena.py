@@ -56,7 +56,7 @@ def test_indoor_maps_of_arenas_code_are_corridors_alone():
             {"algorithm": "barn", "algorithm_config": {"fill": 0.2}},
             "algorithm_config.fill: unknown key of 'barn'; did you mean 'fill_pct'",
         ),
-        ({"algorithm": "barn", "algorithm_config": {"fill_pct": 3.0}}, r"fill_pct must be in \[0, 1\]"),
+        ({"algorithm": "barn", "algorithm_config": {"fill_pct": 3.0}}, r"fill_pct: expected a number in \[0, 1\]"),
         ({"algorithm": "rosnav", "algorithm_config": {"corridor_radius": "4"}}, "corridor_radius: expected a number, got '4'"),
         ({"algorithm": "barn", "map_properties": {"widht": 3}}, "map_properties.widht: unknown key; did you mean 'width'"),
         ({"algorithm": "rosnav", "algorithm_config": {"map_type": ["indoor"]}}, "no algorithm of Arena called"),

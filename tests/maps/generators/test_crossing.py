@@ -38,5 +38,5 @@ def test_a_width_that_does_not_fit_is_an_error_that_names_it(name):
 
 
 def test_a_crossing_has_three_or_four_arms():
-    with pytest.raises(InputError, match=r"arms must be in \[3, 4\]"):
+    with pytest.raises(InputError, match=r"arms: expected an integer in \[3, 4\]"):
         generated("crossing", arms=2)

@@ -91,7 +91,7 @@ def test_its_encoding_keeps_the_contract():
     check_encoding(KeyPoints(beams=7, points=3))
     o = robots()
     assert (SEE(o) == SEE(dataclasses.replace(o, twist=o.twist + 1.0))).all()
-    for wrong, said in (({"beams": 0}, "beams must be at least 1"), ({"samples": 5}, "samples must be more than points = 5")):
+    for wrong, said in (({"beams": 0}, "beams: must be at least 1"), ({"samples": 5}, "samples: must be more than points = 5")):
         with pytest.raises(InputError, match=said):
             KeyPoints(**wrong)
 

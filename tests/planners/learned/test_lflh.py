@@ -102,9 +102,9 @@ def test_its_encoding_keeps_the_contract_and_hides_the_twist():
     see = ScanAndAim(beams=9)
     assert (see(o) == see(dataclasses.replace(o, twist=o.twist + 1.0))).all()
     assert see(o)[0, -2:] == pytest.approx([np.cos(0.3), np.sin(0.3)], abs=1e-6)
-    with pytest.raises(InputError, match="beams must be at least 1, got 0"):
+    with pytest.raises(InputError, match="beams: expected an integer of at least 1, got 0"):
         ScanAndAim(beams=0)
-    with pytest.raises(InputError, match="scan_range must be above 0"):
+    with pytest.raises(InputError, match="scan_range: expected a number above 0"):
         ScanAndAim(scan_range=-1.0)
 
 

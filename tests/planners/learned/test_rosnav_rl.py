@@ -147,7 +147,7 @@ def test_a_robot_of_other_limits_is_told_what_the_jackal_would_do_within_its_own
 
 
 def test_a_body_has_finite_numbers():
-    with pytest.raises(InputError, match="body: max_vx must be finite"):
+    with pytest.raises(InputError, match="max_vx: expected a finite number"):
         TrainedRobot(-2.0, np.nan, 0.0, 4.0)
 
 

@@ -16,7 +16,7 @@ from agora.learning.rewards import Reward
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.networks.ag_rl import HEADS, PERIODS, STEP, AgRlNetwork
+from agora.policies.networks.ag_rl import AgRlNetwork
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
@@ -132,7 +132,7 @@ def test_two_people_know_of_each_other():
 def test_it_foresees_five_places_at_constant_velocity():
     network = network_of()
     read = network._futures(torch.tensor([[1.0, -2.0, 0.8, 0.4, 0.35, 4.0]]))[0].tolist()
-    assert (PERIODS, STEP) == (5, 0.25)
+    assert (network.network.periods, network.network.period) == (5, 0.25)
     expected = [v for k in range(6) for v in (1.0 + 0.2 * k, -2.0 + 0.1 * k)]
     assert read == pytest.approx([*expected, 0.35], abs=1e-6)
     assert len(network_of(replace(SEE, places_only=True))._futures(torch.zeros(1, 6))[0]) == 12
@@ -141,7 +141,7 @@ def test_it_foresees_five_places_at_constant_velocity():
 def test_the_published_sizes():
     network = network_of(width=1.0)
     assert [layer.out_features for layer in (network.person, network.people, network.asks, network.crowd)] == [128, 512, 512, 256]
-    assert (HEADS, network.state_size, network.query.out_features) == (8, 128, 64)
+    assert (network.network.heads, network.state_size, network.query.out_features) == (8, 128, 64)
     assert [network.own.out_features, network.output.out_features, network.actor[0].out_features] == [64, 256, 256]
 
 

@@ -8,9 +8,9 @@ import torch
 
 from agora.interfaces import Shape
 from agora.learning.trainers.ppo import Sequences, losses_of
-from agora.policies.agents import Agents
+from agora.policies.agents import CHOICES, Agents
 from agora.policies.learners.distributions import Categorical, Normal
-from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
+from agora.policies.networks.ga3c import Ga3cNetwork
 
 TABLE = torch.from_numpy(CHOICES)
 

@@ -14,12 +14,12 @@ from agora.interfaces import Shape, Transition
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.training import load_training
-from agora.policies.agents import Agents
+from agora.policies.agents import CHOICES, Agents
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.learners.ga3c import read
 from agora.policies.networks import ga3c
-from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
+from agora.policies.networks.ga3c import Ga3cNetwork
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
 from agora.world.records import RUNNING
@@ -124,9 +124,9 @@ def test_the_reward_is_that_of_the_published_code(outcome, clearance, robots, re
 
 
 def test_a_reward_that_cannot_be_is_refused():
-    with pytest.raises(InputError, match="close must be finite"):
+    with pytest.raises(InputError, match="^close: expected a finite number"):
         CadrlReward(close=np.nan)
-    with pytest.raises(InputError, match="distance must be at least 0"):
+    with pytest.raises(InputError, match="^distance: expected a number of at least 0"):
         CadrlReward(distance=-0.1)
 
 

@@ -12,9 +12,9 @@ from safetensors.numpy import load, save
 
 from agora.errors import InputError
 from agora.interfaces import Shape
-from agora.policies.agents import Agents
+from agora.policies.agents import CHOICES, Agents
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork, read
+from agora.policies.networks.ga3c import Ga3cNetwork, read
 from agora.policies.policy import Policy, load_policy
 from agora.robots.model import load_robot
 from agora.testing.scenes import Move, observation
@@ -111,7 +111,7 @@ def test_robots_that_cannot_take_every_action_are_not_trained():
     for name in ("rlca", "f1tenth"):
         with pytest.raises(InputError, match=f"robot {name!r} cannot turn by 30 degrees in place in 0.2 s"):
             Agents().check(load_robot(name))
-    with pytest.raises(InputError, match="period must be above 0"):
+    with pytest.raises(InputError, match="period: expected a number above 0"):
         Agents(period=0.0)
 
 
@@ -154,7 +154,7 @@ def test_what_was_saved_is_read_back(file, policy):
         (lambda p: changed(p, {"critic.bias": np.zeros(1, np.float32)}), "weight critic.bias is no part of Ga3cNetwork"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
-        (lambda p: said(p, observe={"period": 0.0}), "period must be above 0"),
+        (lambda p: said(p, observe={"period": 0.0}), "period: expected a number above 0"),
         (lambda p: said(p, observe={"beams": 3}), "observe.*beams"),
         (lambda p: changed(p, policy="{"), "policy"),
         (lambda p: p.unlink(), "no such file|cannot be read"),

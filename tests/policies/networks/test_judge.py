@@ -86,5 +86,5 @@ def test_another_runtime_chooses_the_same(tmp_path, network, seen):
 def test_another_encoding_or_an_empty_layer_is_refused():
     with pytest.raises(InputError, match="judges what the encoding commands shows, got Observe"):
         Judge().learner(Shape(Observe(8), 1))
-    with pytest.raises(InputError, match=r"judge: command must be two numbers of at least 1, got \[8, 0\]"):
+    with pytest.raises(InputError, match=r"command\[1\]: expected an integer of at least 1, got 0"):
         Judge(command=(8, 0))

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from agora.interfaces import Shape
-from agora.policies.agents import Agents
+from agora.policies.agents import CHOICES, Agents
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
+from agora.policies.networks.ga3c import Ga3cNetwork
 from agora.policies.onnx_file import export_onnx
 from agora.testing.scenes import observation
 

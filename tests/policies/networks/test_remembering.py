@@ -78,7 +78,7 @@ def test_what_was_saved_is_read_back(rng, file, actor):
         (lambda p: said(p, network={"widht": 1.0}), "network.widht: unknown key; did you mean 'width'"),
         (lambda p: said(p, network={"width": 0.2}), r"weight actor.0.bias: expected the shape \(51,\), got \(26,\)"),
         (lambda p: said(p, observe={"name": "observe"}), "network 'ds_rnn' sees with the encoding robot_and_people|observe.people"),
-        (lambda p: said(p, period=-0.1), "period must be at least 0 s, got -0.1"),
+        (lambda p: said(p, period=-0.1), "period: expected a number of at least 0, got -0.1"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
         (lambda p: said(p, observe={"places_only": False}), r"person.weight: expected the shape \(5, 6\), got \(2, 6\)"),

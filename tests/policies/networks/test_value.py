@@ -272,7 +272,7 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
         (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
         (lambda p: changed(p, version="3"), "expected a file of agora.policy 2, got agora.policy 3"),
         (lambda p: changed(p, policy=said(network={"name": "sarle"})), "no network called 'sarle'.*sarl"),
-        (lambda p: changed(p, policy=said(network={"ahead": {"speeds": 0}})), "speeds must be in"),
+        (lambda p: changed(p, policy=said(network={"ahead": {"speeds": 0}})), "speeds: expected an integer in"),
         (lambda p: changed(p, policy=said(observe={"name": "observe"})), "observe.people: unknown key"),
         (lambda p: changed(p, policy=said(observe={"people": 0})), "people"),
         (lambda p: changed(p, policy=said(observe={"peoples": 5})), "peoples.*people"),

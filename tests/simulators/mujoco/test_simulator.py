@@ -240,7 +240,7 @@ def test_a_robot_that_has_left_the_world_is_in_nobodys_way():
 
 @pytest.mark.parametrize("timestep", [0.0, 0.05, -1.0])
 def test_a_timestep_that_is_unstable_is_refused(timestep):
-    with pytest.raises(InputError, match=r"timestep must be in \[0.0001, 0.02\] s"):
+    with pytest.raises(InputError, match=r"timestep: expected a number in \[0.0001, 0.02\]"):
         MuJoCo(timestep=timestep)
 
 

@@ -89,7 +89,7 @@ def test_what_is_given_is_not_drawn_and_changes_nothing_else():
     ("values", "message"),
     [
         ({"witdh": 2.0}, "card 'frontal_approach' has no parameter 'witdh'; did you mean 'width'?"),
-        ({"width": 9.0}, r"width of card 'frontal_approach' must be in \[1.5, 4\], got 9"),
+        ({"width": 9.0}, r"width of card 'frontal_approach': expected a number in \[1.5, 4\], got 9"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(values, message):
@@ -98,7 +98,7 @@ def test_values_that_make_no_sense_are_refused(values, message):
 
 
 def test_a_part_of_a_pedestrian_is_refused():
-    with pytest.raises(InputError, match="people of card 'queue' must be an integer, got 2.5"):
+    with pytest.raises(InputError, match="people of card 'queue': expected an integer, got 2.5"):
         load_card("queue").check({"people": 2.5})
 
 

@@ -92,7 +92,7 @@ def test_the_robot_and_its_time_follow_its_own_keys():
         ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; there are 0, 1"),
         ("robot.speed: [0.1, 0.4]", "no key 'robot.speed'"),
         ("obstacles.groups: [0.1, 0.4]", "'obstacles.groups' is not a number"),
-        ("obstacles.density: [0.1, 40.0]", "density must be in"),
+        ("obstacles.density: [0.1, 40.0]", "density: expected a number in [0, 1.5], got 39.99"),
         ("robot.vx.1: [1.0, -2.0]", "vx must be"),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_wrong_key_or_end_is_refused_at_the_first_episode(sets, words):
         ({"easy": 1.0, "hard": 1.0}, "must differ"),
         ({"easy": 0.0, "hard": 1.0, "scale": "log"}, "above 0"),
         ({"easy": 0.0, "hard": math.inf}, "finite"),
-        ({"easy": 0.0, "hard": 1.0, "sets": {"a": (0.0, math.nan)}}, "a must be finite"),
+        ({"easy": 0.0, "hard": 1.0, "sets": {"a": (0.0, math.nan)}}, r"sets\.a\[1\]: expected a finite number"),
     ],
 )
 def test_invalid_ends_are_refused(values, words):

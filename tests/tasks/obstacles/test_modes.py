@@ -117,7 +117,7 @@ def test_a_replay_needs_a_recording_and_a_phase_one_that_repeats():
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
+    with pytest.raises(ValueError, match=rf"^{next(iter(wrong))}(\[0\])?(:| must)"):
         Random(**wrong)
 
 
@@ -154,7 +154,7 @@ def test_shares_must_have_known_names_and_add_up():
         People(types={"elders": 1.0})
     with pytest.raises(ValueError, match="reactions must have shares that add up to 1, got 0.7"):
         People(reactions={"regular": 0.7})
-    with pytest.raises(ValueError, match="share of child must be at least 0"):
+    with pytest.raises(ValueError, match="types.child: expected a number of at least 0"):
         People(types={"adult": 1.5, "child": -0.5})
 
 

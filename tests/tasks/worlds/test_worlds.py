@@ -204,9 +204,9 @@ stages:
     [
         ("{name: generated, generator: {name: canteeen}}", "no map generator called 'canteeen'; did you mean 'canteen'"),
         ("{name: generated, generator: {name: canteen, chair_chanse: 1}}", "generator.chair_chanse: unknown key; did you mean"),
-        ("{name: generated, generator: {name: canteen, chair_chance: 2}}", r"chair_chance must be in \[0, 1\]"),
-        ("{name: generated, count: 0}", "count must be in"),
-        ("{name: generated, seed: -1}", "seed must be at least 0"),
+        ("{name: generated, generator: {name: canteen, chair_chance: 2}}", r"chair_chance: expected a number in \[0, 1\], got 2"),
+        ("{name: generated, count: 0}", r"count: expected an integer in \[1, 1000000\], got 0"),
+        ("{name: generated, seed: -1}", "seed: expected an integer of at least 0, got -1"),
     ],
 )
 def test_a_generated_world_that_cannot_be_is_refused_where_it_is_written(world, message):

@@ -146,9 +146,9 @@ def test_addresses_of_one_household_are_one_place():
     [
         ("quotas:\n  run: 3\n", "web.yaml:2: quotas.run: unknown key; did you mean 'runs'?"),
         ("quotas:\n  runs: many\n", "web.yaml:2: quotas.runs: expected an integer, got 'many'"),
-        ("quotas:\n  runs: 0\n", "runs: expected a number above 0, got 0"),
+        ("quotas:\n  runs: 0\n", "runs: expected an integer of at least 1, got 0"),
         ("rates: {requests: -1}\n", "requests: expected a number above 0"),
-        ("lives: 0\n", "lives: expected at least 1"),
+        ("lives: 0\n", "lives: expected an integer of at least 1"),
         ("quota: {}\n", "did you mean 'quotas'?"),
     ],
 )

@@ -241,7 +241,7 @@ def test_a_world_is_looked_at_made_and_lived_in(client, settings):
         ({"parameters": {"width": 250.0, "height": 240.0, "resolution": 0.1}}, "a page makes maps of"),
         ({"parameters": {"obstacle_num": 50_000}}, "at most 1000"),
         ({"parameters": []}, "parameters: expected names and values"),
-        ({"seed": -1}, "seed: expected at least 0"),
+        ({"seed": -1}, "seed: expected an integer of at least 0"),
         ({"seed": True}, "seed: expected a whole number"),
     ],
 )

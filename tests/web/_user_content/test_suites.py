@@ -127,7 +127,7 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
     [
         (suite(stage(episods=3)), "stages[0].episods", "unknown key; did you mean 'episodes'?"),
         (suite(stage(crowd={"model": "orka"})), "stages[0].crowd.model", "did you mean 'orca'?"),
-        (suite(HALL, stage(name="b", timeout=-4)), "stages[1].timeout", "must be above 0"),
+        (suite(HALL, stage(name="b", timeout=-4)), "stages[1].timeout", "expected a number in (0, 36000]"),
         (suite(stage(world={"name": "folder", "path": "hal"})), "stages[0].world.path", "did you mean 'hall'?"),
         (suite(stage(robot="jackel")), "stages[0].robot", "did you mean 'jackal'?"),
         (suite(HALL, HALL), "stages", "stages must have different names"),

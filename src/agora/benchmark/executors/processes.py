@@ -36,7 +36,7 @@ from agora.episode import PLANNER
 from agora.errors import AgoraError, InputError
 from agora.interfaces import Done, Event, Lost, Waiting, Watch, Work
 from agora.interfaces.executor import AnyJob
-from agora.ranges import Within
+from agora.ranges import Checked, Within
 from agora.wire.waits import Waits
 
 DEADLINE = 30.0
@@ -242,7 +242,7 @@ def start_server() -> None:
 
 
 @dataclass(frozen=True)
-class Processes:
+class Processes(Checked):
     """Worker processes on this machine, forked from a process that has imported their modules.
 
     Attributes:

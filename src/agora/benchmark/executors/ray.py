@@ -26,7 +26,7 @@ from agora.benchmark.provenance.packages import change, check_imported
 from agora.errors import InputError
 from agora.extras import missing
 from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
-from agora.ranges import Within
+from agora.ranges import Checked, Within
 
 LOCAL = "local"
 """The address for a local Ray instance on this machine."""
@@ -41,7 +41,7 @@ _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITI
 
 
 @dataclass(frozen=True)
-class Ray:
+class Ray(Checked):
     """Workers of a Ray cluster, which need Agora but no file of this machine; they are faster if they have the same files.
 
     The connection lasts until Python ends. If the program is already connected to Ray, that connection is used.

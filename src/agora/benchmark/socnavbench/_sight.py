@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.benchmark.cameras import camera_from
+from agora.channels.camera import Camera, Cameras
 from agora.core.state import Array
 from agora.errors import InputError
 from agora.rendering.context import backend
 from agora.robots.model import load_robot
 
 if TYPE_CHECKING:
-    from agora.channels.camera import Camera
     from agora.robots.model import RobotModel
     from agora.world.world import World
 
@@ -53,8 +53,6 @@ class JoystickSight:
     """
 
     def __init__(self, world: World, camera: Camera) -> None:
-        from agora.channels.camera import Cameras
-
         size: tuple[Any, ...] = (world.layout.worlds, world.layout.robots)
         room = {name: np.zeros(size + field.shape, field.kind) for name, field in camera.fields.items()}
         self._cameras = Cameras(world, camera, room)

@@ -32,14 +32,14 @@ from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import TrainedRobot
-from agora.ranges import Count
+from agora.ranges import Checked, Count
 from agora.registry import Plug
 
 _RECORDED = 2  # use of random numbers
 
 
 @dataclass(frozen=True)
-class Cloning:
+class Cloning(Checked):
     """Learns the actions of a driver.
 
     Attributes:

@@ -32,7 +32,7 @@ from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import TrainedRobot
 from agora.policies.scan_and_aim import ScanAndAim
-from agora.ranges import Count, Distance, Length, NotNegative, Number, Positive
+from agora.ranges import Checked, Count, Distance, Length, NotNegative, Number, Positive
 from agora.registry import Plug
 from agora.robots.model import RobotModel
 
@@ -41,7 +41,7 @@ _THIN = 3  # samples of a way from one that obstacles keep away from to the next
 
 
 @dataclass(frozen=True)
-class Imagination:
+class Imagination(Checked):
     """The training scenes of a policy.
 
     Attributes:
@@ -58,19 +58,20 @@ class Imagination:
     margin: Distance = 0.27
     more: Number = 5
     reach: Length = 3.0
-    sizes: tuple[float, float] = (0.2, 0.5)
+    sizes: tuple[Positive, Positive] = (0.2, 0.5)
     free: NotNegative = 1.0
     ahead: NotNegative = math.pi / 3
     noise: NotNegative = 0.03
     rays: Count = 4
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.sizes[0] <= self.sizes[1] < math.inf:
-            raise InputError(f"sizes must be above 0 and rise, got {list(self.sizes)}")
+        super().__post_init__()
+        if not self.sizes[0] <= self.sizes[1]:
+            raise InputError(f"sizes: must not decrease, are {list(self.sizes)}")
 
 
 @dataclass(frozen=True)
-class Hallucination:
+class Hallucination(Checked):
     """Learns to hallucinate obstacles around drives in open space, and then to drive among them.
 
     Attributes:
@@ -116,6 +117,7 @@ class Hallucination:
     threads: Count = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.observe, ScanAndAim):
             raise InputError(f"hallucination: its scenes are seen by scan_and_aim, got {type(self.observe).__name__}")
 

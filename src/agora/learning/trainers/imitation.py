@@ -27,7 +27,7 @@ from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.learning.trainers.shares import Shares, ranges_of_sequences
 from agora.policies.learners.actor_critic import ActorCritic, look
-from agora.ranges import Count, Number
+from agora.ranges import Checked, Count, Number
 from agora.registry import Named
 
 _LESSONS = 1  # use of random numbers
@@ -64,7 +64,7 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lessons:
+class Lessons(Checked):
     """Rounds in which a network drives among people and learns the commands of a planner.
 
     Attributes:

@@ -34,7 +34,7 @@ from agora.policies.key_points import KeyPoints, spline
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import TrainedRobot
-from agora.ranges import Chance, Count, NotNegative, Positive
+from agora.ranges import Chance, Checked, Count, NotNegative, Positive
 from agora.registry import Plug
 from agora.world.start import Start
 
@@ -43,7 +43,7 @@ _WANDER, _SPIN = 0.7, 0.4  # m/s, and a deviation in the largest turning rate
 
 
 @dataclass(frozen=True)
-class Imperative:
+class Imperative(Checked):
     """Learns paths from their costs on maps.
 
     Attributes:
@@ -87,6 +87,7 @@ class Imperative:
     threads: Count = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.observe, KeyPoints):
             raise InputError(f"imperative: paths are the actions of key_points, got {type(self.observe).__name__}")
 

@@ -39,14 +39,14 @@ from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
 from agora.policies.planner_settings import PlannerSettings
 from agora.policies.policy import TrainedRobot
-from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
+from agora.ranges import Chance, Checked, Count, Number, Positive, PositiveRate, Rate, Steps, Weight, Within
 from agora.registry import Plug
 
 _ROWS = 256  # of a step, that one thread computes together
 
 
 @dataclass(frozen=True)
-class Ppo:
+class Ppo(Checked):
     """Runs the current policy, and improves it by clipped steps (PPO).
 
     Attributes:
@@ -93,22 +93,22 @@ class Ppo:
     every: Count = 1
     reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=Reward)
     lessons: Lessons | None = None
-    scale: float = 1.0
-    steps: Steps = 2_000_000
+    scale: Positive = 1.0
+    steps: Annotated[int, Within(1, 10**12)] = 2_000_000
     more_stages: tuple[str, ...] = ()
     episodes: Steps = 0
     worlds: Count = 256
     horizon: Count = 64
     epochs: Count = 4
     batches: Count = 4
-    rate: Rate = 3e-4
+    rate: PositiveRate = 3e-4
     last_rate: Rate = 0.0
     discount: Chance = 0.99
     trace: Chance = 0.95
     clip: Chance = 0.2
     entropy: Weight = 0.0
     value_weight: Weight = 0.5
-    gradient: float = 0.5
+    gradient: Positive = 0.5
     divergence: Rate = 0.03
     lap: Count = 20
     validate: Count = 2
@@ -120,9 +120,7 @@ class Ppo:
     processes: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rate", "gradient", "scale"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
+        super().__post_init__()
         if self.up_at and self.down_at >= self.up_at:
             raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
         if self.more_stages and self.up_at:

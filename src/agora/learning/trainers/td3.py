@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from agora.core.state import Array, Bools, Floats, Ints
-from agora.errors import DivergedError, InputError
+from agora.errors import DivergedError
 from agora.interfaces import Encoding, Rewarding, Savable, TrainingRun
 from agora.learning.rewards import Reward
 from agora.learning.settings_env import check_planner, environment
@@ -35,12 +35,12 @@ from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_o
 from agora.policies.encoding import Observe
 from agora.policies.learners.mlp import tower
 from agora.policies.policy import Policy, TrainedRobot
-from agora.ranges import Chance, Count, Number, Rate, Steps
+from agora.ranges import Chance, Checked, Count, Number, Positive, PositiveRate, Quantity, Rate, Steps, Within
 from agora.registry import Plug
 
 
 @dataclass(frozen=True)
-class Td3:
+class Td3(Checked):
     """Runs the current policy with noise, and learns from a replay memory (TD3).
 
     Attributes:
@@ -83,14 +83,14 @@ class Td3:
     reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=lambda: Reward(1.0, 20.0, -1.0, 0.0))
     planner: str = ""
     every: Count = 20
-    scale: float = 0.05
-    steps: Steps = 500_000
+    scale: Positive = 0.05
+    steps: Annotated[int, Within(1, 10**12)] = 500_000
     episodes: Steps = 0
     worlds: Count = 64
     horizon: Count = 16
     updates: Number = 256
     batch: Count = 128
-    memory: Number = 200_000
+    memory: Quantity = 200_000
     warm_up: Steps = 10_000
     n_step: Count = 4
     discount: Chance = 0.99
@@ -100,17 +100,15 @@ class Td3:
     noise_clip: Rate = 0.5
     delay: Count = 2
     mixing: Chance = 0.005
-    actor_rate: Rate = 3e-4
-    critic_rate: Rate = 3e-4
+    actor_rate: PositiveRate = 3e-4
+    critic_rate: PositiveRate = 3e-4
     lap: Count = 25
     validate: Count = 2
     threads: Count = 1
     workers: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "scale", "memory", "actor_rate", "critic_rate"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
+        super().__post_init__()
         check_planner(self.observe, self.planner)
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:

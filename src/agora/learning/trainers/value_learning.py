@@ -40,7 +40,7 @@ from agora.policies.look_ahead import LookAhead, norm_rewards, pairs_of
 from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.networks.value import ValueNetwork, to_robot_frame
 from agora.policies.policy import Policy
-from agora.ranges import Chance, Count, Number, Rate
+from agora.ranges import Chance, Checked, Count, Quantity, Rate
 from agora.registry import Named, Plug, name_of
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
@@ -49,7 +49,7 @@ _ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}
 
 
 @dataclass(frozen=True)
-class ValueLearning:
+class ValueLearning(Checked):
     """Imitation of a teacher, then exploration.
 
     Attributes:
@@ -77,17 +77,17 @@ class ValueLearning:
     network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)
     observe: JointState = field(default_factory=JointState)
     teacher: str = "orca:padding=0.16,follow_path=false,wall_horizon=0,preferred_speed=1"
-    demonstrations: Number = 3000
+    demonstrations: Quantity = 3000
     epochs: Count = 50
     imitation_rate: Rate = 0.01
     more_stages: tuple[str, ...] = ()
-    episodes: Number = 10_000
+    episodes: Quantity = 10_000
     rate: Rate = 0.01
     momentum: Chance = 0.9
     round: Count = 200
-    updates: Number = 2000
+    updates: Quantity = 2000
     batch: Count = 500
-    memory: Number = 100_000
+    memory: Quantity = 100_000
     epsilon: tuple[float, float] = (0.5, 0.1)
     decay: Count = 4000
     worlds: Count = 100
@@ -95,9 +95,7 @@ class ValueLearning:
     validate: Count = 5
 
     def __post_init__(self) -> None:
-        for name in ("demonstrations", "episodes", "updates", "memory"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"value_learning: {name} must be above 0, got {getattr(self, name)}")
+        super().__post_init__()
         if not isinstance(self.network, ValueNetwork):
             raise InputError(f"network {name_of('networks', self.network)!r} values no states, so value_learning cannot improve it")
 

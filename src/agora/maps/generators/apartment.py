@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.layout import Rectangle, Set, apart, at_wall, grown, length_of, outline, row
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
+from agora.ranges import Chance, NotNegative, Within
 from agora.seeds import Stream
 
 _SOFA: Set = (*row("sofa"), ("coffee_table", 0.0, 1.5, 0.0))
@@ -41,17 +43,15 @@ class Apartment(Area):
 
     width: float = 13.0
     height: float = 10.0
-    passage: float = 0.4
-    bedrooms: int = 2
+    passage: NotNegative = 0.4
+    bedrooms: Annotated[int, Within(1, 100)] = 2
     hallway: float = 1.5
     door: float = 1.0
-    furnished: float = 1.0
+    furnished: Chance = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(1, "bedrooms", most=100)
-        self.check(self.resolution, "hallway", "door")
-        self.check(0.0, "furnished", most=1.0)
+        self.check_cells("hallway", "door")
 
     def generate(self, stream: Stream) -> Place:
         """Return an apartment.

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from agora.core.state import Bools
 from agora.maps.generators.plan import Area, Blocked, FloorPlan, drawn
 from agora.maps.place import Place
-from agora.ranges import Count
+from agora.ranges import Chance, Count, Within
 from agora.seeds import Stream
 
 
@@ -33,17 +34,16 @@ class Barn(Area):
         tries: fields drawn before giving up.
     """
 
-    fill_pct: float = 0.2
-    smooth_iter: int = 5
+    fill_pct: Chance = 0.2
+    smooth_iter: Annotated[int, Within(0, 1000)] = 5
     cell: float = 0.5
     tries: Count = 50
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(0.0, "fill_pct", most=1.0)
-        self.check(0, "smooth_iter", most=1000)
-        self.check(self.resolution, "cell", most=min(self.width, self.height))
-        self.check(1, "tries")
+        self.check_cells("cell")
+        if self.cell > min(self.width, self.height):
+            raise ValueError(f"cell: must be at most width and height, {self.width} and {self.height} m, is {self.cell}")
 
     def generate(self, stream: Stream) -> Place:
         """Return a field.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from agora.core.state import Floats
 from agora.maps.generators.plan import Area, Blocked, FloorPlan, drawn, reachable
 from agora.maps.ground import LEVEL, met_by
 from agora.maps.place import Place
+from agora.ranges import Within
 from agora.seeds import Stream
 
 
@@ -29,17 +31,10 @@ class BrokenGround(Area):
 
     width: float = 18.0
     height: float = 12.0
-    breaks: int = 3
-    gap: float = 0.1
-    step: float = 0.08
-    slope: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check(1, "breaks", most=100)
-        self.check(0.01, "gap", most=5.0)
-        self.check(2 * LEVEL, "step", most=2.0)
-        self.check(0.01, "slope", most=1.0)
+    breaks: Annotated[int, Within(1, 100)] = 3
+    gap: Annotated[float, Within(0.01, 5.0)] = 0.1
+    step: Annotated[float, Within(2 * LEVEL, 2.0)] = 0.08
+    slope: Annotated[float, Within(0.01, 1.0)] = 0.1
 
     def generate(self, stream: Stream) -> Place:
         """Return a hall.

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.furniture import model_of
 from agora.maps.generators.layout import Rectangle, capacity, grown, outline, row, scatter
 from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
-from agora.ranges import Distance
+from agora.ranges import Chance, Distance, Within
 from agora.seeds import Stream
 
 _REACH = 0.8  # from the middle of a table to that of a chair, m
@@ -31,16 +32,10 @@ class Canteen(Area):
         counter: whether there is a counter.
     """
 
-    obstacle_num: int = 12
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 12
     obstacle_extra_radius: Distance = 1.5
-    chair_chance: float = 0.6
+    chair_chance: Chance = 0.6
     counter: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check(0, "obstacle_num", most=100_000)
-        self.check(0.0, "obstacle_extra_radius")
-        self.check(0.0, "chair_chance", most=1.0)
 
     def generate(self, stream: Stream) -> Place:
         """Return a canteen.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.layout import Rectangle, at_wall, outline, row
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
+from agora.ranges import Within
 from agora.seeds import Stream
 
 _THINGS = ("bench", "cabinet", "plant", "bookcase")
@@ -27,14 +29,13 @@ class Corridor(Area):
     width: float = 30.0
     height: float = 8.0
     corridor_width: float = 3.0
-    alcoves: int = 4
+    alcoves: Annotated[int, Within(0, 100_000)] = 4
     alcove_width: float = 2.0
-    obstacle_num: int = 5
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 5
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "corridor_width", "alcove_width")
-        self.check(0, "alcoves", "obstacle_num", most=100_000)
+        self.check_cells("corridor_width", "alcove_width")
 
     def generate(self, stream: Stream) -> Place:
         """Return a corridor.

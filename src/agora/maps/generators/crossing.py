@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
+from agora.ranges import Chance, Within
 from agora.seeds import Stream
 
 
@@ -24,14 +26,12 @@ class Crossing(Area):
     height: float = 16.0
     corridor_width: float = 2.5
     crossing_width: float = 2.5
-    arms: int = 4
-    offset: float = 0.4
+    arms: Annotated[int, Within(3, 4)] = 4
+    offset: Chance = 0.4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "corridor_width", "crossing_width")
-        self.check(3, "arms", most=4)
-        self.check(0.0, "offset", most=1.0)
+        self.check_cells("corridor_width", "crossing_width")
 
     def generate(self, stream: Stream) -> Place:
         """Return a crossing.

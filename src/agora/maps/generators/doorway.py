@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
+from agora.ranges import Chance, NotNegative, Within
 from agora.seeds import Stream
 
 
@@ -23,16 +25,13 @@ class Doorway(Area):
     width: float = 16.0
     height: float = 10.0
     door: float = 1.2
-    doors: int = 1
-    thickness: float = 0.2
-    offset: float = 0.4
+    doors: Annotated[int, Within(1, 1000)] = 1
+    thickness: NotNegative = 0.2
+    offset: Chance = 0.4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "door")
-        self.check(0.0, "thickness")
-        self.check(1, "doors", most=1000)
-        self.check(0.0, "offset", most=1.0)
+        self.check_cells("door")
 
     def generate(self, stream: Stream) -> Place:
         """Return two rooms.

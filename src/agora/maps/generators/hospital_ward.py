@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.layout import Rectangle, at_wall, grown, outline, row
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
+from agora.ranges import Chance, Within
 from agora.seeds import Stream
 
 _BED = 2.3  # along the wall for a bed with its cabinet, m
@@ -30,15 +32,13 @@ class HospitalWard(Area):
     height: float = 16.0
     corridor_width: float = 2.6
     room_width: float = 4.2
-    beds: int = 2
-    occupancy: float = 0.9
+    beds: Annotated[int, Within(0, 1000)] = 2
+    occupancy: Chance = 0.9
     door: float = 1.3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "corridor_width", "room_width", "door")
-        self.check(0, "beds", most=1000)
-        self.check(0.0, "occupancy", most=1.0)
+        self.check_cells("corridor_width", "room_width", "door")
 
     def generate(self, stream: Stream) -> Place:
         """Return a ward.

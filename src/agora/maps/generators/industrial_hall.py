@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.layout import outline, row, slots
 from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
+from agora.ranges import Chance, NotNegative, Within
 from agora.seeds import Stream
 
 _BAYS = 5  # in a row before an aisle crosses it
@@ -32,17 +34,11 @@ class IndustrialHall(Area):
 
     width: float = 30.0
     height: float = 20.0
-    obstacle_num: int = 28
-    rack_chance: float = 0.7
-    pallet_jacks: int = 3
-    pallets: int = 4
-    aisle: float = 2.4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check(0, "obstacle_num", "pallet_jacks", "pallets", most=100_000)
-        self.check(0.0, "rack_chance", most=1.0)
-        self.check(0.0, "aisle")
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 28
+    rack_chance: Chance = 0.7
+    pallet_jacks: Annotated[int, Within(0, 100_000)] = 3
+    pallets: Annotated[int, Within(0, 100_000)] = 4
+    aisle: NotNegative = 2.4
 
     def generate(self, stream: Stream) -> Place:
         """Return a hall.

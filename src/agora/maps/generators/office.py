@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.layout import Rectangle, Set, at_wall, length_of, outline, row, slots
 from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
+from agora.ranges import NotNegative, Within
 from agora.seeds import Stream
 
 __all__ = ["Office"]
@@ -36,16 +38,11 @@ class Office(Area):
     """
 
     width: float = 24.0
-    obstacle_num: int = 36
-    meeting_rooms: int = 2
-    storage: int = 5
-    aisle: float = 1.6
-    door: float = 1.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check(0, "obstacle_num", "meeting_rooms", "storage", most=100_000)
-        self.check(0.0, "aisle", "door")
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 36
+    meeting_rooms: Annotated[int, Within(0, 100_000)] = 2
+    storage: Annotated[int, Within(0, 100_000)] = 5
+    aisle: NotNegative = 1.6
+    door: NotNegative = 1.2
 
     def generate(self, stream: Stream) -> Place:
         """Return an office.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from agora.maps.generators.layout import Pose, Rectangle, Set
 from agora.maps.grid import LARGEST, Map
 from agora.maps.place import Place
 from agora.maps.zones import Zone
+from agora.ranges import Checked, NotNegative, Positive, Within
 from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
@@ -30,7 +32,7 @@ class Blocked(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, kw_only=True)
-class Area:
+class Area(Checked):
     """Size and grid of a generated place.
 
     Attributes:
@@ -44,36 +46,29 @@ class Area:
 
     width: float = 20.0
     height: float = 20.0
-    resolution: float = 0.1
-    x: float = 0.0
-    y: float = 0.0
-    passage: float = 0.5
+    resolution: Positive = 0.1
+    x: Annotated[float, Within(-_FARTHEST, _FARTHEST)] = 0.0
+    y: Annotated[float, Within(-_FARTHEST, _FARTHEST)] = 0.0
+    passage: NotNegative = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.resolution < math.inf:
-            raise ValueError(f"resolution must be above 0, got {self.resolution}")
+        super().__post_init__()
         for name in ("width", "height"):
             least, most = 8 * self.resolution, LARGEST * self.resolution
             if not least <= getattr(self, name) <= most:
-                raise ValueError(f"{name} must be 8 to {LARGEST} cells, {least:g} to {most:g} m, got {getattr(self, name)}")
+                raise ValueError(f"{name}: must be 8 to {LARGEST} cells, {least:g} to {most:g} m, is {getattr(self, name)}")
         if self.width * self.height > _MOST_CELLS * self.resolution**2:
             raise ValueError(f"width and height make more than {_MOST_CELLS} cells of {self.resolution} m")
-        for name in ("x", "y"):
-            if not abs(getattr(self, name)) <= _FARTHEST:
-                raise ValueError(f"{name} must be in [-{_FARTHEST:g}, {_FARTHEST:g}], got {getattr(self, name)}")
-        if not 0 <= self.passage < math.inf:
-            raise ValueError(f"passage must be at least 0, got {self.passage}")
 
-    def check(self, least: float, *names: str, most: float = math.inf) -> None:
-        """Make sure that parameters are numbers from ``least`` to ``most``.
+    def check_cells(self, *names: str, cells: float = 1.0) -> None:
+        """Make sure that lengths are at least ``cells`` cells.
 
         Raises:
-            ValueError: one is not.
+            ValueError: one is shorter.
         """
         for name in names:
-            if not least <= getattr(self, name) <= most:
-                limits = f"in [{least:g}, {most:g}]" if most < math.inf else f"at least {least:g}"
-                raise ValueError(f"{name} must be {limits}, got {getattr(self, name)}")
+            if not getattr(self, name) >= cells * self.resolution:
+                raise ValueError(f"{name}: must be at least {cells * self.resolution:g}, is {getattr(self, name)}")
 
     @property
     def opening(self) -> float:

@@ -14,7 +14,7 @@ from agora.core.state import Doubles
 from agora.maps.generators.layout import Rectangle
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
-from agora.ranges import Count, Distance
+from agora.ranges import Count, Distance, Positive
 from agora.seeds import Stream
 
 
@@ -32,14 +32,13 @@ class RosmapIndoor(Area):
     height: float = 24.0
     corridor_radius: Distance = 0.8
     iterations: Count = 10
-    room: tuple[float, float] = (3.0, 6.0)
+    room: tuple[Positive, Positive] = (3.0, 6.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(self.resolution, "corridor_radius")
-        self.check(0, "iterations", most=10_000)
-        if not 0 < self.room[0] <= self.room[1]:
-            raise ValueError(f"room must be [least, most] above 0, got {list(self.room)}")
+        self.check_cells("corridor_radius")
+        if not self.room[0] <= self.room[1]:
+            raise ValueError(f"room: must be [least, most], is {list(self.room)}")
 
     def generate(self, stream: Stream) -> Place:
         """Return a floor.

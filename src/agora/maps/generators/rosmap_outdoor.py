@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.furniture import model_of
 from agora.maps.generators.layout import capacity, grown, scatter
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
-from agora.ranges import Distance
+from agora.ranges import Distance, Within
 from agora.seeds import Stream
 
 
@@ -25,13 +26,8 @@ class RosmapOutdoor(Area):
         obstacle_extra_radius: half the edge of the square reserved for a tree, m; larger if ``passage`` requires it.
     """
 
-    obstacle_num: int = 15
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 15
     obstacle_extra_radius: Distance = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check(0, "obstacle_num", most=100_000)
-        self.check(0.0, "obstacle_extra_radius")
 
     def generate(self, stream: Stream) -> Place:
         """Return a park.

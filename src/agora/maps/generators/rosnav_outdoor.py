@@ -6,10 +6,11 @@ Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; in the c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
-from agora.ranges import Distance
+from agora.ranges import Distance, Within
 from agora.seeds import Stream
 
 
@@ -22,13 +23,12 @@ class RosnavOutdoor(Area):
         obstacle_extra_radius: half the edge of a block, m.
     """
 
-    obstacle_num: int = 10
+    obstacle_num: Annotated[int, Within(0, 100_000)] = 10
     obstacle_extra_radius: Distance = 0.75
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check(0, "obstacle_num", most=100_000)
-        self.check(self.resolution / 2, "obstacle_extra_radius")
+        self.check_cells("obstacle_extra_radius", cells=0.5)
 
     def generate(self, stream: Stream) -> Place:
         """Return a yard.

@@ -12,7 +12,7 @@ import numpy as np
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO, wrap
 from agora.core.state import LOOP, SOCIAL_STATES, Bools, Floats, Ints
-from agora.ranges import Duration
+from agora.ranges import Checked, Period
 
 if TYPE_CHECKING:
     from agora.world.start import Start
@@ -97,7 +97,7 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
 
 
 @dataclass(frozen=True)
-class Cues:
+class Cues(Checked):
     """Pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a distance.
 
     The data of each pedestrian (`agora.draft.people.Person`: ``waits``, ``company``) give the times and distances. Pedestrians
@@ -110,11 +110,7 @@ class Cues:
         pause: time in which a pedestrian in company covers the remaining distance, s.
     """
 
-    pause: Duration = 0.5
-
-    def __post_init__(self) -> None:
-        if not self.pause > 0:
-            raise ValueError(f"pause must be above 0, got {self.pause}")
+    pause: Period = 0.5
 
     def attach(self, world: World, every: int, sees: int) -> AttachedCues:
         """Attach the behaviour to a world."""

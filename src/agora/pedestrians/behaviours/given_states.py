@@ -12,7 +12,7 @@ from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ONE, ZERO, atan2, wrap
 from agora.core.state import SOCIAL_STATES, STAY, TYPES, Bools, Floats, Ints
 from agora.draft.pedestrian_types import pedestrian_types
-from agora.ranges import NotNegative, Period, check_fields
+from agora.ranges import Checked, NotNegative, Period
 
 if TYPE_CHECKING:
     from agora.world.start import Start
@@ -155,7 +155,7 @@ def _keep_states(dt, period, turn, given, people, traits, waypoints, minds, robo
 
 
 @dataclass(frozen=True)
-class GivenStates:
+class GivenStates(Checked):
     """Pedestrians keep the social state that their scenario gives them, from the start until it ends.
 
     Pedestrians that walk, run, or phone or text and have waypoints, follow their waypoints. All others stand at their starting
@@ -173,9 +173,6 @@ class GivenStates:
 
     turn_time: Period = 3.0
     phone_pace: NotNegative = 0.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGivenStates:
         """Attach the behaviour to a world."""

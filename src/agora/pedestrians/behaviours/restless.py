@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
-from agora.ranges import Duration
+from agora.ranges import Chance, Checked, Period
 from agora.seeds import uniform_at
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _decide(every, chance, pedestrians, traits, waypoints, minds, clock, first, 
 
 
 @dataclass(frozen=True)
-class Restless:
+class Restless(Checked):
     """At regular moments a pedestrian may abandon its waypoint and turn to the next one of its list.
 
     Attributes:
@@ -47,12 +47,8 @@ class Restless:
         chance: probability that a pedestrian changes its waypoint at such a moment.
     """
 
-    period: Duration = 5.0
-    chance: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not (0.0 < self.period < np.inf and 0.0 <= self.chance <= 1.0):
-            raise ValueError(f"period must be above 0 and chance in [0, 1], got {self.period} and {self.chance}")
+    period: Period = 5.0
+    chance: Chance = 0.5
 
     def attach(self, world: World, every: int, sees: int) -> AttachedRestless:
         """Attach the behaviour to a world."""

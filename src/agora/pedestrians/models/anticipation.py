@@ -30,7 +30,7 @@ from agora.pedestrians.shared import walls
 from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Distance, Duration, Length, NotNegative, Period, Positive
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
@@ -183,7 +183,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Anticipation:
+class Anticipation(Checked):
     """Pedestrians that avoid predicted collisions, queue, give way at narrow places, and pass each other on the right.
 
     A visible robot is avoided like a pedestrian that is larger by a margin and always has the right of way. Members of one group do
@@ -230,9 +230,6 @@ class Anticipation:
     breadth: NotNegative = 3.0
     wait: Duration = 1.0
     max_speed_factor: Positive = 1.3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

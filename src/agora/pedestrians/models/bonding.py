@@ -17,7 +17,7 @@ from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, exp, in_float32
 from agora.pedestrians.models.evacuation import Evacuation, Forces, evacuate
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, lanes
-from agora.ranges import Distance, Length, NotNegative, check_fields
+from agora.ranges import Distance, Length, NotNegative
 
 _TINY = np.float32(1e-12)
 
@@ -78,10 +78,6 @@ class Bonding(Evacuation):
     bond_force: NotNegative = 20.0
     bond_limit: NotNegative = 200.0
     bond_reach: Distance = 5.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fields(self)
 
     def kernel(self) -> Any:
         """Return the compiled function."""

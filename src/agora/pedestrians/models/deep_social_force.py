@@ -14,21 +14,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared import walls
 from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.potential import Potential, load_potential, potential_file
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Duration, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Duration, Length, NotNegative, Period, Positive, Within
 
 _TINY2 = np.float32(1e-8)
 _SAME2 = np.float32(1e-6)
@@ -109,7 +108,7 @@ def _deep(parameters, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class DeepSocialForce:
+class DeepSocialForce(Checked):
     """Pedestrians whose repulsion is the gradient of a learned potential that ignores body sizes.
 
     The potential depends on the ellipse spanned by a neighbour's position and its position after its next step, so an approaching
@@ -138,16 +137,14 @@ class DeepSocialForce:
     potential: str = "deep_social_force"
     relaxation_time: Period = 0.5
     stride: Duration = 0.4
-    field_of_view: NotNegative = 200.0
+    field_of_view: Annotated[float, Within(0.0, 360.0)] = 200.0
     behind: NotNegative = 0.5
     wall_potential: NotNegative = 10.0
     wall_length: Length = 0.2
     max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        if self.field_of_view > 360.0:
-            raise InputError(f"DeepSocialForce.field_of_view is {self.field_of_view!r}; expected at most 360 degrees")
+        super().__post_init__()
         self.learned()
 
     def files(self) -> list[Path]:

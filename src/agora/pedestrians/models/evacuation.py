@@ -18,7 +18,7 @@ from agora.pedestrians.shared import walls
 from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Length, NotNegative, Period, Positive
 
 __all__ = ["Evacuation"]
 
@@ -90,7 +90,7 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class Evacuation:
+class Evacuation(Checked):
     """Pedestrians that keep away from each other and, in contact, are subject to body compression and sliding friction.
 
     Forces are stiff, so the engine calls this model in substeps of ``max_step``. A wall acts through the nearest point of the
@@ -117,9 +117,6 @@ class Evacuation:
     friction: NotNegative = 2.4e5
     max_step: Positive = 0.0025
     max_speed_factor: Positive = 10.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

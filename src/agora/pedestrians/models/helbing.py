@@ -24,7 +24,7 @@ from agora.pedestrians.shared import walls
 from agora.pedestrians.shared.goal import write_directions
 from agora.pedestrians.shared.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Period, Positive
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(3e38)
@@ -144,7 +144,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Helbing:
+class Helbing(Checked):
     """Pedestrians that keep their direction and are repelled by all others and by the nearest wall.
 
     With a cutoff, worlds of more than 160 slots use a cell list; both methods use the same pairs, and the sums differ by rounding.
@@ -172,9 +172,6 @@ class Helbing:
     wall_length: Length = 0.2
     cutoff: Distance = 0.0
     max_speed_factor: Positive = 1.3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

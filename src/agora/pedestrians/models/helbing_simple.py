@@ -18,7 +18,7 @@ from agora.core.scalar import HALF, ONE, ZERO, exp
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.goal import arrival_speed, direction
 from agora.pedestrians.shared.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
-from agora.ranges import Length, NotNegative, Positive, check_fields
+from agora.ranges import Checked, Length, NotNegative, Positive
 
 _TINY = np.float32(1e-12)
 
@@ -60,7 +60,7 @@ def _helbing_simple(p, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class HelbingSimple:
+class HelbingSimple(Checked):
     """Pedestrians that relax towards their goal direction and repel each other; they ignore walls.
 
     The original caps the speed at the preferred speed. A visible robot acts like a pedestrian of its radius.
@@ -76,9 +76,6 @@ class HelbingSimple:
     repulsion: NotNegative = 2.0
     length: Length = 1.0
     max_speed_factor: Positive = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

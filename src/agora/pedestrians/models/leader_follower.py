@@ -17,7 +17,7 @@ from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.goal import direction
-from agora.ranges import Distance, NotNegative, Positive, check_fields
+from agora.ranges import Checked, Distance, NotNegative, Positive
 
 _TINY = np.float32(1e-12)
 
@@ -60,7 +60,7 @@ def _leader_follower(p, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class LeaderFollower:
+class LeaderFollower(Checked):
     """A follower takes its leader's velocity plus a fraction per second of its vector to the middle of the group (TAGA, Eq. 6).
 
     The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5): give the leader that crowd model, and the
@@ -80,9 +80,6 @@ class LeaderFollower:
     cohesion: NotNegative = 0.5
     reach: Distance = 0.0
     max_speed_factor: Positive = 1.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

@@ -19,10 +19,9 @@ from agora.core.jit import kernel, part
 from agora.core.kernel_record import kernel_record
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import PADDING, STAY
-from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
-from agora.ranges import Count, Distance, Length, Period, Positive, check_fields
+from agora.ranges import Checked, Count, Distance, Fraction, Length, Period, Positive
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -35,7 +34,7 @@ _PROBES = 4
 
 
 @dataclass(frozen=True)
-class Orca:
+class Orca(Checked):
     """Pedestrians take the velocity nearest to the preferred one that avoids all others for a time, if these do their share.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
@@ -62,16 +61,9 @@ class Orca:
     horizon_obstacle: Positive = 0.5
     padding: Distance = 0.01
     max_speed_factor: Positive = 1.0
-    reciprocal: float = 0.5
+    reciprocal: Fraction = 0.5
     settle: Period = 1.0
     walls: bool = True
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if not 0.0 < self.reciprocal <= 1.0:
-            raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
-        if self.walls not in (True, False):
-            raise InputError(f"Orca.walls is {self.walls!r}; expected true or false")
 
     @property
     def declares(self) -> CrowdDeclaration:

@@ -23,7 +23,7 @@ from agora.pedestrians.shared.group_forces import group_sums
 from agora.pedestrians.shared.moussaid import add_interactions
 from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Period, Positive
 
 _TINY = np.float32(1e-12)
 
@@ -75,7 +75,7 @@ def _pedsim(p, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class Pedsim:
+class Pedsim(Checked):
     """Pedestrians of libpedsim and pedsim_ros.
 
     The wall force acts from the nearest obstacle of the clearance field. A visible robot is a neighbour without a group. Left out:
@@ -118,9 +118,6 @@ class Pedsim:
     vision: NotNegative = math.pi / 2
     repulsion_distance: Distance = 0.5
     max_speed_factor: Positive = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

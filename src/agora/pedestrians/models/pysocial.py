@@ -34,7 +34,7 @@ from agora.pedestrians.shared.group_forces import group_sums
 from agora.pedestrians.shared.moussaid import add_interactions
 from agora.pedestrians.shared.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.shared.walls import clearances
-from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Period, Positive
 
 _FAR = np.float32(3e38)
 
@@ -89,7 +89,7 @@ def _pysocial(p, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class PySocial:
+class PySocial(Checked):
     """Pedestrians of PySocialForce 1.1.2, without the errors of the package.
 
     A visible robot is a neighbour without a group.
@@ -132,9 +132,6 @@ class PySocial:
     gaze_factor: NotNegative = 1.0
     repulsion_distance: Distance = 0.55
     max_speed_factor: Positive = 1.3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

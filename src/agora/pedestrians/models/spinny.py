@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ZERO, in_float32, sincos
-from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.ranges import NotNegative, Positive, check_fields
+from agora.ranges import Checked, NotNegative, Positive, Within
 
 _WALKING2 = np.float32(0.0499**2)
 """Square of the speed below which a pedestrian stands, m2/s2: slightly less than the engine's 0.05 m/s, because a push of 1 m/s2
@@ -49,7 +48,7 @@ def _spinny(parameters, crowd, out_x, out_y, first, last):
 
 
 @dataclass(frozen=True)
-class Spinny:
+class Spinny(Checked):
     """A force proportional to the velocity, turned to its left: pedestrians circle faster and faster, up to the cap.
 
     A crowd starts at rest, where that force is 0. A standing pedestrian (below 0.05 m/s) therefore gets crowdsim's push of 1 m/s2
@@ -65,15 +64,10 @@ class Spinny:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    angle: float = math.pi / 6
+    angle: Annotated[float, Within(0.0, math.pi)] = math.pi / 6
     rate: Positive = 1.0
     push: NotNegative = 1.0
     max_speed_factor: Positive = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if not 0.0 <= self.angle <= math.pi:
-            raise InputError(f"Spinny.angle is {self.angle!r}; expected a number in [0, pi]")
 
     @property
     def declares(self) -> CrowdDeclaration:

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 from agora.planners.contained.child import Child
 from agora.planners.contained.confine import lack
 from agora.planners.contained.confined import Confined
-from agora.ranges import Within
+from agora.ranges import Checked, Within
 
 MEMORY = 2.0
 """Default memory limit of the process, GiB."""
 
 
 @dataclass(frozen=True)
-class Contained(Confined):
+class Contained(Checked, Confined):
     """Drives with the planner class in a Python file, which runs in its own process with limits.
 
     The process starts no other process and no thread, opens no connection, writes no file, and reads no files except Python's and
@@ -37,6 +37,7 @@ class Contained(Confined):
     memory: Annotated[float, Within(1.0, 64.0)] = MEMORY
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if Path(self.file).suffix != ".py" or not Path(self.file).is_file():
             raise ValueError(f"file: expected a file of Python, whose name ends in .py; got {self.file!r}")
         if lacking := lack():

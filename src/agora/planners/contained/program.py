@@ -20,7 +20,7 @@ from typing import Any
 
 from agora.config import build_component, plain
 from agora.core.jit import cache_root, only_read_cache
-from agora.errors import AgoraError, InputError, placed
+from agora.errors import AgoraError, FieldError, InputError, placed
 from agora.interfaces import Channel, Declaration
 from agora.planners.adapters import as_batch_planner, declaration_of
 from agora.planners.contained.confine import confine, die_with_parent
@@ -91,6 +91,8 @@ def make_planner(file: Path, values: dict[str, Any]) -> Any:
     try:
         check(kind, values)
         return kind(**values)
+    except FieldError as error:
+        raise InputError(f"{file.name}: {error}") from error
     except AgoraError:
         raise
     except BaseException as error:  # noqa: BLE001 - likewise

@@ -21,7 +21,7 @@ from agora.core.state import Doubles, Floats
 from agora.interfaces import PathRequest
 from agora.planners._roadmaps.plan import Drawing, plan
 from agora.planners._roadmaps.stance import bodies
-from agora.ranges import Chance, Distance, Length, Number, Positive, TopSpeed, Within, check_fields
+from agora.ranges import Chance, Checked, Distance, Length, Number, Positive, TopSpeed, Within
 from agora.seeds import key_of
 
 __all__ = ["ArtPlanner"]
@@ -30,7 +30,7 @@ _MOST = 2048  # largest number of poses of a path
 
 
 @dataclass(frozen=True)
-class ArtPlanner:
+class ArtPlanner(Checked):
     """Draws poses where the roadmap is thin, connects those near each other, and takes the path that reaches the goal first.
 
     Attributes:
@@ -65,9 +65,6 @@ class ArtPlanner:
     start_radius: Distance = 0.5
     spacing: Length = 0.1
     seed: Number = 0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def drawing(self) -> Drawing:

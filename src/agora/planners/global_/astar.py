@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles, Floats
-from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, is_line_free, pull, resample, search, tighten
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance, Length, NotNegative, Positive
 
 __all__ = ["AStar"]
 
 
 @dataclass(frozen=True)
-class AStar:
+class AStar(Checked):
     """Cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance is above the robot's radius.
 
     Cells with an obstacle within half a cell are blocked for every radius, so that no path leaks through a thin wall.
@@ -40,21 +39,13 @@ class AStar:
         spacing: distance between the points of the path, m.
     """
 
-    neutral: float = 50.0
-    factor: float = 0.8
+    neutral: Positive = 50.0
+    factor: NotNegative = 0.8
     inflation_radius: Distance = 1.0
-    cost_scaling: float = 5.0
+    cost_scaling: NotNegative = 5.0
     heuristic: bool = True
     smooth: bool = True
-    spacing: Distance = 0.1
-
-    def __post_init__(self) -> None:
-        for name in ("neutral", "spacing"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
-        for name in ("factor", "inflation_radius", "cost_scaling"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
+    spacing: Length = 0.1
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""

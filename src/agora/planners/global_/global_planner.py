@@ -29,11 +29,10 @@ import numpy as np
 
 from agora.core.angles import wrap
 from agora.core.state import Doubles, Floats
-from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.planners.global_._wavefront import price_list, wave_path
 from agora.planners.global_.potential import Wave
-from agora.ranges import Count, Distance, NotNegative, Within, check_fields
+from agora.ranges import Checked, Count, Distance, NotNegative, Within
 
 __all__ = ["MoveBaseGlobalPlanner"]
 
@@ -42,7 +41,7 @@ _BEND = 0.35  # rad; a straight piece ends where the heading differs more
 
 
 @dataclass(frozen=True)
-class MoveBaseGlobalPlanner:
+class MoveBaseGlobalPlanner(Checked):
     """A wave over a costmap, in Dijkstra's or A*'s order, interpolated or not, and the path down its gradient or along its cells.
 
     Attributes:
@@ -80,13 +79,6 @@ class MoveBaseGlobalPlanner:
     orientation_window_size: Count = 1
     inflation_radius: Distance = 1.0
     cost_scaling: NotNegative = 5.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.orientation_mode not in ("none", "interpolate", *_ASIDE):
-            raise InputError(
-                f"orientation_mode: must be one of none, interpolate, {', '.join(_ASIDE)}, is {self.orientation_mode!r}"
-            )
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path, m and rad; None if there is none, or the start is outside the map.

@@ -33,7 +33,7 @@ from agora.costmap.inflation import INSCRIBED
 from agora.interfaces import PathRequest
 from agora.planners.global_._wavefront import price_list, wave_path
 from agora.planners.global_.potential import Wave
-from agora.ranges import Distance, NotNegative, check_fields
+from agora.ranges import Checked, Distance, NotNegative
 
 __all__ = ["Navfn"]
 
@@ -41,7 +41,7 @@ _NEUTRAL, _FACTOR, _OBSTACLE = 50.0, 0.8, 254.0
 
 
 @dataclass(frozen=True)
-class Navfn:
+class Navfn(Checked):
     """Dijkstra's wave over a costmap, interpolated between cells, and the path down its gradient.
 
     Attributes:
@@ -56,9 +56,6 @@ class Navfn:
     default_tolerance: Distance = 0.0
     inflation_radius: Distance = 1.0
     cost_scaling: NotNegative = 5.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None if there is none, or the start is outside the map."""

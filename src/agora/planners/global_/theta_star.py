@@ -27,7 +27,7 @@ from agora.core.scalar import HALF, TWO, ZERO
 from agora.core.state import Array, Doubles, Floats
 from agora.interfaces import PathRequest
 from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, resample
-from agora.ranges import Distance, Length, NotNegative, Positive, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Positive
 
 __all__ = ["ThetaStar"]
 
@@ -143,7 +143,7 @@ def _vertex(cell, columns, ends, first, last):
 
 
 @dataclass(frozen=True)
-class ThetaStar:
+class ThetaStar(Checked):
     """Any-angle paths: taut strings around obstacles at the robot's radius, farther away as far as the cost makes it worthwhile.
 
     A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free.
@@ -161,9 +161,6 @@ class ThetaStar:
     inflation_radius: Distance = 1.0
     cost_scaling: NotNegative = 5.0
     spacing: Length = 0.1
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""

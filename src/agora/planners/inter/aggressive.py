@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
 from agora.core.state import Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import company, unchanged
-from agora.ranges import Chance, Distance
+from agora.ranges import Chance, Checked, Within
 
 
 def speed_share(nearest: Floats, within: float) -> Floats:
@@ -24,7 +25,7 @@ def speed_share(nearest: Floats, within: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Aggressive:
+class Aggressive(Checked):
     """Keeps the path, and slows down near pedestrians to d^2 / (1 + d^2) of the top speed, with d the distance to the nearest in m.
 
     Attributes:
@@ -32,12 +33,8 @@ class Aggressive:
         danger_threshold: level of danger above which it warns.
     """
 
-    slowdown_distance: Distance = 5.0
+    slowdown_distance: Annotated[float, Within(0.0, 20.0)] = 5.0
     danger_threshold: Chance = 0.6
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.slowdown_distance <= 20.0:
-            raise ValueError(f"slowdown_distance must be in [0, 20] m, got {self.slowdown_distance}")
 
     @cached_property
     def declares(self) -> Declaration:

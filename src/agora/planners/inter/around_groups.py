@@ -23,7 +23,7 @@ from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.planners._expected import expected_ways, needs_of
 from agora.planners.inter._rings import Rings, centre_deviations, group_numbers, rings
 from agora.planners.inter.surroundings import company, unchanged
-from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
+from agora.ranges import Chance, Checked, Distance, Duration, Length, TopSpeed
 from agora.registry import Named, Plug
 from agora.world.tracks import onward
 
@@ -36,7 +36,7 @@ TWICE, TURNED = np.int64(2), np.float32(1.9 * math.pi)
 
 
 @dataclass(frozen=True)
-class AroundGroups:
+class AroundGroups(Checked):
     """Leads the path around the next group's circle on its shorter side, and shows groups to the local planner as discs.
 
     If the path, up to ``reach`` m ahead, cuts a group's circle, it is replaced by the tangent to the circle, the arc to the other
@@ -74,9 +74,6 @@ class AroundGroups:
     room: Distance = 0.35
     straight: bool = False
     danger_threshold: Chance = 0.6
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

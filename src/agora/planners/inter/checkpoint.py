@@ -13,14 +13,14 @@ from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import unchanged
 from agora.planners.local.sampling import Sampling
-from agora.ranges import Distance, Period, check_fields
+from agora.ranges import Checked, Distance, Period
 
 POINTS = 24
 """Number of points on the path to a checkpoint."""
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(Checked):
     """Makes the best spline of `agora.planners.local.sampling.Sampling` the path, and its end, a checkpoint, the goal.
 
     SocNavBench (Biswas et al., THRI 2022) does this in RVOwCkpt and SacadrlwCkpt: the robot drives to a checkpoint, and gets a new
@@ -47,7 +47,7 @@ class Checkpoint:
     horizon: Period = 6.0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         _ = self._sampling
 
     @cached_property

@@ -19,7 +19,7 @@ from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import freeze
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import WALKING, company, unchanged
-from agora.ranges import Distance, Length, Number, Positive, check_fields
+from agora.ranges import Checked, Distance, Length, Number, Positive
 
 TRAIL, STEP = 64, np.float32(0.25)
 """Number of points of a trail, and the distance between two of them, m: the last 16 m are stored."""
@@ -40,7 +40,7 @@ _NEVER = np.float32(np.inf)
 
 
 @dataclass(frozen=True)
-class Escort:
+class Escort(Checked):
     """Leads a person to the goal, follows a person, or accompanies one side by side.
 
     A robot that leads drives along its path, and waits for a person that falls ``lead`` behind. While the person is closer than
@@ -74,9 +74,6 @@ class Escort:
     lead: Length = 2.4
     gain: Positive = 1.0
     arrival: Distance = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path and the pace; the memory holds the accompanied person, and the trail of the one in front."""

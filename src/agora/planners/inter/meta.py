@@ -34,13 +34,6 @@ class Meta(Retreat):
     polite_range: Distance = 5.0
     sideways_range: Distance = 3.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (0.0 <= self.polite_range < np.inf and 0.0 <= self.sideways_range < np.inf):
-            raise ValueError(
-                f"polite_range and sideways_range must be at least 0 m, got {self.polite_range} and {self.sideways_range}"
-            )
-
     def _manner(self, o: Observation, seen: Company) -> Manner:
         polite = seen.elder <= self.polite_range
         near_wall = wall_within(o, np.full(len(o.pose), self.sideways_range + Sideways.margin, np.float32), behind=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from scipy.ndimage import label
@@ -12,12 +13,11 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
-from agora.errors import InputError
 from agora.interfaces import SEEN, Costmap, Declaration, Guidance, Memory, Observation
 from agora.planners.global_.astar import AStar
 from agora.planners.global_.search import resample
 from agora.planners.inter.surroundings import unchanged
-from agora.ranges import Distance
+from agora.ranges import Checked, Length, NotNegative, Positive, Within
 
 _FAR = 50.0  # m
 _MORE = 2.0  # m beyond the place within which a reachable one is searched
@@ -29,7 +29,7 @@ _LEAST = 0.8775  # fraction of the interpolated value: a point inside a cell nea
 
 
 @dataclass(frozen=True)
-class Replan:
+class Replan(Checked):
     """Leads the robot, at every step, on the cheapest path over the local costmap to a place on its path, and from there along it.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
@@ -62,17 +62,14 @@ class Replan:
     """
 
     window: Window = field(default_factory=Window)
-    memory: float = 30.0
-    lookahead: Distance = 4.0
-    neutral: float = 50.0
-    factor: float = 0.8
-    spacing: Distance = 0.1
+    memory: Annotated[float, Within(0.0, 2.0 * _FAR)] = 30.0
+    lookahead: Annotated[float, Within(0.0, _FAR, above=True)] = 4.0
+    neutral: Positive = 50.0
+    factor: NotNegative = 0.8
+    spacing: Length = 0.1
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.memory <= 2.0 * _FAR:
-            raise InputError(f"memory: must be at least 0 m and at most {2.0 * _FAR:g} m, is {self.memory}")
-        if not 0.0 < self.lookahead <= _FAR:
-            raise InputError(f"lookahead: must be above 0 m and at most {_FAR:g} m, is {self.lookahead}")
+        super().__post_init__()
         _ = self._search
 
     @cached_property

@@ -27,7 +27,7 @@ from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners._expected import expected_ways, needs_of
 from agora.planners.inter.aggressive import speed_share
 from agora.planners.inter.surroundings import Company, company, free_distance, wall_within
-from agora.ranges import Chance, Distance, Duration
+from agora.ranges import Chance, Checked, Distance, Duration, Within
 from agora.registry import Named, Plug
 
 _POINTS = 21
@@ -51,7 +51,7 @@ class Manner(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Retreat:
+class Retreat(Checked):
     """Slows down near pedestrians, and backs away from a person close in front that approaches, if no wall is behind.
 
     Attributes:
@@ -79,23 +79,14 @@ class Retreat:
 
     window: Window | None = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     caution_detection_range: Distance = 4.0
-    cautious_speed: float = 0.5
+    cautious_speed: Chance = 0.5
     ped_minimum_distance: Distance = 2.0
     temp_goal_distance: Distance = 2.0
     temp_goal_tolerance: Distance = 0.25
-    fov: float = math.pi
+    fov: Annotated[float, Within(0.0, math.tau, above=True)] = math.pi
     foresight: Duration = 0.0
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     danger_threshold: Chance = 0.6
-
-    def __post_init__(self) -> None:
-        for name in ("caution_detection_range", "ped_minimum_distance", "temp_goal_distance", "temp_goal_tolerance"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least 0 m, got {getattr(self, name)}")
-        if not 0.0 <= self.foresight < math.inf:
-            raise ValueError(f"foresight must be at least 0 s, got {self.foresight}")
-        if not (0.0 <= self.cautious_speed <= 1.0 and 0.0 < self.fov <= math.tau):
-            raise ValueError(f"cautious_speed must be in [0, 1] and fov in (0, 2 pi], got {self.cautious_speed} and {self.fov}")
 
     @cached_property
     def declares(self) -> Declaration:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter.surroundings import unchanged
-from agora.ranges import Count
+from agora.ranges import Checked, Fraction, Within
 
 
 @dataclass(frozen=True)
-class Shortsighted:
+class Shortsighted(Checked):
     """Keeps the next part of the path: a fraction of the remaining points, or a minimum number.
 
     Arena 3.0 counts from the beginning of a plan, which is recomputed five times per second at the robot's position; here counting
@@ -26,14 +26,8 @@ class Shortsighted:
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
 
-    vision_limit: float = 0.2
-    min_poses: Count = 20
-
-    def __post_init__(self) -> None:
-        if not (0.0 < self.vision_limit <= 1.0 and self.min_poses >= 2):
-            raise ValueError(
-                f"vision_limit must be in (0, 1] and min_poses at least 2, got {self.vision_limit} and {self.min_poses}"
-            )
+    vision_limit: Fraction = 0.2
+    min_poses: Annotated[int, Within(2, 10_000)] = 20
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the visible part of the path."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from agora.planners.inter.retreat import Retreat
-from agora.ranges import Distance
+from agora.ranges import Chance, Distance
 
 
 @dataclass(frozen=True)
@@ -26,4 +26,4 @@ class Sideways(Retreat):
     pause: ClassVar[float] = 2.5
 
     caution_detection_range: Distance = 5.0
-    cautious_speed: float = 0.4
+    cautious_speed: Chance = 0.4

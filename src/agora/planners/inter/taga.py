@@ -27,11 +27,11 @@ from agora.interfaces import Declaration, Guidance, Memory, Observation
 from agora.planners.inter._rings import group_numbers, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fields
+from agora.ranges import Chance, Checked, Distance, Length, Positive, TopSpeed
 
 
 @dataclass(frozen=True)
-class Taga:
+class Taga(Checked):
     """Drives past a group that is close ahead, perpendicular to the direction of its centre, on the side nearer to the goal.
 
     The action starts when the robot is nearer than ``margin`` to the group's circle and the group is on the goal's side of the
@@ -68,9 +68,6 @@ class Taga:
     turn_gain: Positive = 2.0
     subgoal_distance: Length = 1.0
     danger_threshold: Chance = 0.6
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, and near a group the twist to drive instead, or the path past the group."""

@@ -15,11 +15,11 @@ from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import JointState
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.weights import weights_file
-from agora.ranges import Positive, TopSpeed, check_fields
+from agora.ranges import Checked, Positive, TopSpeed
 
 
 @dataclass(frozen=True)
-class ActorPlanner:
+class ActorPlanner(Checked):
     """Drives with the velocity that the policy outputs, and keeps the recurrent state as memory.
 
     A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`. The policy
@@ -36,9 +36,6 @@ class ActorPlanner:
     file: str
     preferred_speed: TopSpeed = 1.0
     turn_gain: Positive = 2.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def files(self) -> list[Path]:
         """Return the file of the policy."""

@@ -24,14 +24,14 @@ from agora.policies.joint_state import SPEED, JointState
 from agora.policies.networks.value import ValueNetwork
 from agora.policies.policy import Policy, load_policy
 from agora.policies.weights import weights_file
-from agora.ranges import Duration, Length, Positive, TopSpeed, check_fields
+from agora.ranges import Checked, Duration, Length, Positive, TopSpeed
 
 _QUARTERS = 4
 _TINY = np.float32(1e-6)
 
 
 @dataclass(frozen=True)
-class ValuePlanner:
+class ValuePlanner(Checked):
     """Takes the velocity that leads to the state of the highest value.
 
     A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`.
@@ -58,9 +58,6 @@ class ValuePlanner:
     reach: Length | None = None
     preferred_speed: TopSpeed | None = None
     turn_gain: Positive = 2.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def files(self) -> list[Path]:
         """Return the file of the policy."""

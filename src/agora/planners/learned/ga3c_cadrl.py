@@ -19,7 +19,7 @@ from agora.planners._limits import own
 from agora.planners.learned.policy import PolicyPlanner
 from agora.policies.agents import Agents
 from agora.policies.policy import Policy, load_policy
-from agora.ranges import TopSpeed, check_fields
+from agora.ranges import TopSpeed
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,6 @@ class Ga3cCadrl(PolicyPlanner):
 
     file: str = "ga3c_cadrl"
     preferred_speed: TopSpeed | None = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def policy(self) -> Policy:

@@ -14,10 +14,11 @@ from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.encoding import within
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.weights import weights_file
+from agora.ranges import Checked
 
 
 @dataclass(frozen=True)
-class PolicyPlanner:
+class PolicyPlanner(Checked):
     """Drives with a policy trained in `agora.learning`; needs neither torch nor Gymnasium.
 
     Any policy can drive, whatever its encoding and its network. If the file of a policy names the robot of the training

@@ -42,7 +42,7 @@ from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._roadmaps.plan import Drawing, plan
 from agora.planners._roadmaps.stance import bodies
-from agora.ranges import Chance, Distance, Length, Number, Period, Positive, TopSpeed, Within, check_fields
+from agora.ranges import Chance, Checked, Distance, Length, Number, Period, Positive, TopSpeed, Within
 from agora.seeds import key_of
 
 _POSES = 128  # number of poses of a plan that are kept
@@ -64,7 +64,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class ArtPlanner:
+class ArtPlanner(Checked):
     """Every ``replan`` seconds find the fastest path through poses in which torso and feet have room, and follow it.
 
     Attributes:
@@ -108,9 +108,6 @@ class ArtPlanner:
     near: Length = 0.1
     padding: Distance = 0.06
     seed: Number = 0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

@@ -14,7 +14,7 @@ from agora.core.state import freeze
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners.steering import steer, stopping_speed
-from agora.ranges import Distance, Speed
+from agora.ranges import Checked, Distance, Speed
 
 __all__ = ["GoToGoal"]
 
@@ -22,7 +22,7 @@ _ARRIVED = np.float32(0.52)
 
 
 @dataclass(frozen=True)
-class GoToGoal:
+class GoToGoal(Checked):
     """Drives straight to the goal, ignoring walls and pedestrians, brakes in time, and turns to the goal's heading.
 
     A car-like robot whose goal lies inside its turning circle drives straight on until the goal lies outside, and keeps its arrival

@@ -11,13 +11,13 @@ from agora.core.path import point_ahead
 from agora.interfaces import Declaration, Observation, Span
 from agora.planners._limits import own
 from agora.planners.steering import steer, stopping_speed
-from agora.ranges import Distance, Speed
+from agora.ranges import Checked, Distance, Speed
 
 __all__ = ["PurePursuit"]
 
 
 @dataclass(frozen=True)
-class PurePursuit:
+class PurePursuit(Checked):
     """Follows a point that moves ahead on the path, ignoring pedestrians, and brakes for the path's end.
 
     Attributes:

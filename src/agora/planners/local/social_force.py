@@ -29,7 +29,7 @@ from agora.pedestrians.shared.goal import direction
 from agora.pedestrians.shared.moussaid import interaction
 from agora.planners._limits import own
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Positive, TopSpeed
 
 _LENGTHS, _TINY = np.float32(4.0), np.float32(1e-6)
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
@@ -162,7 +162,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class SocialForce:
+class SocialForce(Checked):
     """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
 
     The new velocity is v' = v + a dt, clipped; the commanded one is (v + v') / 2, because the original moves the robot by that.
@@ -211,9 +211,6 @@ class SocialForce:
     side_damping: NotNegative = 1.0
     heading_gain: Positive = 3.0
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @cached_property
     def declares(self) -> Declaration:
         """The properties of the planner."""
@@ -256,7 +253,7 @@ _SIMPLE_TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class SocialForceSimple:
+class SocialForceSimple(Checked):
     """CrowdNav's social force: v' = v + dt (K_i (v_des - v) + sum A exp((r_i + r_j - d) / B) n), capped at the preferred speed.
 
     Attributes:
@@ -274,9 +271,6 @@ class SocialForceSimple:
     length: Length = 1.0
     path_ahead: Distance = 1.0
     heading_gain: Positive = 3.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

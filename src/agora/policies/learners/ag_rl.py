@@ -7,6 +7,8 @@ here each pair is one layer, which is equally expressive.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -15,8 +17,10 @@ from agora.interfaces import Shape
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.recurrent import attended, orthogonal, unit, unrolled
-from agora.policies.networks.ag_rl import HEADS, NODE, PERIODS, STEP, AgRlNetwork, inputs_of
-from agora.policies.networks.remembering import ACTIONS
+from agora.policies.robot_and_people import ACTIONS
+
+if TYPE_CHECKING:
+    from agora.policies.networks.ag_rl import AgRlNetwork
 
 _NOBODY = -1e9
 
@@ -34,10 +38,11 @@ class AgRlLearner(ActorCritic):
     def __init__(self, network: AgRlNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         first, head, edge, embedded, self.state_size, attention = network.scaled
-        self.observe, wide = network.seen(shape.observe), HEADS * head
-        self.person, self.people = nn.Linear(inputs_of(self.observe), first), nn.Linear(first, wide)
+        self.observe, wide = network.seen(shape.observe), network.heads * head
+        self._seen, self._heads, self._periods, self._period = network.node, network.heads, network.periods, network.period
+        self.person, self.people = nn.Linear(network.inputs(self.observe), first), nn.Linear(first, wide)
         self.asks, self.answers, self.tells = (nn.Linear(wide, wide) for _ in range(3))
-        self.crowd, self.robot = nn.Linear(wide, edge), nn.Linear(len(NODE), edge)
+        self.crowd, self.robot = nn.Linear(wide, edge), nn.Linear(len(network.node), edge)
         self.query, self.key = (nn.Linear(edge, attention) for _ in range(2))
         self.own, self.others = (nn.Linear(edge, embedded) for _ in range(2))
         self.node, self.output = unit(2 * embedded, self.state_size), nn.Linear(self.state_size, edge)
@@ -61,7 +66,7 @@ class AgRlLearner(ActorCritic):
         present = persons[..., -1] != 0.0
         most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, then empty slots
         persons, present = persons[..., :most, :], present[..., :most]
-        robot = torch.relu(self.robot(seen[..., NODE]))
+        robot = torch.relu(self.robot(seen[..., self._seen]))
         crowd = self._crowd(persons, present)
         others = attended(self.query(robot), self.key(crowd), crowd, present)
         both = torch.cat([torch.relu(self.own(robot)), torch.relu(self.others(others))], -1)
@@ -81,7 +86,7 @@ class AgRlLearner(ActorCritic):
         people = torch.relu(self.people(torch.relu(self.person(there))))
         size = present.shape[-1]
         queries, keys, values = (
-            placed(layer(people)).unflatten(0, (-1, size)).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+            placed(layer(people)).unflatten(0, (-1, size)).unflatten(-1, (self._heads, -1)).transpose(1, 2)
             for layer in (self.asks, self.answers, self.tells)
         )
         mask = torch.where(present, 0.0, _NOBODY).flatten(0, -2)[:, None, None]
@@ -92,6 +97,6 @@ class AgRlLearner(ActorCritic):
 
     def _futures(self, persons: Tensor) -> Tensor:
         """Return the network's inputs (M, I) of people (M, 6): positions at constant velocity, and radii."""
-        ahead = torch.arange(PERIODS + 1, dtype=persons.dtype) * STEP
+        ahead = torch.arange(self._periods + 1, dtype=persons.dtype) * self._period
         places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).flatten(1)
         return places if self.observe.places_only else torch.cat([places, persons[:, 4:5]], 1)

@@ -5,6 +5,8 @@ S. Liu et al., ICRA 2021, section III, and its code (Shuijing725/CrowdNav_DSRNN,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -13,8 +15,10 @@ from agora.interfaces import Shape
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.recurrent import attended, following, orthogonal, unit, unrolled
-from agora.policies.networks.ds_rnn import MOTION, NODE, DsRnnNetwork, inputs_of
-from agora.policies.networks.remembering import ACTIONS
+from agora.policies.robot_and_people import ACTIONS
+
+if TYPE_CHECKING:
+    from agora.policies.networks.ds_rnn import DsRnnNetwork
 
 
 class DsRnnLearner(ActorCritic):
@@ -31,12 +35,12 @@ class DsRnnLearner(ActorCritic):
     def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         embedded, self.edge_size, self.node_size, attention, head = network.scaled
-        self.observe = network.seen(shape.observe)
-        self.inputs = inputs_of(self.observe)
-        self.person, self.motion = nn.Linear(self.inputs, embedded), nn.Linear(len(MOTION), embedded)
+        self.observe, self._seen, self._moves = network.seen(shape.observe), network.node, network.motion
+        self.inputs = network.inputs(self.observe)
+        self.person, self.motion = nn.Linear(self.inputs, embedded), nn.Linear(len(network.motion), embedded)
         self.spatial, self.temporal = (unit(embedded, self.edge_size) for _ in range(2))
         self.query, self.key = (nn.Linear(self.edge_size, attention) for _ in range(2))
-        self.robot, self.edges = orthogonal(len(NODE), embedded), nn.Linear(2 * self.edge_size, embedded)
+        self.robot, self.edges = orthogonal(len(network.node), embedded), nn.Linear(2 * self.edge_size, embedded)
         self.node, self.output = unit(2 * embedded, self.node_size), nn.Linear(self.node_size, head)
         self.actor, self.critic = (
             nn.Sequential(orthogonal(head, head), nn.Tanh(), orthogonal(head, head), nn.Tanh(), last)
@@ -60,11 +64,11 @@ class DsRnnLearner(ActorCritic):
         marks, stay = persons[..., -1], (~begins)[..., None].to(seen.dtype)
         temporal, after, known, spatial = state.split((edge, node, people, people * edge), -1)
         seen_people = self._edges(persons, marks, stay, known, spatial.unflatten(-1, (people, edge)))
-        moves = functional.linear(torch.relu(self.motion(seen[..., MOTION])), self.temporal.weight_ih, self.temporal.bias_ih)
+        moves = functional.linear(torch.relu(self.motion(seen[..., self._moves])), self.temporal.weight_ih, self.temporal.bias_ih)
         own = unrolled(self.temporal, moves, stay, temporal)
         crowd = attended(self.query(own), self.key(seen_people), seen_people, marks != 0.0)
         edges = torch.relu(self.edges(torch.cat([own, crowd], -1)))
-        both = torch.cat([torch.relu(self.robot(seen[..., NODE])), edges], -1)
+        both = torch.cat([torch.relu(self.robot(seen[..., self._seen])), edges], -1)
         nodes = unrolled(self.node, functional.linear(both, self.node.weight_ih, self.node.bias_ih), stay, after)
         output = self.output(nodes)
         last = torch.cat([own[-1], nodes[-1], marks[-1], seen_people[-1].flatten(1)], -1)

@@ -5,22 +5,27 @@ M. Everett, Y. F. Chen, J. P. How, IROS 2018, section III and figure 3.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
 from agora.errors import InputError
 from agora.interfaces import Shape
+from agora.policies.agents import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE
 from agora.policies.joint_state import COSINE, GOAL, PERSON, RADIUS, ROBOT, SINE, SPEED
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.distributions import Categorical, Distribution
 from agora.policies.learners.recurrent import orthogonal
-from agora.policies.networks.ga3c import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, Ga3cNetwork
+
+if TYPE_CHECKING:
+    from agora.policies.networks.ga3c import Ga3cNetwork
 
 
 class Ga3cLearner(ActorCritic):
     """An actor and a critic that share a long short-term memory over the others, the nearest last, and two layers.
 
-    The actor scores eleven actions (`agora.policies.networks.ga3c.CHOICES`), of which one is drawn.
+    The actor scores eleven actions (`agora.policies.agents.CHOICES`), of which one is drawn.
 
     Args:
         network: network to train.

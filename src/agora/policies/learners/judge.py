@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
 from agora.interfaces import Shape
 from agora.policies.command_rollouts import CONTEXT, FEATURES
-from agora.policies.commands import COMMANDS, MIRROR
+from agora.policies.commands import COMMANDS, FIRST, IMPOSSIBLE, LEFT, MIRROR, SECOND
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.distributions import Categorical, Distribution
 from agora.policies.learners.recurrent import orthogonal
-from agora.policies.networks.judge import FIRST, IMPOSSIBLE, LEFT, SECOND, Judge
+
+if TYPE_CHECKING:
+    from agora.policies.networks.judge import Judge
 
 _CRITIC = 96
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -10,10 +11,13 @@ from torch import Tensor, nn
 from agora.core.state import Floats
 from agora.errors import UnknownNameError
 from agora.interfaces import Shape
+from agora.policies.dense_layers import layers_of_torch, weights_of
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.distributions import Categorical, Distribution
-from agora.policies.networks.mlp import Mlp, layers_of_torch, mlp_of
 from agora.policies.planner_choice import PlannerChoice
+
+if TYPE_CHECKING:
+    from agora.policies.networks.mlp import Mlp
 
 __all__ = ["Towers", "tower"]
 
@@ -48,7 +52,7 @@ class Towers(ActorCritic):
 
     def weights(self) -> dict[str, Floats]:
         """Return the weights of the actor."""
-        return mlp_of(layers_of_torch([self.actor]))[1]
+        return weights_of(layers_of_torch([self.actor]))
 
 
 def tower(sizes: Sequence[int], activations: Sequence[str], gain: float) -> nn.Sequential:

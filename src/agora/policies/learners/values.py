@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +12,10 @@ from torch import Tensor, nn
 from agora.interfaces import Shape
 from agora.policies.joint_state import OWN, PAIR
 from agora.policies.learners.arrays import arrays_of
-from agora.policies.networks.value import ValueNetwork
 from agora.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from agora.policies.networks.value import ValueNetwork
 
 
 def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:

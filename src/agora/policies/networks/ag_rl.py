@@ -21,26 +21,12 @@ from agora.interfaces import Encoding, Shape
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, SPEED, VX, VY
 from agora.policies.layers import attend, mix, relu, tanh
 from agora.policies.named_layers import NamedLayers, shapes_of
-from agora.policies.networks.remembering import ACTIONS, Layers, Remembering
+from agora.policies.networks.remembering import Layers, Remembering
 from agora.policies.onnx_graph import Value, gru, pool
-from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.robot_and_people import ACTIONS, RobotAndPeople
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
-
-NODE = (GOAL, SPEED, RADIUS, VX, VY)
-"""Indices of the values of the robot's node in the observation."""
-
-PERIODS, STEP = 5, 0.25
-"""The number of predicted positions of a person, and the time between two, s."""
-
-HEADS = 8
-"""Number of heads of the attention among people."""
-
-
-def inputs_of(observe: RobotAndPeople) -> int:
-    """Return the number of values of a person that the network reads: the positions alone, as published, or also the radius."""
-    return 2 * (PERIODS + 1) + (0 if observe.places_only else 1)
 
 
 @dataclass(frozen=True)
@@ -54,6 +40,22 @@ class AgRlNetwork(Remembering):
     sizes: ClassVar[tuple[int, ...]] = (128, 64, 256, 64, 128, 64)
     """The published sizes of the first layer, each head, edges, embeddings, node and attention."""
 
+    node: ClassVar[tuple[int, ...]] = (GOAL, SPEED, RADIUS, VX, VY)
+    """Indices of the values of the robot's node in the observation."""
+
+    periods: ClassVar[int] = 5
+    """Number of predicted positions of a person."""
+
+    period: ClassVar[float] = 0.25
+    """Time between two predicted positions, s."""
+
+    heads: ClassVar[int] = 8
+    """Number of heads of the attention among people."""
+
+    def inputs(self, observe: RobotAndPeople) -> int:
+        """Return the number of values of a person that it reads: the positions alone, as published, or also the radius."""
+        return 2 * (self.periods + 1) + (0 if observe.places_only else 1)
+
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the weights must have.
 
@@ -61,13 +63,13 @@ class AgRlNetwork(Remembering):
             InputError: the encoding is not `RobotAndPeople`.
         """
         first, head, edge, embedded, node, attention = self.scaled
-        wide = HEADS * head
+        wide = self.heads * head
         layers = {
-            "person": (inputs_of(self.seen(observe)), first),
+            "person": (self.inputs(self.seen(observe)), first),
             "people": (first, wide),
             **{name: (wide, wide) for name in ("asks", "answers", "tells")},
             "crowd": (wide, edge),
-            "robot": (len(NODE), edge),
+            "robot": (len(self.node), edge),
             **{name: (edge, attention) for name in ("query", "key")},
             **{name: (edge, embedded) for name in ("own", "others")},
             "output": (node, edge),
@@ -96,8 +98,8 @@ class AgRlNetwork(Remembering):
         there = self.places(persons[present])[:, : len(arrays["person.weight"])]
         people = relu(layer("people", relu(layer("person", there))))
         queries, keys, values = (placed(layer(name, people)) for name in ("asks", "answers", "tells"))
-        crowd = placed(relu(layer("crowd", mix(queries, keys, values, present, HEADS)[present])))
-        robot = relu(layer("robot", seen[:, NODE]))
+        crowd = placed(relu(layer("crowd", mix(queries, keys, values, present, self.heads)[present])))
+        robot = relu(layer("robot", seen[:, self.node]))
         count = present.sum(1, dtype=np.int64).astype(np.float32)
         told = layer("key", crowd.reshape(-1, crowd.shape[2])).reshape(*present.shape, -1)
         others = attend(layer("query", robot) * count[:, None], told, crowd, present)
@@ -107,28 +109,28 @@ class AgRlNetwork(Remembering):
         return layer("actor.2", hidden), after
 
     def places(self, persons: Floats) -> Floats:
-        """Return positions now and at constant velocity, and radii, (M, 2 (PERIODS + 1) + 1), of observed people (M, PERSON)."""
-        ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
-        there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
+        """Return positions now and at constant velocity, and radii, (M, 2 (periods + 1) + 1), of observed people (M, PERSON)."""
+        ahead = (np.arange(self.periods + 1) * self.period).astype(np.float32)
+        there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (self.periods + 1))
         return np.concatenate([there, persons[:, 4:5]], 1)
 
     def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
         """Return the actions (N, 2) and the next memory (N, S)."""
         observe = self.seen(policy.observe)
         arrays, graph, people = policy.arrays, seen.graph, observe.people
-        layer, size = Layers(arrays), len(arrays["tells.bias"]) // HEADS
+        layer, size = Layers(arrays), len(arrays["tells.bias"]) // self.heads
         persons = seen.part(ROBOT, observe.length).reshape(0, people, PERSON)
         present = ~persons.part(PERSON - 1, PERSON).equals(0.0)
-        places = [persons.part(0, 2) + persons.part(2, 4) * (k * STEP) for k in range(PERIODS + 1)]
+        places = [persons.part(0, 2) + persons.part(2, 4) * (k * self.period) for k in range(self.periods + 1)]
         there = graph.concat(places if observe.places_only else [*places, persons.part(4, 5)])
         embedded = layer("people", layer("person", there).relu()).relu()
 
-        queries = layer("asks", embedded).reshape(0, people, 1, HEADS, size)
-        keys, values = (layer(name, embedded).reshape(0, 1, people, HEADS, size) for name in ("answers", "tells"))
+        queries = layer("asks", embedded).reshape(0, people, 1, self.heads, size)
+        keys, values = (layer(name, embedded).reshape(0, 1, people, self.heads, size) for name in ("answers", "tells"))
         scores = (queries * keys).sum(-1) * (1.0 / math.sqrt(size))
-        mixed = pool(scores, values, present.reshape(0, 1, people, 1, 1), 2).reshape(0, people, HEADS * size)
+        mixed = pool(scores, values, present.reshape(0, 1, people, 1, 1), 2).reshape(0, people, self.heads * size)
         crowd = present.where(layer("crowd", mixed).relu(), 0.0)
-        robot = layer("robot", graph.concat([seen.part(k, k + 1) for k in NODE])).relu()
+        robot = layer("robot", graph.concat([seen.part(k, k + 1) for k in self.node])).relu()
         others = layer.attended(robot, crowd, present)
         both = graph.concat([layer("own", robot).relu(), layer("others", others).relu()])
         after = gru(arrays, "node", both, memory.reshape(0, 1, policy.state_size))
@@ -136,6 +138,6 @@ class AgRlNetwork(Remembering):
 
     def learner(self, shape: Shape) -> Any:
         """Return the network in PyTorch, with a critic."""
-        from agora.policies.learners.ag_rl import AgRlLearner
+        from agora.policies.learners.ag_rl import AgRlLearner  # needs PyTorch
 
         return AgRlLearner(self, shape)

@@ -53,6 +53,6 @@ class CadrlNetwork(ValueNetwork):
 
     def learner(self, shape: Shape) -> Any:
         """Return the values in PyTorch."""
-        from agora.policies.learners.values import CadrlLearner
+        from agora.policies.learners.values import CadrlLearner  # needs PyTorch
 
         return CadrlLearner(self, shape)

@@ -16,20 +16,12 @@ from agora.interfaces import Encoding, Shape
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, SPEED, VX, VY
 from agora.policies.layers import attend, relu, tanh
 from agora.policies.named_layers import NamedLayers, shapes_of
-from agora.policies.networks.remembering import ACTIONS, Layers, Remembering
+from agora.policies.networks.remembering import Layers, Remembering
 from agora.policies.onnx_graph import Value, gru
-from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.robot_and_people import ACTIONS, RobotAndPeople
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
-
-NODE, MOTION = (GOAL, SPEED, RADIUS), (VX, VY)
-"""Indices of the values of the robot's node, and of its own velocity, in the observation."""
-
-
-def inputs_of(observe: RobotAndPeople) -> int:
-    """Return the number of values of a person that DS-RNN's edges read: the position alone, or everything except the mark."""
-    return 2 if observe.places_only else PERSON - 1
 
 
 @dataclass(frozen=True)
@@ -43,6 +35,16 @@ class DsRnnNetwork(Remembering):
     sizes: ClassVar[tuple[int, ...]] = (64, 256, 128, 64, 256)
     """The published sizes of embeddings, edges, node, attention and heads."""
 
+    node: ClassVar[tuple[int, ...]] = (GOAL, SPEED, RADIUS)
+    """Indices of the values of the robot's node in the observation."""
+
+    motion: ClassVar[tuple[int, ...]] = (VX, VY)
+    """Indices of the robot's own velocity in the observation."""
+
+    def inputs(self, observe: RobotAndPeople) -> int:
+        """Return the number of values of a person that the edges read: the position alone, or everything except the mark."""
+        return 2 if observe.places_only else PERSON - 1
+
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the weights must have.
 
@@ -51,11 +53,11 @@ class DsRnnNetwork(Remembering):
         """
         embedded, edge, node, attention, head = self.scaled
         layers: dict[str, tuple[int, int]] = {
-            "person": (inputs_of(self.seen(observe)), embedded),
-            "motion": (len(MOTION), embedded),
+            "person": (self.inputs(self.seen(observe)), embedded),
+            "motion": (len(self.motion), embedded),
             "key": (edge, attention),
             "query": (edge, attention),
-            "robot": (len(NODE), embedded),
+            "robot": (len(self.node), embedded),
             "edges": (2 * edge, embedded),
             "output": (node, head),
             "actor.0": (head, head),
@@ -90,12 +92,12 @@ class DsRnnNetwork(Remembering):
         seen_people = relu(layer("person", persons[..., :inputs].reshape(-1, inputs)))
         spatial = unit("spatial", seen_people, before.reshape(-1, edge)).reshape(rows, people, edge)
         spatial = np.where(present[..., None], spatial, np.float32(0.0))
-        temporal = unit("temporal", relu(layer("motion", seen[:, MOTION])), state[:, :edge])
+        temporal = unit("temporal", relu(layer("motion", seen[:, self.motion])), state[:, :edge])
         count = present.sum(1, dtype=np.int64).astype(np.float32)
         keys = layer("key", spatial.reshape(-1, edge)).reshape(rows, people, -1)
         crowd = attend(layer("query", temporal) * count[:, None], keys, spatial, present)
         edges = relu(layer("edges", np.concatenate([temporal, crowd], 1)))
-        robot = relu(layer("robot", seen[:, NODE]))
+        robot = relu(layer("robot", seen[:, self.node]))
         after = unit("node", np.concatenate([robot, edges], 1), state[:, edge : edge + node])
         hidden = tanh(layer("actor.1", tanh(layer("actor.0", layer("output", after)))))
         return layer("actor.2", hidden), np.concatenate([temporal, after, marks, spatial.reshape(rows, -1)], 1)
@@ -117,19 +119,19 @@ class DsRnnNetwork(Remembering):
         kept = remembered(edge + node + people, policy.state_size, people, edge)
         before = (same.max(2) > 0.0).where(kept.rows(same.argmax(2)), 0.0)
 
-        spatial = gru(arrays, "spatial", layer("person", persons.part(0, inputs_of(observe))).relu(), before)
+        spatial = gru(arrays, "spatial", layer("person", persons.part(0, self.inputs(observe))).relu(), before)
         spatial = present.where(spatial, 0.0)
-        motion = graph.concat([seen.part(k, k + 1) for k in MOTION])
+        motion = graph.concat([seen.part(k, k + 1) for k in self.motion])
         temporal = gru(arrays, "temporal", layer("motion", motion).relu(), remembered(0, edge, 1, edge))
         crowd = layer.attended(temporal, spatial, present)
         edges = layer("edges", graph.concat([temporal, crowd])).relu()
-        robot = layer("robot", graph.concat([seen.part(k, k + 1) for k in NODE])).relu()
+        robot = layer("robot", graph.concat([seen.part(k, k + 1) for k in self.node])).relu()
         after = gru(arrays, "node", graph.concat([robot, edges]), remembered(edge, edge + node, 1, node))
         parts = ((temporal, edge), (after, node), (marks, people), (spatial, people * edge))
         return layer.action(after), graph.concat([value.reshape(0, size) for value, size in parts])
 
     def learner(self, shape: Shape) -> Any:
         """Return the network in PyTorch, with a critic."""
-        from agora.policies.learners.ds_rnn import DsRnnLearner
+        from agora.policies.learners.ds_rnn import DsRnnLearner  # needs PyTorch
 
         return DsRnnLearner(self, shape)

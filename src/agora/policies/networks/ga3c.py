@@ -21,32 +21,17 @@ from agora.core.state import Bools, Floats
 from agora.errors import InputError
 from agora.interfaces import Encoding, Shape
 from agora.policies import onnx_graph
-from agora.policies.agents import TURN, Agents
+from agora.policies.agents import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, TURN, Agents
 from agora.policies.joint_state import COSINE, GOAL, GOAL_FRAME, PERSON, RADIUS, ROBOT, SINE, SPEED
 from agora.policies.layers import dense, lstm, relu
 from agora.policies.onnx_graph import OnnxGraph, Value
-from agora.ranges import Size
+from agora.ranges import Checked, Size
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
 _MEMORY, _HIDDEN = 64, 256  # the published sizes
 _TINY = 1e-30
-
-CHOICES: Floats = np.array(
-    [(1.0, turn) for turn in (-1.0, -0.5, 0.0, 0.5, 1.0)] + [(speed, turn) for speed in (0.5, 0.0) for turn in (-1.0, 0.0, 1.0)],
-    np.float32,
-)
-"""(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
-
-HOST, OTHER = 4, 7
-"""Numbers of values of the robot, and of each other agent, that the network reads."""
-
-HOST_MEAN: Floats = np.array([0.0, 0.0, 1.0, 0.5], np.float32)
-HOST_SCALE: Floats = np.array([5.0, 3.14, 1.0, 1.0], np.float32)
-OTHER_MEAN: Floats = np.array([0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 1.0], np.float32)
-OTHER_SCALE: Floats = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 5.0, 1.0], np.float32)
-"""The published normalisation: a value minus its mean, divided by its scale."""
 
 
 @lean_kernel
@@ -82,7 +67,7 @@ def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
 
 
 @dataclass(frozen=True)
-class Ga3cNetwork:
+class Ga3cNetwork(Checked):
     """A long short-term memory over the others, nearest last, and layers that score the eleven actions.
 
     Two layers read the state of the memory and the robot's own values, and a last layer scores the actions.
@@ -192,7 +177,7 @@ class Ga3cNetwork:
 
     def learner(self, shape: Shape) -> Any:
         """Return the network in PyTorch, with a critic."""
-        from agora.policies.learners.ga3c import Ga3cLearner
+        from agora.policies.learners.ga3c import Ga3cLearner  # needs PyTorch
 
         return Ga3cLearner(self, shape)
 

@@ -20,29 +20,19 @@ from agora.errors import InputError
 from agora.interfaces import Encoding, Shape
 from agora.policies import onnx_graph
 from agora.policies.command_rollouts import CONTEXT, FEATURES
-from agora.policies.commands import COMMANDS, MIRROR, PARTNER, Commands
+from agora.policies.commands import COMMANDS, FIRST, IMPOSSIBLE, LEFT, MIRROR, SECOND, Commands
 from agora.policies.named_layers import NamedLayers, shapes_of
 from agora.policies.onnx_graph import OnnxGraph
+from agora.ranges import Checked, Natural
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-IMPOSSIBLE = F(-1e9)
-"""Score of a command that a robot cannot take, or after which it could not brake before a wall."""
-
 _COUNT = len(COMMANDS)
-LEFT = np.flatnonzero(np.arange(_COUNT) <= PARTNER)
-"""Commands that are judged in the scene and in its mirror image: those to the left, and those straight ahead."""
-
-_PLACE = np.full(_COUNT, -1)
-_PLACE[LEFT] = np.arange(len(LEFT))
-FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
-SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
-"""(K,) index of the second of the two scores (scene, then mirror image) whose mean is a command's score."""
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Checked):
     """Scores all commands; the robot takes the highest-scoring one after which it can brake before every wall.
 
     Attributes:
@@ -50,13 +40,8 @@ class Judge:
         command: number of values of the two layers that read a command; the first of them also reads the context.
     """
 
-    context: tuple[int, int] = (96, 64)
-    command: tuple[int, int] = (64, 48)
-
-    def __post_init__(self) -> None:
-        for name in ("context", "command"):
-            if min(getattr(self, name)) < 1:
-                raise InputError(f"judge: {name} must be two numbers of at least 1, got {list(getattr(self, name))}")
+    context: tuple[Natural, Natural] = (96, 64)
+    command: tuple[Natural, Natural] = (64, 48)
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:
@@ -129,6 +114,6 @@ class Judge:
 
     def learner(self, shape: Shape) -> Any:
         """Return the network in PyTorch, with a critic."""
-        from agora.policies.learners.judge import JudgeLearner
+        from agora.policies.learners.judge import JudgeLearner  # needs PyTorch
 
         return JudgeLearner(self, shape)

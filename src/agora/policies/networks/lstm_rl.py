@@ -68,6 +68,6 @@ class LstmRlNetwork(ValueNetwork):
 
     def learner(self, shape: Shape) -> Any:
         """Return the values in PyTorch."""
-        from agora.policies.learners.values import LstmRlLearner
+        from agora.policies.learners.values import LstmRlLearner  # needs PyTorch
 
         return LstmRlLearner(self, shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from agora.policies import onnx_graph
 from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit
 from agora.policies.layers import ACTIVATIONS, dense
 from agora.policies.onnx_graph import OnnxGraph, Value
+from agora.ranges import Checked, Natural
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy, TrainedRobot
@@ -32,22 +33,7 @@ _GRAPHS: dict[str, Callable[[Value], Value]] = {
 
 
 @dataclass(frozen=True)
-class Layer:
-    """A layer of a network in which every output reads every input.
-
-    Attributes:
-        weight: (I, O).
-        bias: (O,).
-        activation: name of one of `agora.policies.layers.ACTIVATIONS`.
-    """
-
-    weight: Floats
-    bias: Floats
-    activation: str = "none"
-
-
-@dataclass(frozen=True)
-class Mlp:
+class Mlp(Checked):
     """Layers in which every output reads every input.
 
     Attributes:
@@ -56,12 +42,11 @@ class Mlp:
             including the last.
     """
 
-    sizes: tuple[int, ...] = (128, 128)
+    sizes: tuple[Natural, ...] = (128, 128)
     activation: str | tuple[str, ...] = "relu"
 
     def __post_init__(self) -> None:
-        if any(size < 1 for size in self.sizes):
-            raise InputError(f"sizes must be at least 1, got {list(self.sizes)}")
+        super().__post_init__()
         if len(self.activations) != len(self.sizes) + 1:
             raise InputError(f"activation: expected {len(self.sizes) + 1} names, one a layer, got {len(self.activations)}")
         for name in self.activations:
@@ -124,49 +109,9 @@ class Mlp:
 
     def learner(self, shape: Shape) -> Any:
         """Return two towers in PyTorch, one for the actions and one for the value."""
-        from agora.policies.learners.mlp import Towers
+        from agora.policies.learners.mlp import Towers  # needs PyTorch
 
         return Towers(self, shape)
-
-
-def mlp_of(layers: Sequence[Layer]) -> tuple[Mlp, dict[str, Floats]]:
-    """Return the network of layers, and its weights.
-
-    Raises:
-        InputError: there are no layers, or a bias does not fit its weight.
-    """
-    if not layers:
-        raise InputError("a policy needs at least one layer")
-    for number, layer in enumerate(layers):
-        if layer.weight.ndim != 2 or layer.bias.shape != layer.weight.shape[1:]:
-            found = f"weight {layer.weight.shape} and bias {layer.bias.shape}"
-            raise InputError(f"layer {number}: expected a weight (I, O) and a bias (O,), got {found}")
-    arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(layers) for name in ("weight", "bias")}
-    return Mlp(tuple(len(layer.bias) for layer in layers[:-1]), tuple(layer.activation for layer in layers)), arrays
-
-
-def layers_of_torch(modules: Sequence[Any]) -> tuple[Layer, ...]:
-    """Return the layers of PyTorch modules and of sequences of them.
-
-    Raises:
-        InputError: a module of another kind than ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
-    """
-    layers: list[Layer] = []
-    for module in _flat(modules):
-        name = type(module).__name__.lower()
-        if name == "linear":
-            weight, bias = (tensor.detach().cpu().numpy().astype(np.float32) for tensor in (module.weight, module.bias))
-            layers.append(Layer(np.ascontiguousarray(weight.T), bias))
-        elif name in ACTIVATIONS and layers:
-            layers[-1] = Layer(layers[-1].weight, layers[-1].bias, name)
-        elif name not in ("flatten", "identity"):
-            raise InputError(f"a policy is made of Linear, ReLU, Tanh and Sigmoid, got {type(module).__name__}")
-    return tuple(layers)
-
-
-def _flat(modules: Sequence[Any]) -> list[Any]:
-    """Yield the modules of nested sequences of modules."""
-    return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
 
 
 def _twist(graph: OnnxGraph, body: TrainedRobot, action: Value, size: int) -> Value:

@@ -13,19 +13,18 @@ from agora.errors import InputError
 from agora.interfaces import Encoding
 from agora.policies.joint_state import GOAL_FRAME, SPEED
 from agora.policies.onnx_graph import OnnxGraph, Value, dense, pool
-from agora.policies.robot_and_people import RobotAndPeople
-from agora.ranges import Size
+from agora.policies.robot_and_people import ACTIONS, RobotAndPeople
+from agora.ranges import Checked, Size
 from agora.registry import name_of
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-ACTIONS = 2
 _PERSON = 1  # the axis of people
 
 
 @dataclass(frozen=True)
-class Remembering:
+class Remembering(Checked):
     """A network of the published form whose layers may be narrower or wider.
 
     Attributes:

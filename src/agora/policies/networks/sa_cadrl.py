@@ -53,6 +53,6 @@ class SaCadrlNetwork(ValueNetwork):
 
     def learner(self, shape: Shape) -> Any:
         """Return the values in PyTorch."""
-        from agora.policies.learners.values import SaCadrlLearner
+        from agora.policies.learners.values import SaCadrlLearner  # needs PyTorch
 
         return SaCadrlLearner(self, shape)

@@ -77,6 +77,6 @@ class SarlNetwork(ValueNetwork):
 
     def learner(self, shape: Shape) -> Any:
         """Return the values in PyTorch."""
-        from agora.policies.learners.values import SarlLearner
+        from agora.policies.learners.values import SarlLearner  # needs PyTorch
 
         return SarlLearner(self, shape)

@@ -23,7 +23,7 @@ from agora.policies.layers import dense
 from agora.policies.look_ahead import LookAhead, look_ahead, present_in
 from agora.policies.onnx_graph import OnnxGraph, Value
 from agora.policies.onnx_look_ahead import PERSON_AXIS, chosen, looked_ahead
-from agora.ranges import Size
+from agora.ranges import Checked, Size
 from agora.registry import name_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _CHUNK = 8  # number of decisions computed together: their values fit into the c
 
 
 @dataclass(frozen=True)
-class ValueNetwork:
+class ValueNetwork(Checked):
     """A network from joint states to their values, and the look-ahead that chooses velocities by these values.
 
     Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), unless stated otherwise. A

@@ -16,9 +16,8 @@ import numpy as np
 
 from agora.core.contact import NEVER
 from agora.core.state import Array, Floats, Pedestrians, Robots
-from agora.errors import InputError
 from agora.interfaces import Ability
-from agora.ranges import Duration, Positive, Within
+from agora.ranges import Checked, Duration, Positive, Within
 from agora.simulators.mujoco.model import AWAY, WorldModel, world_model
 from agora.simulators.mujoco.orders import set_points
 from agora.world.threads import Work
@@ -40,7 +39,7 @@ _UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCT
 
 
 @dataclass(frozen=True)
-class MuJoCo:
+class MuJoCo(Checked):
     """Robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the crowd is the library's.
 
     Attributes:
@@ -51,18 +50,12 @@ class MuJoCo:
         latency: time from a setpoint to the motors, s, after the command delay of the robot's file.
     """
 
-    timestep: Annotated[float, "s"] = 0.005
+    timestep: Annotated[float, Within(1e-4, 0.02)] = 0.005
     friction: Positive = 1.0
     load: Positive = 1.0
     slip: Annotated[float, Within(0.0, 0.99)] = 0.0
     latency: Duration = 0.0
     can: ClassVar[frozenset[Ability]] = frozenset({"step"})
-
-    def __post_init__(self) -> None:
-        if not 1e-4 <= self.timestep <= 0.02:
-            raise InputError(
-                f"mujoco: timestep must be in [0.0001, 0.02] s, got {self.timestep}; robots are unstable with longer ones"
-            )
 
     def bodies(self, world: World) -> MuJoCoBodies:
         """Return the robots of a batch.

@@ -12,6 +12,7 @@ from agora.draft.stage import Stage
 from agora.draft.task import Task
 from agora.errors import InputError, nearest
 from agora.interfaces import Module, ResetPlan
+from agora.ranges import Checked
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
@@ -27,7 +28,7 @@ _ENDS = (1e-6, 1.0 - 1e-6)
 
 
 @dataclass(frozen=True)
-class Axis(Module):
+class Axis(Checked, Module):
     """Gives each episode a difficulty between an easy and a hard end, and sets keys of the stage and of its robots accordingly.
 
     The difficulties are the golden-ratio sequence (a Kronecker sequence, L. Kuipers and H. Niederreiter, "Uniform distribution of
@@ -53,13 +54,12 @@ class Axis(Module):
     unit: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.axis:
             raise ValueError("axis must be a name, got an empty text")
         if self.easy == self.hard:
             raise ValueError(f"easy and hard must differ, got {self.easy:g} for both")
         for name, ends in {"easy and hard": (self.easy, self.hard), **self.sets}.items():
-            if not all(map(math.isfinite, ends)):
-                raise ValueError(f"{name} must be finite, got {list(ends)}")
             if self.scale == "log" and min(ends) <= 0:
                 raise ValueError(f"{name} must be above 0 with scale: log, got {list(ends)}")
 

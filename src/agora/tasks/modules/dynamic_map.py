@@ -13,6 +13,7 @@ from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
 from agora.interfaces import Module, ResetPlan
 from agora.maps.generators.arena import ArenaGenerator, from_arena
+from agora.ranges import Checked, Within
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 from agora.share import named_file
@@ -24,7 +25,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class DynamicMap(Module):
+class DynamicMap(Checked, Module):
     """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, instead of the stage's world.
 
     Map n depends only on the generator, the seed and n; episodes e to e + k - 1 share map e / k + ``ahead``.
@@ -38,13 +39,11 @@ class DynamicMap(Module):
 
     generator: Annotated[Named, Plug("map_generators")] | None = None
     file: str = "default"
-    episode_per_map: int = 0
-    ahead: int = 0
+    episode_per_map: Annotated[int, Within(0, _MOST)] = 0
+    ahead: Annotated[int, Within(0, _MOST)] = 0
 
     def __post_init__(self) -> None:
-        for name in ("episode_per_map", "ahead"):
-            if not 0 <= getattr(self, name) <= _MOST:
-                raise ValueError(f"{name} must be in [0, {_MOST}], got {getattr(self, name)}")
+        super().__post_init__()
         try:
             self.resolved()
         except InputError as error:
@@ -126,5 +125,5 @@ class _One:
 def _read_once(path: Path, changed: int) -> tuple[ArenaGenerator, Named]:
     file = load(path, ArenaGenerator)
     if not 1 <= file.episode_per_map <= _MOST:
-        raise InputError(f"{path}: episode_per_map must be in [1, {_MOST}], got {file.episode_per_map}")
+        raise InputError(f"{path}: episode_per_map: expected an integer in [1, {_MOST}], got {file.episode_per_map}")
     return file, from_arena(plain(file), str(path))

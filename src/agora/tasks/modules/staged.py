@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from agora.config import load
 from agora.errors import InputError
 from agora.interfaces import Module, ResetPlan
 from agora.maps.generators.arena import from_arena
+from agora.ranges import Checked, Within
 from agora.registry import Named
 from agora.share import named_file
 from agora.tasks.modules.dynamic_map import DynamicMap
@@ -20,7 +21,7 @@ from agora.world.start import WIDEST_GOAL
 
 
 @dataclass(frozen=True)
-class CurriculumStage:
+class CurriculumStage(Checked):
     """A stage of Arena 3.0's curriculum files, which are lists of stages.
 
     Attributes:
@@ -32,18 +33,14 @@ class CurriculumStage:
             algorithms, each with its configuration, of which the first is used.
     """
 
-    static: int = 0
-    interactive: int = 0
-    dynamic: int = 0
-    goal_radius: float = 0.3
+    static: Annotated[int, Within(0, MOST)] = 0
+    interactive: Annotated[int, Within(0, MOST)] = 0
+    dynamic: Annotated[int, Within(0, MOST)] = 0
+    goal_radius: Annotated[float, Within(0.0, WIDEST_GOAL, above=True)] = 0.3
     map_generator: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("static", "interactive", "dynamic"):
-            if not 0 <= getattr(self, name) <= MOST:
-                raise ValueError(f"{name} must be in [0, {MOST}], got {getattr(self, name)}")
-        if not 0 < self.goal_radius <= WIDEST_GOAL:
-            raise ValueError(f"goal_radius must be above 0 and at most {WIDEST_GOAL} m, got {self.goal_radius}")
+        super().__post_init__()
         if self.map_generator:
             try:
                 from_arena(self.algorithm())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from agora.draft.people import Person
 from agora.draft.task import Task
 from agora.pedestrians.shared.formations import KINDS, Kind, formation, o_space_radius
-from agora.ranges import Number
+from agora.ranges import Within
 from agora.tasks.obstacles.random import Random
 
 _ALL = 1000
@@ -32,7 +33,7 @@ class Groups(Random):
     group_size: tuple[int, int] = (2, 4)
     standing_groups: tuple[int, int] = (0, 0)
     standing_size: tuple[int, int] = (2, 5)
-    standing_waypoints: Number = 0
+    standing_waypoints: Annotated[int, Within(0, _ALL)] = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,8 +41,6 @@ class Groups(Random):
             low, high = getattr(self, name)
             if not lowest <= low <= high <= _ALL:
                 raise ValueError(f"{name} must be [least, most] from {lowest} to {_ALL}, got {[low, high]}")
-        if not 0 <= self.standing_waypoints <= _ALL:
-            raise ValueError(f"standing_waypoints must be in [0, {_ALL}], got {self.standing_waypoints}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the others leave without effect, and why."""

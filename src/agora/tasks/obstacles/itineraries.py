@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from agora.draft.task import Task
 from agora.errors import PlacementError
-from agora.ranges import Distance, Duration
+from agora.ranges import Checked, Distance, Duration, NotNegative, Period, Within
 from agora.seeds import Stream
 from agora.tasks.destinations import Destinations, destinations_of
 from agora.tasks.itineraries import ItineraryPlanner, Party
@@ -22,7 +22,7 @@ _DENSEST = 1.5  # people per m2 at the start
 
 
 @dataclass(frozen=True)
-class Purposes:
+class Purposes(Checked):
     """Shares of people by their purposes, in any unit.
 
     Attributes:
@@ -32,15 +32,13 @@ class Purposes:
         waiting: share of people who wait at one place, then go out.
     """
 
-    passing: float = 0.3
-    visiting: float = 0.4
-    working: float = 0.15
-    waiting: float = 0.15
+    passing: NotNegative = 0.3
+    visiting: NotNegative = 0.4
+    working: NotNegative = 0.15
+    waiting: NotNegative = 0.15
 
     def __post_init__(self) -> None:
-        for name in self.names():
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        super().__post_init__()
         if sum(getattr(self, name) for name in self.names()) <= 0:
             raise ValueError("one of the shares must be above 0")
 
@@ -55,7 +53,7 @@ class Purposes:
 
 
 @dataclass(frozen=True)
-class Stays:
+class Stays(Checked):
     """The durations of stays: medians of log-normal distributions by activity, s.
 
     The medians are our own choice, of a realistic order of magnitude.
@@ -69,19 +67,12 @@ class Stays:
         spread: standard deviation of the logarithm of all of them.
     """
 
-    sit: Duration = 180.0
-    work: Duration = 300.0
-    stand: Duration = 20.0
-    queue: Duration = 40.0
-    wait: Duration = 45.0
-    spread: float = 0.6
-
-    def __post_init__(self) -> None:
-        for name in ("sit", "work", "stand", "queue", "wait"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.spread <= 2:
-            raise ValueError(f"spread must be in [0, 2], got {self.spread}")
+    sit: Period = 180.0
+    work: Period = 300.0
+    stand: Period = 20.0
+    queue: Period = 40.0
+    wait: Period = 45.0
+    spread: Annotated[float, Within(0.0, 2.0)] = 0.6
 
     def draw(self, use: str, stream: Stream) -> float:
         """Draw the duration of a stay, s."""
@@ -89,7 +80,7 @@ class Stays:
 
 
 @dataclass(frozen=True)
-class Itineraries:
+class Itineraries(Checked):
     """People with itineraries: they enter, go to places, stay there for some time, and leave.
 
     Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
@@ -118,30 +109,25 @@ class Itineraries:
     needs: ClassVar[tuple[str, ...]] = ("groups", "cues")
 
     people: tuple[int, int] | None = None
-    density: float = 0.05
-    arrivals: float | None = None
+    density: Annotated[float, Within(0.0, _DENSEST)] = 0.05
+    arrivals: NotNegative | None = None
     until: Duration = 120.0
     purposes: Purposes = field(default_factory=Purposes)
-    groups: tuple[float, ...] = (1486.0, 694.0, 195.0, 37.0)
+    groups: tuple[NotNegative, ...] = (1486.0, 694.0, 195.0, 37.0)
     stays: Stays = field(default_factory=Stays)
     visits: tuple[int, int] = (1, 3)
     keep_clear: Distance = 1.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.people is not None and not 0 <= self.people[0] <= self.people[1] <= MOST:
             raise ValueError(f"people must be [least, most], at most {MOST}, got {list(self.people)}")
-        if not 0 <= self.density <= _DENSEST:
-            raise ValueError(f"density must be in [0, {_DENSEST}] people per m2, got {self.density}")
-        if self.arrivals is not None and not (0 <= self.arrivals < math.inf and self.arrivals * self.until / 60.0 <= MOST):
-            raise ValueError(
-                f"arrivals must be at least 0 a minute, and at most {MOST} people in until = {self.until} s, got {self.arrivals}"
-            )
-        if not self.groups or min(self.groups) < 0 or not 0 < sum(self.groups) < math.inf or len(self.groups) > 10:
+        if self.arrivals is not None and not self.arrivals * self.until / 60.0 <= MOST:
+            raise ValueError(f"arrivals must be at most {MOST} people in until = {self.until} s, got {self.arrivals} a minute")
+        if not 0 < sum(self.groups) < math.inf or len(self.groups) > 10:
             raise ValueError(f"groups must be the shares of parties of 1 to at most 10 people, not all 0, got {list(self.groups)}")
         if not 0 <= self.visits[0] <= self.visits[1] <= 10:
             raise ValueError(f"visits must be [least, most] in [0, 10], got {list(self.visits)}")
-        if self.keep_clear < 0:
-            raise ValueError(f"keep_clear must be at least 0, got {self.keep_clear}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the others leave without effect, and why."""

@@ -25,7 +25,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import InputError
-from agora.ranges import Distance, Within
+from agora.ranges import Checked, Length, Within
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 from agora.world.rigid import ride
@@ -175,7 +175,7 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 
 @dataclass(frozen=True)
-class MotionProfiles:
+class MotionProfiles(Checked):
     """A random number of moving obstacles in the square of 20 m around the origin: generated worlds of DynaBARN.
 
     They appear as recorded pedestrians; at its last knot an obstacle jumps back to the first. The worlds that the paper used have 5
@@ -199,7 +199,7 @@ class MotionProfiles:
     variant: Literal["paper", "code"] = "paper"
     difficulty: tuple[Literal["easy", "medium", "hard"], ...] = ("easy",)
     profile: Profile | None = None
-    radius: Distance = 0.5
+    radius: Length = 0.5
     shapes: tuple[Literal["bar", "l", "triangle"], ...] = ()
     discs: tuple[tuple[float, float], ...] = ()
     turning: Annotated[float, Within(0.5, 60.0)] = 2.0
@@ -207,14 +207,13 @@ class MotionProfiles:
     beside: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.count[0] <= self.count[1] <= _MOST:
             raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
         if self.variant == "code" and self.count[0] == self.count[1]:
             raise ValueError(f"count must be [least, more than that] where variant is code, got {list(self.count)}")
         if not self.difficulty:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
-        if not self.radius > 0:
-            raise ValueError(f"radius must be above 0, got {self.radius}")
         if len(self.discs) > _MOST_DISCS or not (np.abs(np.array(self.discs)) <= SIDE).all():
             raise ValueError(f"discs must be at most {_MOST_DISCS} centres [x, y] within {SIDE:g} m, got {self.discs}")
 

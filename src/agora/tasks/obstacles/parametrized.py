@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from agora.draft.task import Task
 from agora.errors import InputError
-from agora.ranges import Count, Distance
+from agora.ranges import Checked, Count, Distance
 from agora.share import named_file
 from agora.tasks.parametrized import ModelCount, read_parametrized
 from agora.tasks.population import add_furniture, add_pedestrians, pedestrian_type
@@ -21,7 +21,7 @@ def _read_once(path: Path, changed: int) -> tuple[ModelCount, ...]:
 
 
 @dataclass(frozen=True)
-class Parametrized:
+class Parametrized(Checked):
     """A uniformly drawn number of each entry of a file, from its ``min`` to its ``max``, at random places.
 
     Attributes:
@@ -39,12 +39,11 @@ class Parametrized:
     keep_clear: Distance = 1.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             self.entries()
         except InputError as error:
             raise ValueError(f"file: {error}") from error
-        if self.waypoints < 1 or min(self.clearance, self.keep_clear) < 0:
-            raise ValueError("waypoints must be at least 1, clearance and keep_clear at least 0")
 
     def files(self) -> list[Path]:
         """The file.

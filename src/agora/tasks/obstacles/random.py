@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import UnknownNameError
 from agora.maps.furniture import model_of
-from agora.ranges import Count, Distance
+from agora.ranges import Checked, Distance, NotNegative, Positive, Within
 from agora.seeds import Stream
 from agora.tasks.population import MOST, add_furniture, add_pedestrians, robot_places
 
@@ -21,7 +21,7 @@ __all__ = ["Amount", "Random"]
 
 
 @dataclass(frozen=True)
-class Amount:
+class Amount(Checked):
     """The number of obstacles of one class, and their models, as in Arena 3.0's files.
 
     Attributes:
@@ -34,15 +34,16 @@ class Amount:
     min: int = 0
     max: int = 0
     models: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
+    weights: tuple[NotNegative, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.min <= self.max <= MOST:
             raise ValueError(f"min must be at least 0 and at most max, which is at most {MOST}, got min {self.min}, max {self.max}")
         if self.max and not self.models:
             raise ValueError("models must name at least one model where max is above 0")
-        if self.weights and (len(self.weights) != len(self.models) or min(self.weights) < 0 or not 0 < sum(self.weights) < 1e300):
-            raise ValueError(f"weights must be one for each of the {len(self.models)} models, at least 0 and not all 0")
+        if self.weights and (len(self.weights) != len(self.models) or not 0 < sum(self.weights) < 1e300):
+            raise ValueError(f"weights must be one for each of the {len(self.models)} models, not all 0")
 
     def draw(self, stream: Stream) -> list[str]:
         """The models of as many as chance decides."""
@@ -54,7 +55,7 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Checked):
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
     Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a separate stream: other shares do
@@ -76,13 +77,14 @@ class Random:
     dynamic: tuple[int, int] | Amount = (0, 0)
     static: tuple[int, int] | Amount = (0, 0)
     interactive: Amount = Amount()
-    static_radius: tuple[float, float] = (0.2, 0.5)
-    waypoints: Count = 2
+    static_radius: tuple[Positive, Positive] = (0.2, 0.5)
+    waypoints: Annotated[int, Within(1, MOST)] = 2
     clearance: Distance = 0.5
     keep_clear: Distance = 1.5
     group_size: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("dynamic", "static", "group_size"):
             range_ = getattr(self, name)
             if not isinstance(range_, Amount) and not (1 if name == "group_size" else 0) <= range_[0] <= range_[1] <= MOST:
@@ -93,13 +95,8 @@ class Random:
                     model_of(model)
                 except UnknownNameError as error:
                     raise ValueError(f"{name}: {error}") from error
-        if not 0 < self.static_radius[0] <= self.static_radius[1]:
-            raise ValueError(f"static_radius must be [smallest, largest] above 0, got {list(self.static_radius)}")
-        if not 1 <= self.waypoints <= MOST:
-            raise ValueError(f"waypoints must be in [1, {MOST}], got {self.waypoints}")
-        for name in ("clearance", "keep_clear"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        if not self.static_radius[0] <= self.static_radius[1]:
+            raise ValueError(f"static_radius must be [smallest, largest], got {list(self.static_radius)}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the others leave without effect, and why."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from agora.draft.task import Task
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance
 from agora.tasks.population import add_pedestrians, pedestrian_type
 from agora.tasks.roles import areas_of, draw, roles_of
 
 
 @dataclass(frozen=True)
-class Zones:
+class Zones(Checked):
     """Arena's ``zones``: pedestrians with roles, with starts and waypoints in the zones of their role.
 
     Attributes:
@@ -28,8 +28,9 @@ class Zones:
     keep_clear: Distance = 1.5
 
     def __post_init__(self) -> None:
-        if not self.file or min(self.clearance, self.keep_clear) < 0:
-            raise ValueError("file must have a name, clearance and keep_clear must be at least 0")
+        super().__post_init__()
+        if not self.file:
+            raise ValueError("file must have a name")
 
     def place(self, task: Task) -> None:
         """Put the pedestrians of every role into the task.

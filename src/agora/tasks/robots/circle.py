@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import PlacementError
-from agora.ranges import Chance, Distance
+from agora.ranges import Chance, Checked, Robots, Within
 
 _TRIES = 1000
 
 
 @dataclass(frozen=True)
-class Circle:
+class Circle(Checked):
     """Robots on a circle around the centre of the map that face its centre, with goals on the opposite side.
 
     The gap between starts, and between goals, is at least the robots' outlines plus twice the stage's ``safety``.
@@ -37,19 +37,16 @@ class Circle:
 
     uses: ClassVar = frozenset({"random places"})
 
-    count: int = 4
+    count: Robots = 4
     radius: tuple[float, float] = (8.0, 8.0)
-    noise: Distance = 0.0
+    noise: Annotated[float, Within(0.0, 500.0)] = 0.0
     even: bool = True
     scattered: Chance = 0.0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.count <= 1000:
-            raise ValueError(f"count must be in [1, 1000], got {self.count}")
+        super().__post_init__()
         if not 0.1 <= self.radius[0] <= self.radius[1] <= 500.0:
-            raise ValueError(f"radius must be [least, most] in [0.1, 500], got {list(self.radius)}")
-        if not 0.0 <= self.noise <= 500.0:
-            raise ValueError(f"noise must be in [0, 500], got {self.noise}")
+            raise ValueError(f"radius: must be [least, most] in [0.1, 500], is {list(self.radius)}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the others leave without effect, and why."""

@@ -11,13 +11,13 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import PlacementError
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance, Robots
 from agora.tasks.budget import enough_goals
 from agora.tasks.robots.random import DEAD_ENDS, Random
 
 
 @dataclass(frozen=True)
-class Explore:
+class Explore(Checked):
     """Arena's ``explore``: a new random goal whenever one is reached; an episode ends at its time-out or at a contact.
 
     There are more goals than the fastest robot can reach before the time-out.
@@ -29,11 +29,8 @@ class Explore:
 
     uses: ClassVar = frozenset({"random places"})
 
-    count: int = 1
+    count: Robots = 1
     distance: Distance = 3.0
-
-    def __post_init__(self) -> None:
-        Random(self.count, self.distance)
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and first goals.

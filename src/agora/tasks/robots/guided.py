@@ -14,6 +14,7 @@ from agora.draft.placement import component_of, room_at_border
 from agora.draft.scenario import Pose, pose_of
 from agora.draft.task import Task
 from agora.errors import PlacementError
+from agora.ranges import Checked, Robots
 from agora.tasks.budget import enough_goals
 from agora.yaml_tree import location_of
 
@@ -37,7 +38,7 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Guided:
+class Guided(Checked):
     """Arena's ``guided``: robots drive to one waypoint after another in a loop.
 
     An episode ends at its time-out or at a contact. Without waypoints, robots do not move. Waypoints and start are in the frame of
@@ -55,16 +56,15 @@ class Guided:
     waypoints: tuple[Pose, ...] = ()
     file: str = ""
     start: Pose | None = None
-    count: int = 1
+    count: Robots = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         route = Route(self.waypoints, self.start)
         object.__setattr__(self, "waypoints", route.waypoints)
         object.__setattr__(self, "start", route.start)
         if self.file and (self.waypoints or self.start):
             raise ValueError("file and waypoints or start were given; expected one of them")
-        if not 1 <= self.count <= 1000:
-            raise ValueError(f"count must be in [1, 1000], got {self.count}")
         if self.file:
             self.route()
 

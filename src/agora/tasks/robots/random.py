@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import PlacementError
-from agora.ranges import Distance
+from agora.ranges import Checked, Count, Distance, Robots
 
 _TRIES = 200
 DEAD_ENDS = 20
@@ -18,7 +18,7 @@ DEAD_ENDS = 20
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Checked):
     """Start and goals are drawn from the free space that is connected for the robot.
 
     Attributes:
@@ -29,16 +29,9 @@ class Random:
 
     uses: ClassVar = frozenset({"random places"})
 
-    count: int = 1
+    count: Robots = 1
     distance: Distance = 5.0
-    goals: int = 1
-
-    def __post_init__(self) -> None:
-        for name, most in {"count": 1000, "goals": 10_000}.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise ValueError(f"{name} must be in [1, {most}], got {getattr(self, name)}")
-        if self.distance < 0:
-            raise ValueError(f"distance must be at least 0, got {self.distance}")
+    goals: Count = 1
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.

@@ -11,14 +11,14 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance
 from agora.seeds import Stream
 
 _TRIES = 100
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Checked):
     """Start and goal poses from the scenario file. A pose in a wall, or nearer to the border of the map than the robot's radius, is
     an error, as are overlapping robots.
 

@@ -10,17 +10,16 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
-from agora.ranges import Distance
+from agora.ranges import Checked, Distance, Robots
 from agora.tasks.budget import enough_goals
 from agora.tasks.robots.explore import more_goals
-from agora.tasks.robots.random import Random
 from agora.tasks.roles import areas_of, roles_of
 
 _TRIES = 50
 
 
 @dataclass(frozen=True)
-class Zones:
+class Zones(Checked):
     """Arena's ``zones``: a robot of a random role starts in the zones of its role and gets goals there, as in ``explore``.
 
     Attributes:
@@ -32,11 +31,11 @@ class Zones:
     uses: ClassVar = frozenset({"random places"})
 
     file: str = "default"
-    count: int = 1
+    count: Robots = 1
     distance: Distance = 2.0
 
     def __post_init__(self) -> None:
-        Random(self.count, self.distance)
+        super().__post_init__()
         if not self.file:
             raise ValueError("file must have a name")
 

@@ -10,11 +10,12 @@ from agora.datasets.barn import CHALLENGE_WORLDS, TOP_SPEED, read_world, world_n
 from agora.datasets.catalogue import data_folder
 from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
+from agora.ranges import Checked
 from agora.seeds import Stream
 
 
 @dataclass(frozen=True)
-class Barn:
+class Barn(Checked):
     """Worlds of BARN; start and goal are their scenario.
 
     Attributes:

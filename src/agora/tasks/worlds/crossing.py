@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
-from agora.ranges import Distance, Number
+from agora.ranges import LARGEST, Checked, Distance, Number, Whole, Within
 from agora.seeds import Stream
 
 __all__ = ["Crossing"]
@@ -31,7 +32,7 @@ Taken = list[tuple[Doubles, Doubles, float]]
 
 
 @dataclass(frozen=True)
-class Crossing(ABC):
+class Crossing(Checked, ABC):
     """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius), and people cross its path.
 
     With ``cases`` the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator seeded with ``first_seed``
@@ -50,28 +51,23 @@ class Crossing(ABC):
         gap: gap between outlines at the start, m.
     """
 
-    people: int = 5
-    radius: float = 4.0
+    people: Annotated[int, Within(0, 1000)] = 5
+    radius: Annotated[float, Within(0.5, 100.0)] = 4.0
     cases: Number = 0
-    first_seed: int = 1000
+    first_seed: Whole = 1000
     body: tuple[float, float] = (0.3, 0.3)
     speed: tuple[float, float] = (1.0, 1.0)
-    top_speed: float = 1.0
+    top_speed: Annotated[float, Within(0.01, LARGEST)] = 1.0
     robot_radius: Distance = 0.3
     gap: Distance = 0.2
 
     def __post_init__(self) -> None:
-        if not 0 <= self.people <= 1000:
-            raise ValueError(f"people must be in [0, 1000], got {self.people}")
-        if not 0.5 <= self.radius <= 100.0:
-            raise ValueError(f"radius must be in [0.5, 100], got {self.radius}")
-        if not 0 <= self.first_seed <= _LARGEST_SEED - self.cases:
+        super().__post_init__()
+        if not self.first_seed <= _LARGEST_SEED - self.cases:
             raise ValueError(f"first_seed must be in [0, 2^32 - 1 - cases], got {self.first_seed}")
-        if not 0.01 <= self.top_speed < math.inf:
-            raise ValueError(f"top_speed must be at least 0.01, got {self.top_speed}")
         for name in ("body", "speed"):
             low, high = getattr(self, name)
-            if not 0.01 <= low <= high < math.inf:
+            if not 0.01 <= low <= high:
                 raise ValueError(f"{name} must be [least, most] from 0.01, got {[low, high]}")
 
     @property

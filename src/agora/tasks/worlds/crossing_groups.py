@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
-from agora.ranges import Count, Distance
+from agora.ranges import Checked, Distance, Fraction, NotNegative, Positive, Within
 from agora.seeds import Stream
 
 _TRIES = 10_000
 
 
 @dataclass(frozen=True)
-class CrossingGroups:
+class CrossingGroups(Checked):
     """A plane with a robot, people who go from one point of a circle to another, and standing groups; for the modes ``scenario``.
 
     Start and goal of the robot are drawn together until they are far enough apart.
@@ -62,41 +62,37 @@ class CrossingGroups:
         waypoints: number of waypoints of each who walks.
     """
 
-    people: int = 20
-    groups: int = 2
+    people: Annotated[int, Within(0, 1000)] = 20
+    groups: Annotated[int, Within(0, 1000)] = 2
     group_size: tuple[int, int] = (3, 4)
     dynamic: bool = False
     group_radius: tuple[float, float] = (1.0, 1.3)
-    share: float = 0.7
-    arena: float = 6.0
+    share: Fraction = 0.7
+    arena: Positive = 6.0
     distance: Distance = 8.0
-    apart: float = 3.3
+    apart: NotNegative = 3.3
     spacing: Distance = 0.9
-    circle: float = 6.0 * math.sqrt(2.0)
-    circle_noise: float = 0.5
-    circle_offset: float = 0.0
+    circle: Positive = 6.0 * math.sqrt(2.0)
+    circle_noise: NotNegative = 0.5
+    circle_offset: NotNegative = 0.0
     room: Distance = 0.25
     robot_radius: Distance = 0.3
     radius: tuple[float, float] = (0.3, 0.5)
     speed: tuple[float, float] = (0.5, 1.5)
-    top_speed: float = 1.0
-    waypoints: Count = 12
+    top_speed: Positive = 1.0
+    waypoints: Annotated[int, Within(1, 1000)] = 12
 
     def __post_init__(self) -> None:
-        for name in ("people", "groups", "waypoints"):
-            if not 0 <= getattr(self, name) <= 1000:
-                raise ValueError(f"{name} must be in [0, 1000], got {getattr(self, name)}")
+        super().__post_init__()
         for name, least in {"group_size": 2, "group_radius": 0.1, "radius": 0.01, "speed": 0.01}.items():
             low, high = getattr(self, name)
-            if not least <= low <= high < math.inf:
+            if not least <= low <= high:
                 raise ValueError(f"{name} must be [least, most] from {least}, got {[low, high]}")
-        if self.groups * self.group_size[1] > self.people or not self.waypoints:
-            raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, and have waypoints")
-        if not (0.0 < self.share < 1.0 and min(self.arena, self.circle, self.top_speed) > 0.0):
-            raise ValueError("share must be in (0, 1), and arena, circle and top_speed above 0")
-        if min(self.apart, self.spacing, self.circle_noise, self.circle_offset, self.room, self.robot_radius) < 0.0:
-            raise ValueError("apart, spacing, circle_noise, circle_offset, room and robot_radius must be at least 0")
-        if not 0.0 <= self.distance <= 2.0 * self.arena:
+        if self.groups * self.group_size[1] > self.people:
+            raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, got {self.people}")
+        if not self.share < 1.0:
+            raise ValueError(f"share must be below 1, got {self.share}")
+        if not self.distance <= 2.0 * self.arena:
             raise ValueError(f"distance must be in [0, 2 arena], got {self.distance}")
 
     def unread(self) -> dict[str, str]:

@@ -10,11 +10,12 @@ from agora.datasets.catalogue import data_folder
 from agora.datasets.dynabarn import read_world, world_names
 from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
+from agora.ranges import Checked
 from agora.seeds import Stream
 
 
 @dataclass(frozen=True)
-class DynaBarn:
+class DynaBarn(Checked):
     """Worlds of DynaBARN, with start and goal as scenario and the moving cylinders as recorded pedestrians.
 
     Attributes:

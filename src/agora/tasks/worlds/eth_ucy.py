@@ -13,13 +13,13 @@ from agora.datasets.scenes import Columns, FrameRate, Scale, SceneFile
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Checked, Count, Distance, Length, Period
 from agora.seeds import Stream
 from agora.world.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
-class EthUcy:
+class EthUcy(Checked):
     """Recorded scenes; each episode plays a stretch of one, and a robots mode places the robots.
 
     Attributes:
@@ -37,8 +37,8 @@ class EthUcy:
     """
 
     scenes: tuple[str, ...] = ()
-    length: Duration = 60.0
-    radius: Distance = 0.25
+    length: Period = 60.0
+    radius: Length = 0.25
     least: Count = 1
     known: Distance = 1.5
     folder: str = ""
@@ -47,13 +47,12 @@ class EthUcy:
     columns: Columns | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in self.scenes:
             try:
                 scene_sources(name, self._folder)
             except UnknownNameError as error:
                 raise ValueError(f"scenes: {error}") from error
-        if self.length <= 0 or self.radius <= 0 or self.least < 0:
-            raise ValueError("length and radius must be above 0, least at least 0")
 
     @property
     def _folder(self) -> Path | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from agora.draft.surroundings import Surroundings
 from agora.maps.place import Place
+from agora.ranges import Checked, Whole, Within
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 
@@ -17,7 +18,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Generated:
+class Generated(Checked):
     """Places of one generator, called ``canteen-0``, ``canteen-1``, ...
 
     Place n depends only on the generator, its parameters, the seed and n. With fewer places than episodes, episodes share them.
@@ -29,14 +30,8 @@ class Generated:
     """
 
     generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))
-    count: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.count <= _MOST:
-            raise ValueError(f"count must be in [1, {_MOST}], got {self.count}")
-        if self.seed < 0:
-            raise ValueError(f"seed must be at least 0, got {self.seed}")
+    count: Annotated[int, Within(1, _MOST)] = 1
+    seed: Whole = 0
 
     def seeded(self, seed: int) -> Generated:
         """Return the same number of other places of the generator."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from agora.draft.surroundings import Surroundings
 from agora.maps.grid import Map
+from agora.ranges import Checked, Within
 from agora.seeds import Stream
 
 _LARGEST, _FARTHEST = 1000.0, 10_000.0  # m
 
 
 @dataclass(frozen=True)
-class Open:
+class Open(Checked):
     """A plane without obstacles; its edges are the border of the map.
 
     Attributes:
@@ -22,17 +24,10 @@ class Open:
         y: lower-left corner, y, m.
     """
 
-    width: float = 20.0
-    height: float = 20.0
-    x: float = 0.0
-    y: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("width", "height"):
-            if not 0 < getattr(self, name) <= _LARGEST:
-                raise ValueError(f"{name} must be above 0 and at most {_LARGEST}, got {getattr(self, name)}")
-        if not max(abs(self.x), abs(self.y)) <= _FARTHEST:
-            raise ValueError(f"x and y must be in [-{_FARTHEST}, {_FARTHEST}], got {self.x} and {self.y}")
+    width: Annotated[float, Within(0.0, _LARGEST, above=True)] = 20.0
+    height: Annotated[float, Within(0.0, _LARGEST, above=True)] = 20.0
+    x: Annotated[float, Within(-_FARTHEST, _FARTHEST)] = 0.0
+    y: Annotated[float, Within(-_FARTHEST, _FARTHEST)] = 0.0
 
     def names(self) -> list[str]:
         """One world."""

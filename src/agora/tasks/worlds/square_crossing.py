@@ -7,10 +7,12 @@ whose cases this draws number by number.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.ranges import Within
 from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
 
 
@@ -26,12 +28,7 @@ class SquareCrossing(Crossing):
         side: side of the square, m.
     """
 
-    side: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1.0 <= self.side <= 200.0:
-            raise ValueError(f"side must be in [1, 200], got {self.side}")
+    side: Annotated[float, Within(1.0, 200.0)] = 10.0
 
     @property
     def called(self) -> str:

@@ -55,7 +55,9 @@ def add_runs(
             if name in form:
                 raise InputError(f"run: {name!r} is the server's to choose")
         if form.get("workers") == 0:
-            raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
+            raise InputError(
+                "run: workers: expected an integer of at least 1, got 0; in its own process a planner could end the server's worker"
+            )
         check_restrictions(person, form)
         ledger.check_run(person)
         planned = request_of(form, settings.runs / "asked", suite, policies)

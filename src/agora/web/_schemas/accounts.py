@@ -140,9 +140,7 @@ class TokenRequest(RequestBody):
     """A request for a token that is valid for some days."""
 
     name: Text = ""
-    days: Annotated[
-        int, expect(f"a whole number from 1 to {_MOST_DAYS}", lambda days: is_whole(days) and 1 <= days <= _MOST_DAYS)
-    ] = 90
+    days: Annotated[int, expect(f"an integer in [1, {_MOST_DAYS}]", lambda days: is_whole(days) and 1 <= days <= _MOST_DAYS)] = 90
 
 
 class UserChange(RequestBody):

@@ -8,8 +8,9 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any
 
+from agora.errors import similar
 from agora.written import key_of
-from agora.yaml_tree import join, similar
+from agora.yaml_tree import join
 
 
 @dataclass

@@ -228,7 +228,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
         if isinstance(value, int | float) and abs(value) > _MOST_THINGS:
             raise InputError(f"generator: {key}: expected at most {_MOST_THINGS} on a page, got {value}")
     if seed < 0:
-        raise InputError(f"seed: expected at least 0, got {seed}")
+        raise InputError(f"seed: expected an integer of at least 0, got {seed}")
     place: Place = part.generate(Stream(generator, seed, "place", 0))
     return place
 

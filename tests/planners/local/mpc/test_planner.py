@@ -250,7 +250,7 @@ def test_presets_hold_it_to_the_published_numbers():
     [
         ({"min_grid_size": 30}, "min_grid_size: must be less than max_grid_size, 25, is 30"),
         ({"min_dt": 11.0}, "min_dt: must be less than max_dt, 10"),
-        ({"max_vel_x": 0.0}, "max_vel_x: must be positive"),
+        ({"max_vel_x": 0.0}, r"max_vel_x: expected a number in \(0, 100\] or nothing"),
         ({"obstacles": 2}, "obstacles"),
         ({"slack_weight": -1.0}, "slack_weight"),
     ],

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from agora.pedestrians.behaviours.groups._roles import GroupMemory, GroupParamet
 from agora.pedestrians.behaviours.groups._talk import join_and_leave, stand_in_circle
 from agora.pedestrians.behaviours.groups._walk import CRUMBS, follow_leader, lead_group, wait_for_members
 from agora.pedestrians.shared.formations import o_space_radius
-from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, check_fields
+from agora.ranges import LARGEST, Checked, Count, Distance, Duration, Length, NotNegative, Period, Positive, Within
 
 if TYPE_CHECKING:
     from agora.world.start import Start
@@ -79,7 +79,7 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
 
 
 @dataclass(frozen=True)
-class Groups:
+class Groups(Checked):
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
     In a walking group, one member, drawn with the episode's key, leads at the pace of the slowest. The others walk next to it in
@@ -128,9 +128,9 @@ class Groups:
     early: Duration = 1.0
     wheel: Positive = 1.0
     gain: Positive = 0.8
-    catch_up: float = 1.5
+    catch_up: Annotated[float, Within(1.0, LARGEST)] = 1.5
     slack: NotNegative = 1.5
-    torn: float = 4.0
+    torn: Positive = 4.0
     patience: Period = 10.0
     join_rate: NotNegative = 0.0
     leave_rate: NotNegative = 0.0
@@ -138,14 +138,9 @@ class Groups:
     most: Count = 6
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        if not 1.0 <= self.catch_up < math.inf:
-            raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
-        if not self.slack < self.torn < math.inf:
-            raise ValueError(f"torn must be above slack, {self.slack}, got {self.torn}")
-        for name in ("abreast", "most"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        super().__post_init__()
+        if not self.slack < self.torn:
+            raise ValueError(f"torn: must be above slack, {self.slack}, is {self.torn}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGroups:
         """Attach the behaviour to a world."""

@@ -23,7 +23,7 @@ from agora.pedestrians.behaviours.social_states import _records as records
 from agora.pedestrians.behaviours.social_states._motion import think
 from agora.pedestrians.behaviours.social_states._records import FOREVER, IDLE, WALKING, Character
 from agora.pedestrians.shared.spots import usable_spots
-from agora.ranges import Distance, Duration, NotNegative, check_fields
+from agora.ranges import Chance, Checked, Distance, Duration, NotNegative, Period
 from agora.seeds import key_of, normal_at
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Kinds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SocialStates:
+class SocialStates(Checked):
     """Activities of pedestrians besides walking: idle, run, talk, tell, text, phone, use furniture, queue, panic, react to robots.
 
     Stress, energy and social lie in [0, 1] and drift with the state; each pedestrian compares them with its own thresholds
@@ -99,7 +99,7 @@ class SocialStates:
 
     running_rate: NotNegative = 1.0
     phone_rate: NotNegative = 1.0
-    texting_share: NotNegative = 0.5
+    texting_share: Chance = 0.5
     seek_rate: NotNegative = 0.5
     chat_rate: NotNegative = 0.02
     story_rate: NotNegative = 0.02
@@ -109,7 +109,7 @@ class SocialStates:
     story_time: Duration = 10.0
     group_time: Duration = 10.0
     stroll_time: Duration = 6.0
-    turn_time: Duration = 3.0
+    turn_time: Period = 3.0
     talk_distance: Distance = 1.5
     pause_rate: NotNegative = 0.01
     pause_time: Duration = 4.0
@@ -132,13 +132,6 @@ class SocialStates:
     fear_of_speed: NotNegative = 1.0
     phone_pace: NotNegative = 0.5
     thinking_time: Duration = 0.25
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.texting_share > 1:
-            raise ValueError(f"texting_share must be at most 1, got {self.texting_share}")
-        if self.turn_time == 0:
-            raise ValueError("turn_time must be above 0, got 0")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedSocialStates:
         """Attach the behaviour to a world."""

@@ -32,14 +32,13 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from agora.core.state import Doubles, Floats, Ints
-from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.planners.global_._curves import SEGMENTS, Price
 from agora.planners.global_._ground import Ground, block_factors, spare_clearance
 from agora.planners.global_.hybrid_astar._search import HEADINGS, Tree, grow
 from agora.planners.global_.hybrid_astar._smooth import shorten
 from agora.planners.global_.search import NO_LAYER, costs_from
-from agora.ranges import LARGEST, Count, Distance, Length, NotNegative, Positive, Within, check_fields
+from agora.ranges import LARGEST, Checked, Count, Distance, Length, NotNegative, Positive, Within
 
 __all__ = ["HybridAStar"]
 
@@ -51,7 +50,7 @@ _BLOCK = 0.1  # m
 
 
 @dataclass(frozen=True)
-class HybridAStar:
+class HybridAStar(Checked):
     """Plans poses (K, 3) of a path with curves that the robot can drive, forwards and, if needed, backwards.
 
     The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A
@@ -94,11 +93,6 @@ class HybridAStar:
     expansions: Annotated[int, Within(1, 10_000_000)] = 30_000
     smooth: bool = True
     spacing: Length = 0.1
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.reverse not in ("never", "needed", "free"):
-            raise InputError(f"reverse: must be never, needed or free, is {self.reverse!r}")
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 3) from the start to the goal, m and rad; None if there is none, or an end is outside the map."""

@@ -31,14 +31,14 @@ from agora.interfaces import PathRequest
 from agora.planners.global_._ground import Ground, spare_clearance
 from agora.planners.global_.rrt_star._tree import Tree, grow
 from agora.planners.global_.search import NO_LAYER, centres, path_to_free_cell, resample
-from agora.ranges import Chance, Distance, Length, NotNegative, Number, Positive, Within, check_fields
+from agora.ranges import Chance, Checked, Distance, Length, NotNegative, Number, Positive, Within
 from agora.seeds import key_of
 
 __all__ = ["RrtStar"]
 
 
 @dataclass(frozen=True)
-class RrtStar:
+class RrtStar(Checked):
     """A path of straight lines through randomly drawn places; more draws give a shorter path.
 
     A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free. Few draws
@@ -65,9 +65,6 @@ class RrtStar:
     inflation_radius: Distance = 1.0
     cost_scaling: NotNegative = 5.0
     spacing: Length = 0.1
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None if none was found, or an end is outside the map."""

@@ -73,7 +73,7 @@ from agora.planners.local.brne._game import (
 )
 from agora.planners.local.brne._walls import backing_speed, is_free, is_in_corridor, touches
 from agora.planners.steering import stopping_speed
-from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
+from agora.ranges import Checked, Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, Within
 from agora.registry import Plug, make
 from agora.seeds import key_of
 from agora.world.tracks import onward
@@ -104,7 +104,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Brne:
+class Brne(Checked):
     """Drives the mean of sampled arcs, weighted by how little they conflict with the nearest agents, who do the same.
 
     Attributes:
@@ -141,7 +141,7 @@ class Brne:
     samples: Count = 196
     steps: Count = 25
     step: Period = 0.1
-    max_agents: Count = 5
+    max_agents: Annotated[int, Within(2, 32)] = 5
     activation: Distance = 6.0
     prediction: Annotated[Predictor, Plug("predictors")] = field(default_factory=lambda: make("predictors", "constant_velocity"))
     bodies: Distance = 0.6
@@ -158,11 +158,9 @@ class Brne:
     seed: Number = 0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if self.samples != math.isqrt(self.samples) ** 2 or self.samples % 2:
-            raise InputError(f"Brne.samples is {self.samples}; expected the square of an even number, such as 196")
-        if not 2 <= self.max_agents <= 32:
-            raise InputError(f"Brne.max_agents is {self.max_agents}; expected 2 to 32")
+            raise InputError(f"samples: must be the square of an even number, such as 196, is {self.samples}")
 
     @cached_property
     def declares(self) -> Declaration:

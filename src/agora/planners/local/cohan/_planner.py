@@ -35,7 +35,6 @@ obstacles.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
@@ -56,7 +55,7 @@ from agora.planners.local.cohan._people import MOST
 from agora.planners.local.cohan._plan import Humans, Mood, Room, plan_among
 from agora.planners.local.teb import Teb
 from agora.planners.local.teb.scene import copy_memory, scene_of, scratch_of
-from agora.ranges import Distance, Speed
+from agora.ranges import Checked, Distance, NotNegative, Positive, Speed, TopSpeed
 
 _LOCAL = threading.local()
 _KNOWN, _HIDDEN = 64, 12
@@ -92,7 +91,7 @@ def _band() -> Teb:
 
 
 @dataclass(frozen=True)
-class Cohan:
+class Cohan(Checked):
     """Optimises the bands of the robot and of the nearest two walking people together, and drives the first step of the robot's
     band.
 
@@ -135,45 +134,39 @@ class Cohan:
     band: Teb = field(default_factory=_band)
     planning_radius: Distance = 10.0
     agent_radius: Distance = 0.3
-    max_agent_vel_x: Speed = 1.3
+    max_agent_vel_x: TopSpeed = 1.3
     max_agent_vel_y: Speed = 0.4
     max_agent_vel_x_backwards: Speed = 0.01
-    max_agent_vel_theta: float = 1.1
-    agent_acc_lim_x: float = 0.6
-    agent_acc_lim_y: float = 0.3
-    agent_acc_lim_theta: float = 0.8
-    agent_fov: float = 0.5 * math.pi
+    max_agent_vel_theta: Positive = 1.1
+    agent_acc_lim_x: Positive = 0.6
+    agent_acc_lim_y: NotNegative = 0.3
+    agent_acc_lim_theta: Positive = 0.8
+    agent_fov: NotNegative = 0.5 * math.pi
     add_invisible_humans: bool = True
     min_agent_robot_dist: Distance = 0.6
     min_agent_agent_dist: Distance = 0.4
-    rel_vel_cost_threshold: float = 1.5
-    visibility_cost_threshold: float = 2.5
-    invisible_human_threshold: float = 1.0
+    rel_vel_cost_threshold: NotNegative = 1.5
+    visibility_cost_threshold: NotNegative = 2.5
+    invisible_human_threshold: NotNegative = 1.0
     passage_width: Distance = 1.3
-    passage_vel: Speed = 0.2
-    weight_max_agent_vel_x: float = 4.0
-    weight_max_agent_vel_y: float = 4.0
-    weight_max_agent_vel_theta: float = 2.0
-    weight_nominal_agent_vel_x: float = 2.0
-    weight_agent_acc_lim_x: float = 2.0
-    weight_agent_acc_lim_y: float = 2.0
-    weight_agent_acc_lim_theta: float = 2.0
-    weight_agent_optimaltime: float = 3.0
-    weight_agent_viapoint: float = 0.5
-    weight_agent_robot_safety: float = 5.0
-    weight_agent_agent_safety: float = 2.0
-    weight_agent_robot_rel_vel: float = 5.0
-    weight_agent_robot_visibility: float = 5.0
-    weight_invisible_human: float = 0.1
+    passage_vel: TopSpeed = 0.2
+    weight_max_agent_vel_x: NotNegative = 4.0
+    weight_max_agent_vel_y: NotNegative = 4.0
+    weight_max_agent_vel_theta: NotNegative = 2.0
+    weight_nominal_agent_vel_x: NotNegative = 2.0
+    weight_agent_acc_lim_x: NotNegative = 2.0
+    weight_agent_acc_lim_y: NotNegative = 2.0
+    weight_agent_acc_lim_theta: NotNegative = 2.0
+    weight_agent_optimaltime: NotNegative = 3.0
+    weight_agent_viapoint: NotNegative = 0.5
+    weight_agent_robot_safety: NotNegative = 5.0
+    weight_agent_agent_safety: NotNegative = 2.0
+    weight_agent_robot_rel_vel: NotNegative = 5.0
+    weight_agent_robot_visibility: NotNegative = 5.0
+    weight_invisible_human: NotNegative = 0.1
 
     def __post_init__(self) -> None:
-        for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
-            if one.name != "band" and not value >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {value}")
-        for name in ("max_agent_vel_x", "max_agent_vel_theta", "agent_acc_lim_x", "agent_acc_lim_theta", "passage_vel"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name}: must be positive, is {getattr(self, name)}")
+        super().__post_init__()
         if self.band.max_number_classes != 1:
             raise InputError(f"band: max_number_classes: must be 1, is {self.band.max_number_classes}")
 

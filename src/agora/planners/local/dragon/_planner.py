@@ -48,7 +48,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners.local.dragon._gaps import GOAL, Gaps, Points, Sizes, choose, find, read_beams, remember
 from agora.planners.steering import stopping_speed
-from agora.ranges import Count, Distance, Length, Positive, TopSpeed, check_fields
+from agora.ranges import Checked, Count, Distance, Length, Positive, TopSpeed
 
 _MARGINS = {"body_width": 0.05, "gap_width": 0.22, "passage_width": 0.14, "cone_width": 0.37}
 _TRIES = 10
@@ -73,7 +73,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Dragon:
+class Dragon(Checked):
     """Drives to the gap in the scan, or the remembered gap, nearest to the goal; turns aside from obstacles in the cone ahead.
 
     Attributes:
@@ -108,9 +108,6 @@ class Dragon:
     speed: TopSpeed | None = None
     stop: Distance | None = None
     brake: bool = True
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

@@ -36,12 +36,11 @@ The presets of the package and of its users behave as upstream in all these poin
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -49,13 +48,12 @@ from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.window import Window
-from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import horizon, scene_of
 from agora.planners.local.dwa._plan import plan
 from agora.planners.local.dwa._rollout import SPACING, Recall, Scratch
-from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
+from agora.ranges import Checked, Count, Deviation, Distance, NotNegative, Period, Positive, Speed, Velocity, Within
 
 _LOCAL = threading.local()
 
@@ -73,7 +71,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Dwa:
+class Dwa(Checked):
     """Samples twists that can be reached in one period, rolls them out, scores them on the local costmap, and drives the best.
 
     Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
@@ -132,55 +130,39 @@ class Dwa:
     max_vel_y: Speed | None = None
     max_vel_trans: Speed | None = None
     min_vel_trans: Speed = 0.1
-    max_vel_theta: float | None = None
-    min_vel_theta: float = 0.4
-    acc_lim_x: float | None = None
-    acc_lim_y: float | None = None
-    acc_lim_theta: float | None = None
-    sim_time: Duration = 1.7
-    sim_granularity: float = 0.025
-    angular_sim_granularity: float = 0.1
+    max_vel_theta: NotNegative | None = None
+    min_vel_theta: NotNegative = 0.4
+    acc_lim_x: Positive | None = None
+    acc_lim_y: Positive | None = None
+    acc_lim_theta: Positive | None = None
+    sim_time: Period = 1.7
+    sim_granularity: Positive = 0.025
+    angular_sim_granularity: Positive = 0.1
     vx_samples: Count | None = None
     vy_samples: Count = 10
     vth_samples: Count = 20
     use_dwa: bool = True
     patient_start: bool = True
-    path_distance_bias: float = 0.6
-    goal_distance_bias: float = 0.8
-    occdist_scale: float = 0.02
+    path_distance_bias: NotNegative = 0.6
+    goal_distance_bias: NotNegative = 0.8
+    occdist_scale: NotNegative = 0.02
     occdist_length: Distance = 2.5
     occdist_at: Literal["outline", "centre"] = "centre"
-    twirling_scale: float = 0.0
+    twirling_scale: NotNegative = 0.0
     forward_point_distance: Distance = 0.325
     oscillation_reset_dist: Distance = 0.05
-    oscillation_reset_angle: float = 0.2
+    oscillation_reset_angle: NotNegative = 0.2
     scaling_speed: Speed = 0.25
-    max_scaling_factor: float = 0.2
+    max_scaling_factor: NotNegative = 0.2
     goal_leniency_distance: Distance = 1.0
-    escape_vel: Velocity = -0.1
+    escape_vel: Annotated[float, Within(-100.0, 0.0)] = -0.1
     escape_reset_dist: Distance = 0.1
     escape_gap: Distance = 1.0
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: Deviation = 0.1
     trans_stopped_vel: Speed = 0.1
-    theta_stopped_vel: float = 0.1
+    theta_stopped_vel: NotNegative = 0.1
     prune_plan: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}: must be positive, is {value}")
-        if not self.escape_vel <= 0:
-            raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
-        if self.occdist_at not in ("outline", "centre"):
-            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
-        for name in ("vx_samples", "vy_samples", "vth_samples"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise InputError(f"{name}: must be at least 1, is {value}")
-        for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
-            if one.name not in ("min_vel_x", "escape_vel") and isinstance(value, int | float) and not value >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {value}")
 
     @cached_property
     def declares(self) -> Declaration:

@@ -66,7 +66,7 @@ from agora.planners.local.mpc._plan import Plan, bend_route, initial_plan, is_cl
 from agora.planners.local.mpc._problem import Bounds, Form, problem
 from agora.planners.local.mpc._robot import Robot, bodies_of, brake, clip_command
 from agora.planners.local.mpc._scene import MOMENT, Things, discs_of, local_path, obstacles_of, on_wall, to_map, to_robot, walls
-from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
+from agora.ranges import Checked, Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TopSpeed, Within
 from agora.registry import Named, Plug
 
 _DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, horizon in stopping times of the robot
@@ -90,7 +90,7 @@ Three = tuple[NotNegative, NotNegative, NotNegative]
 
 
 @dataclass(frozen=True)
-class Mpc:
+class Mpc(Checked):
     """Plans the commands of some seconds that bring the robot to its local goal at the lowest cost, and drives the first one.
 
     Limits are combined with the robot's; None uses the robot's limit alone.
@@ -149,10 +149,10 @@ class Mpc:
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     objective: Literal["quadratic_form", "minimum_time", "minimum_time_via_points"] = "quadratic_form"
     footprint_model: Literal["point", "circular", "rectangle"] = "rectangle"
-    max_vel_x: Speed | None = None
+    max_vel_x: TopSpeed | None = None
     max_vel_x_backwards: Speed = 0.2
     max_vel_y: Speed | None = None
-    max_vel_theta: TurningRate | None = None
+    max_vel_theta: Annotated[float, Within(0.0, 100.0, above=True)] | None = None
     acc_lim_x: Positive | None = None
     dec_lim_x: Positive | None = None
     acc_lim_theta: Positive | None = None
@@ -190,14 +190,11 @@ class Mpc:
     yaw_goal_tolerance: Deviation = 0.1
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if not self.min_grid_size < self.max_grid_size:
             raise InputError(f"min_grid_size: must be less than max_grid_size, {self.max_grid_size}, is {self.min_grid_size}")
         if not self.min_dt < self.max_dt:
             raise InputError(f"min_dt: must be less than max_dt, {self.max_dt}, is {self.min_dt}")
-        for name in ("max_vel_x", "max_vel_theta"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}: must be positive, is {value}")
 
     @cached_property
     def declares(self) -> Declaration:

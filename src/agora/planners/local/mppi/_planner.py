@@ -53,7 +53,7 @@ from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import scene_of
 from agora.planners.local.mppi._rollout import PAST, Recall, Scratch, plan
-from agora.ranges import Duration, Length, NotNegative, Period, Positive, Speed, TopSpeed, Velocity, Within, check_fields
+from agora.ranges import Checked, Duration, Length, NotNegative, Period, Positive, Speed, TopSpeed, Velocity, Within
 from agora.registry import Named, Plug
 from agora.seeds import Stream
 
@@ -83,7 +83,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Mppi:
+class Mppi(Checked):
     """Rolls out many noisy variants of the last plan, and drives their mean, weighted in favour of low costs.
 
     Limits are combined with the robot's; None uses the robot's limit alone.
@@ -152,9 +152,6 @@ class Mppi:
     acc_lim_x: Positive | None = None
     acc_lim_y: Positive | None = None
     acc_lim_theta: Positive | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

@@ -41,13 +41,12 @@ from agora.core.state import PADDING, Bools, Floats, freeze
 from agora.costmap.edges import most_edges, nearest_edges
 from agora.costmap.walls import key_count, walls_around, window_of
 from agora.costmap.window import Window
-from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners._limits import own
 from agora.planners.local.orca._disc import with_outline_discs
 from agora.planners.local.orca._tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
-from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
+from agora.ranges import Checked, Count, Distance, Duration, Fraction, Length, Period, Positive, Size, TopSpeed
 
 _ALONG = np.float32(0.9)
 _LEAST = np.float32(0.1)  # fraction of the tracking error that is kept without room for it
@@ -67,7 +66,7 @@ _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turn
 
 
 @dataclass(frozen=True)
-class OrcaPlanner:
+class OrcaPlanner(Checked):
     """Takes the velocity nearest to the preferred one that avoids pedestrians and other robots for a time.
 
     For how a robot follows that velocity see `agora.planners.steering.velocity_to_twist`; a holonomic robot takes it directly,
@@ -108,7 +107,7 @@ class OrcaPlanner:
     radius_factor: Size = 1.0
     padding: Distance = 0.01
     differenced: bool = False
-    responsibility: float = 0.5
+    responsibility: Fraction = 0.5
     follow_path: bool = True
     lookahead: Length = 1.0
     preferred_speed: TopSpeed | None = None
@@ -116,13 +115,6 @@ class OrcaPlanner:
     turn_gain: Positive | None = None
     tracking_error: Distance = 0.0
     turning_time: Period = 0.3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.walls not in ("discs", "edges"):
-            raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
-        if not 0.0 < self.responsibility <= 1.0:
-            raise InputError(f"OrcaPlanner.responsibility is {self.responsibility!r}; expected a number in (0, 1]")
 
     @cached_property
     def declares(self) -> Declaration:

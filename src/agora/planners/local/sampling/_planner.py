@@ -54,7 +54,7 @@ from agora.maps.distance import cell_distance
 from agora.planners._limits import own
 from agora.planners.local.sampling._plan import choose, drive
 from agora.planners.local.sampling._splines import Catalogue, Splines, bin_of, end_of, splines
-from agora.ranges import Distance, Length, Period, Speed, TurningRate, Weight, Within, check_fields
+from agora.ranges import Checked, Distance, Length, Period, Speed, TurningRate, Weight, Within
 
 _SLACK = 1e-4  # m/s
 _STEPS = 1000
@@ -100,7 +100,7 @@ class Best(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(Checked):
     """Takes the spline of lowest cost, drives along it for the control horizon, and takes the next.
 
     Attributes:
@@ -149,7 +149,7 @@ class Sampling:
     angle_cost: Weight = 0.008
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if not self.min_final_time <= self.max_final_time <= _STEPS * self.step:
             bounds = f"min_final_time, {self.min_final_time} s, and at most {_STEPS} times step, {self.step} s"
             raise InputError(f"max_final_time: must be at least {bounds}, is {self.max_final_time} s")

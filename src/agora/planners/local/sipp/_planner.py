@@ -46,7 +46,7 @@ from agora.planners._limits import own
 from agora.planners.local.sipp._plan import Scratch, plan, scratch
 from agora.planners.local.sipp._search import STEPS
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Distance, Length, NotNegative, Period, TopSpeed, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Period, TopSpeed
 from agora.registry import Named, Plug
 
 _LOCAL = threading.local()
@@ -62,7 +62,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Sipp:
+class Sipp(Checked):
     """Drives the path of earliest arrival among people with predicted motion.
 
     Attributes:
@@ -88,9 +88,9 @@ class Sipp:
     speed: TopSpeed | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         if not 5 <= self._columns <= _MOST:
-            raise InputError(f"Sipp.cell is {self.cell!r}; expected one of which 5 to {_MOST} are as long as the window")
+            raise InputError(f"cell: the window must be 5 to {_MOST} cells long, is {self._columns} cells of {self.cell} m")
 
     @property
     def _columns(self) -> int:

@@ -57,7 +57,7 @@ from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import scene_of
 from agora.planners.local.social_force_window._plan import Scratch, plan
-from agora.ranges import Distance, Length, NotNegative, Positive, Speed, TopSpeed, Within, check_fields
+from agora.ranges import Checked, Distance, Length, NotNegative, Positive, Speed, TopSpeed, Within
 from agora.registry import Named, Plug
 
 _LOCAL = threading.local()
@@ -81,7 +81,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class SocialForceWindow:
+class SocialForceWindow(Checked):
     """Rolls out a window of velocities among people that give way, and drives the one of lowest cost, including social work.
 
     Limits are combined with the robot's; None uses the robot's limit alone.
@@ -147,9 +147,6 @@ class SocialForceWindow:
     velocity_weight: NotNegative = 0.8
     angle_weight: NotNegative = 0.6
     distance_weight: NotNegative = 1.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

@@ -57,23 +57,32 @@ import numpy as np
 from agora.core.kernel_record import kernel_record
 from agora.core.recording import Reason
 from agora.costmap.window import Window
-from agora.errors import InputError, nearest
+from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._bands.costs import TebWeights
 from agora.planners._bands.discs import MOMENT, MOMENTS
-from agora.planners._bands.shape import KINDS
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners.local.teb.plan import plan
 from agora.planners.local.teb.scene import DT_REF, copy_memory, scene_of, scratch_of
-from agora.ranges import Count, Deviation, Distance, Duration, Number, Speed, Within
+from agora.ranges import (
+    Checked,
+    Count,
+    Deviation,
+    Distance,
+    Duration,
+    Length,
+    NotNegative,
+    Number,
+    Period,
+    Positive,
+    Speed,
+    TopSpeed,
+    Within,
+)
 from agora.registry import Named, Plug
 
 _ARCS = 1000.0
-_MAY_BE_NEGATIVE = (
-    *("window", "prediction", "footprint_model", "h_signature"),
-    *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
-)
 _WEIGHTS = tuple(f"weight_{name}" for name in TebWeights._fields[:-4])
 
 
@@ -94,7 +103,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class Teb:
+class Teb(Checked):
     """Optimises the poses of a band and the times between them for minimum time, within limits and away from obstacles.
 
     The planner drives the first step of the band. Limits are combined with the robot's; None uses the robot's limit alone. The
@@ -197,23 +206,23 @@ class Teb:
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     footprint_model: Literal["point", "circular", "two_circles", "line", "polygon"] = "point"
-    max_vel_x: Speed | None = None
+    max_vel_x: TopSpeed | None = None
     max_vel_x_backwards: Speed = 0.2
     max_vel_y: Speed | None = None
-    max_vel_theta: float | None = None
-    acc_lim_x: float | None = None
-    acc_lim_y: float | None = None
-    acc_lim_theta: float | None = None
+    max_vel_theta: Positive | None = None
+    acc_lim_x: Positive | None = None
+    acc_lim_y: Positive | None = None
+    acc_lim_theta: Positive | None = None
     min_turning_radius: Distance = 0.0
-    dt_ref: Duration | None = None
-    dt_hysteresis: float | None = None
-    min_samples: Count = 3
+    dt_ref: Period | None = None
+    dt_hysteresis: NotNegative | None = None
+    min_samples: Annotated[int, Within(3, 10_000)] = 3
     max_samples: Count = 100
-    max_global_plan_lookahead_dist: Distance = 3.0
+    max_global_plan_lookahead_dist: Length = 3.0
     global_plan_viapoint_sep: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     via_points_ordered: bool = False
     force_reinit_new_goal_dist: Distance = 1.0
-    force_reinit_new_goal_angular: float = 0.5 * math.pi
+    force_reinit_new_goal_angular: NotNegative = 0.5 * math.pi
     feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
     feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     xy_goal_tolerance: Distance = 0.2
@@ -226,74 +235,61 @@ class Teb:
     dynamic_obstacle_inflation_dist: Distance = 0.6
     include_dynamic_obstacles: bool = True
     costmap_obstacles_behind_robot_dist: Distance = 1.5
-    obstacle_association_force_inclusion_factor: float = 1.5
-    obstacle_association_cutoff_factor: float = 5.0
+    obstacle_association_force_inclusion_factor: NotNegative = 1.5
+    obstacle_association_cutoff_factor: NotNegative = 5.0
     no_inner_iterations: Count = 5
     no_outer_iterations: Count = 4
-    penalty_epsilon: float = 0.05
-    weight_max_vel_x: float = 2.0
-    weight_max_vel_y: float = 2.0
-    weight_max_vel_theta: float = 1.0
-    weight_acc_lim_x: float = 1.0
-    weight_acc_lim_y: float = 1.0
-    weight_acc_lim_theta: float = 1.0
-    weight_kinematics_nh: float | None = None
-    weight_kinematics_forward_drive: float = 1.0
-    weight_kinematics_turning_radius: float = 1.0
-    weight_optimaltime: float = 1.0
-    weight_shortest_path: float = 0.0
-    weight_viapoint: float = 1.0
-    weight_obstacle: float = 50.0
-    weight_inflation: float = 0.1
-    weight_dynamic_obstacle: float = 50.0
-    weight_dynamic_obstacle_inflation: float = 0.1
-    weight_prefer_rotdir: float = 50.0
-    weight_adapt_factor: float = 2.0
+    penalty_epsilon: NotNegative = 0.05
+    weight_max_vel_x: NotNegative = 2.0
+    weight_max_vel_y: NotNegative = 2.0
+    weight_max_vel_theta: NotNegative = 1.0
+    weight_acc_lim_x: NotNegative = 1.0
+    weight_acc_lim_y: NotNegative = 1.0
+    weight_acc_lim_theta: NotNegative = 1.0
+    weight_kinematics_nh: NotNegative | None = None
+    weight_kinematics_forward_drive: NotNegative = 1.0
+    weight_kinematics_turning_radius: NotNegative = 1.0
+    weight_optimaltime: Positive = 1.0
+    weight_shortest_path: NotNegative = 0.0
+    weight_viapoint: NotNegative = 1.0
+    weight_obstacle: NotNegative = 50.0
+    weight_inflation: NotNegative = 0.1
+    weight_dynamic_obstacle: NotNegative = 50.0
+    weight_dynamic_obstacle_inflation: NotNegative = 0.1
+    weight_prefer_rotdir: NotNegative = 50.0
+    weight_adapt_factor: Positive = 2.0
     shrink_horizon_backup: bool = True
     shrink_horizon_min_duration: Duration = 10.0
     oscillation_recovery: bool = True
     oscillation_v_eps: Speed = 0.1
-    oscillation_omega_eps: float = 0.1
+    oscillation_omega_eps: NotNegative = 0.1
     oscillation_filter_duration: Duration = 10.0
     oscillation_recovery_min_duration: Duration = 10.0
-    max_number_classes: int = 5
-    selection_cost_hysteresis: float = 1.0
-    selection_prefer_initial_plan: float = 0.95
-    selection_obst_cost_scale: float = 100.0
+    max_number_classes: Annotated[int, Within(1, 32)] = 5
+    selection_cost_hysteresis: NotNegative = 1.0
+    selection_prefer_initial_plan: NotNegative = 0.95
+    selection_obst_cost_scale: NotNegative = 100.0
     switching_blocking_period: Duration = 0.0
     roadmap_graph_no_samples: Number = 15
-    roadmap_graph_area_width: float = 6.0
-    roadmap_graph_area_length_scale: float = 1.0
+    roadmap_graph_area_width: NotNegative = 6.0
+    roadmap_graph_area_length_scale: NotNegative = 1.0
     h_signature: Literal["sides", "product"] = "sides"
-    h_signature_prescaler: float = 1.0
-    h_signature_threshold: float = 0.1
-    obstacle_heading_threshold: float = 0.45
+    h_signature_prescaler: Positive = 1.0
+    h_signature_threshold: NotNegative = 0.1
+    obstacle_heading_threshold: NotNegative = 0.45
     delete_detours_backwards: bool = True
-    detours_orientation_tolerance: float = 0.5 * math.pi
-    length_start_orientation_vector: float = 0.4
-    max_ratio_detours_duration_best_duration: float = 3.0
+    detours_orientation_tolerance: NotNegative = 0.5 * math.pi
+    length_start_orientation_vector: NotNegative = 0.4
+    max_ratio_detours_duration_best_duration: NotNegative = 3.0
 
     def __post_init__(self) -> None:
-        for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
-            if one.name not in _MAY_BE_NEGATIVE and value is not None and not value >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {value}")
-        positive: tuple[str, ...] = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta", "dt_ref")
-        positive = (*positive, "max_global_plan_lookahead_dist", "h_signature_prescaler")
-        for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}: must be positive, is {value}")
-        for name, kinds in (("footprint_model", tuple(KINDS)), ("h_signature", ("sides", "product"))):
-            if (value := getattr(self, name)) not in kinds:
-                raise InputError(f"{name}: {nearest(str(value), kinds)}, is {value!r}")
+        super().__post_init__()
         if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or DT_REF):
             raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or DT_REF}, is {self.dt_hysteresis}")
-        if not 1 <= self.max_number_classes <= 32:
-            raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
         if self.roadmap_graph_no_samples + 2 > self.max_samples:
             raise InputError(f"roadmap_graph_no_samples: must be at most max_samples - 2, is {self.roadmap_graph_no_samples}")
-        if not 3 <= self.min_samples < self.max_samples:
-            raise InputError(f"min_samples and max_samples: must be 3 <= {self.min_samples} < {self.max_samples}")
+        if not self.min_samples < self.max_samples:
+            raise InputError(f"min_samples: must be less than max_samples, {self.max_samples}, is {self.min_samples}")
 
     @cached_property
     def declares(self) -> Declaration:

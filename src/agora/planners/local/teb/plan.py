@@ -175,7 +175,9 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     detour = (p.detours_orientation_tolerance, p.length_start_orientation_vector, p.max_ratio_detours_duration_best_duration)
     for c in range(kept):
         found = classify(bands[c], counts[c], places, count, signatures, known, rule)
-        if c > 0 and (found != known or p.delete_detours_backwards and is_detour(bands[c], counts[c], bands[0], counts[0], *detour)):
+        if c > 0 and (
+            found != known or p.delete_detours_backwards and is_detour(bands[c], counts[c], bands[0], counts[0], *detour)
+        ):
             continue
         for i in range(counts[c]):
             write_pose(bands[known], i, bands[c, i])

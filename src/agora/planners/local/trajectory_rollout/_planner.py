@@ -39,7 +39,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -48,12 +48,11 @@ from agora.core.recording import Reason
 from agora.core.state import Floats
 from agora.costmap.inflation import FREE
 from agora.costmap.window import Window, inscribed_radius
-from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._limits import own
 from agora.planners._rollouts.poses import horizon, scene_of
 from agora.planners.local.trajectory_rollout._plan import ASIDE, Recall, Scratch, plan
-from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
+from agora.ranges import Checked, Deviation, Distance, NotNegative, Period, Positive, Speed, Within
 
 _LOCAL = threading.local()
 
@@ -72,7 +71,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 @dataclass(frozen=True)
-class TrajectoryRollout:
+class TrajectoryRollout(Checked):
     """Samples twists, rolls them out, scores them on the local costmap, and drives the best; backs up if there is none.
 
     Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
@@ -114,52 +113,36 @@ class TrajectoryRollout:
     """
 
     window: Window = field(default_factory=Window)
-    acc_lim_x: float | None = None
-    acc_lim_y: float | None = None
-    acc_lim_theta: float | None = None
+    acc_lim_x: Positive | None = None
+    acc_lim_y: Positive | None = None
+    acc_lim_theta: Positive | None = None
     max_vel_x: Speed | None = None
     min_vel_x: Speed = 0.0
-    max_vel_theta: float | None = None
-    min_in_place_vel_theta: float = 0.4
-    escape_vel: Velocity = -0.1
+    max_vel_theta: NotNegative | None = None
+    min_in_place_vel_theta: NotNegative = 0.4
+    escape_vel: Annotated[float, Within(-100.0, 0.0)] = -0.1
     escape_blindly: bool = False
     y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
     xy_goal_tolerance: Distance = 0.1
     yaw_goal_tolerance: Deviation = 0.05
     latch_xy_goal_tolerance: bool = False
-    sim_time: Duration = 1.7
-    sim_granularity: float = 0.025
-    angular_sim_granularity: float = 0.025
-    vx_samples: Count = 20
-    vtheta_samples: Count = 20
-    path_distance_bias: float = 0.6
-    goal_distance_bias: float = 0.8
+    sim_time: Period = 1.7
+    sim_granularity: Positive = 0.025
+    angular_sim_granularity: Positive = 0.025
+    vx_samples: Annotated[int, Within(2, 10_000)] = 20
+    vtheta_samples: Annotated[int, Within(2, 10_000)] = 20
+    path_distance_bias: NotNegative = 0.6
+    goal_distance_bias: NotNegative = 0.8
     meter_scoring: bool = False
-    occdist_scale: float = 0.2
+    occdist_scale: NotNegative = 0.2
     occdist_length: Distance = 2.5
     occdist_at: Literal["outline", "centre"] = "centre"
     heading_lookahead: Distance = 0.325
     oscillation_reset_dist: Distance = 0.05
     escape_reset_dist: Distance = 0.1
-    escape_reset_theta: float = math.pi / 2
+    escape_reset_theta: NotNegative = math.pi / 2
     dwa: bool = False
     prune_plan: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("sim_time", "sim_granularity", "angular_sim_granularity", "acc_lim_x", "acc_lim_y", "acc_lim_theta"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}: must be positive, is {value}")
-        for name in ("vx_samples", "vtheta_samples"):
-            if getattr(self, name) < 2:
-                raise InputError(f"{name}: must be at least 2, is {getattr(self, name)}")
-        for one in dataclasses.fields(self):
-            value = getattr(self, one.name)
-            if one.name != "escape_vel" and isinstance(value, int | float) and not value >= 0:
-                raise InputError(f"{one.name}: must not be negative, is {value}")
-        if self.occdist_at not in ("outline", "centre"):
-            raise InputError(f"occdist_at: must be outline or centre, is {self.occdist_at!r}")
-        if not self.escape_vel <= 0:
-            raise InputError(f"escape_vel: must not be positive, is {self.escape_vel}")
 
     @cached_property
     def declares(self) -> Declaration:
