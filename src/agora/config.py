@@ -341,7 +341,7 @@ class Builder:
         if key not in node.value and len(nameless) == 1:
             return nameless[0]
         if key not in node.value:
-            raise self.wrong(node.line, path, f"expected the key {key!r}, one of {', '.join(names)}, got none")
+            raise self.wrong(node.line, path, f"expected the key {key!r} with one of {', '.join(names)}, got none")
         return names[self.choice(node.value[key], tuple(names), join(path, key))]
 
     def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:

@@ -43,7 +43,7 @@ def lacking(extras: Iterable[str]) -> str:
         if extra not in known:
             raise UnknownNameError("extra", extra, known)
         if absent := [name for line in packages_of(extra) if not _is_here(name := _NAME.match(line)[0])]:  # type: ignore[index]
-            return f"packages of the extra {extra} are not here: {', '.join(absent)}; install them: {how_to_install(extra)}"
+            return f"packages of the extra {extra} are not installed: {', '.join(absent)}; install them: {how_to_install(extra)}"
     return ""
 
 

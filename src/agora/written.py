@@ -79,10 +79,10 @@ def plain(value: Any, kind: Any = Any, *, only_read: bool = False) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"a file cannot hold the number {value}")
+        raise InputError(f"a file cannot contain the number {value}")
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"a file cannot hold a {type(value).__name__}")
+    raise InputError(f"a file cannot contain a {type(value).__name__}")
 
 
 def dump(value: Any) -> str:

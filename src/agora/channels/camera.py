@@ -91,7 +91,7 @@ class Camera:
     def __post_init__(self) -> None:
         known = ("rgb", "depth", "segmentation")
         if not self.what or not set(self.what) <= set(known):
-            raise InputError(f"camera: what must hold some of {', '.join(known)}, got {self.what!r}")
+            raise InputError(f"camera: what must contain at least one of {', '.join(known)}, got {self.what!r}")
         if self.noise not in ("none", *NOISES):
             raise InputError(f"camera: noise must be none, {' or '.join(NOISES)}, got {self.noise!r}")
         if not 0.0 <= self.depth_min < self.depth_max <= FAR:

@@ -38,7 +38,10 @@ def _end(code: int) -> None:
     threading.main_thread().join()
     threading.Event().wait(_PATIENCE)
     running = [one.name for one in threading.enumerate() if not one.daemon and one is not threading.main_thread()]
-    print(f"threads go on that a component has started: {', '.join(running)}; the process ends without them", file=sys.stderr)
+    print(
+        f"threads of a component are still running: {', '.join(running)}; the process ends without waiting for them",
+        file=sys.stderr,
+    )
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

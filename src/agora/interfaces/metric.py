@@ -146,7 +146,7 @@ _EXPECTED = {
     "any": "a finite number",
     "amount": "a finite number of at least 0",
     "share": "a number from 0 to 1",
-    "count": "a whole number of at least 0",
+    "count": "an integer of at least 0",
     "indicator": "0 or 1",
 }
 

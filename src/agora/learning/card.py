@@ -163,7 +163,7 @@ class PolicyCard:
         lines += [f"Made on {cpu}, Python {python}, commit {first.made_on.get('commit', 'unknown')}.\n"]
         spent = [(str(one.seed), f"{one.steps:,}", f"{one.seconds / 60.0:.1f}") for one in self.seeds]
         lines += [_table([("seed", "environment steps", "minutes"), *spent])]
-        lines += [f"`agora train {said['name']}` makes it again.\n", f"![Success on the validation stage over steps]({picture})"]
+        lines += [f"`agora train {said['name']}` reproduces it.\n", f"![Success on the validation stage over steps]({picture})"]
         return "\n".join(lines) + "\n"
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -243,14 +243,12 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _note(seeds: Sequence[SeedRecord]) -> str:
-    several = (
-        f"{len(seeds)} seeds were trained; the policy that comes along is that of seed {seeds[0].seed}, chosen before training."
-    )
+    several = f"{len(seeds)} seeds were trained; the policy in this folder is that of seed {seeds[0].seed}, chosen before training."
     said = [several if len(seeds) > 1 else "One seed was trained."]
     said += ["Intervals are of 95 % (Wilson) over episodes."] if any(one.results for one in seeds) else []
     for one in seeds:
         if one.stopped:
-            which = "the best in validation until then" if one.curve else "that of the last round, as none was validated"
+            which = "the best in validation up to then" if one.curve else "that of the last round, as no policy was validated"
             said.append(f"The training with seed {one.seed} was stopped after {one.steps:,} steps; its policy is {which}.")
     return " ".join(said) + "\n"
 
@@ -269,7 +267,7 @@ def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
         return load(kept, SeedRecord)
     record, policy = untested(run.folder, run.seed, whole=whole), policy_kept(run.folder)
     if policy is None:
-        raise ResultsError(f"{run.folder}: holds no policy; the trainer has validated none")
+        raise ResultsError(f"{run.folder}: contains no policy; the trainer has not validated any")
     planner, test = run.planner(policy), load_suite(run.training.test)
     results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in run.training.stages)
     record = replace(record, results=results)
@@ -311,7 +309,7 @@ def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
 
     points = read_curve(folder / CURVE)
     if not points:
-        raise ResultsError(f"{folder / CURVE}: holds no point; the training has not gone one round")
+        raise ResultsError(f"{folder / CURVE}: has no point; the training has not completed a round")
     curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
     made_on = load(folder / RECORD, dict)["made_on"]
     return SeedRecord(seed, int(points[-1]["steps"]), points[-1].get("seconds", 0.0), made_on, curve, (), stopped=not whole)

@@ -31,7 +31,7 @@ class _Kept(dict[str, V]):
         self._path, self._kind = path, kind
 
     def __missing__(self, name: str) -> V:
-        raise ResultsError(f"{self._path}: holds no {self._kind} {name!r}, so it is of another trainer")
+        raise ResultsError(f"{self._path}: has no {self._kind} {name!r}, so it belongs to another trainer")
 
 
 def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
@@ -62,9 +62,9 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
     if about.get("training") != training:
-        raise ResultsError(f"{path}: is a checkpoint of another training; put that of this one back, or choose another folder")
+        raise ResultsError(f"{path}: is a checkpoint of another training; restore that of this training, or choose another folder")
     if about.get("digest") != _digest(training, about["numbers"], arrays):
-        raise ResultsError(f"{path}: is no checkpoint: cut or changed since it was written")
+        raise ResultsError(f"{path}: is not a checkpoint: truncated or changed since it was written")
     check_finite(f"{path}:", arrays, ResultsError)
     return _Kept(numbers, path, "number"), _Kept(arrays, path, "array")
 
@@ -127,7 +127,7 @@ def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str,
                 names = file.keys() if with_arrays else ()
                 return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
     except InputError as error:
-        raise ResultsError(f"{path}: is no checkpoint: {str(error).removeprefix(f'{path}: ')}") from error
+        raise ResultsError(f"{path}: is not a checkpoint: {str(error).removeprefix(f'{path}: ')}") from error
 
 
 def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
@@ -135,9 +135,9 @@ def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
     try:
         numbers = json.loads(about["numbers"])
     except (KeyError, ValueError, RecursionError) as error:
-        raise ResultsError(f"{path}: is no checkpoint: it holds no numbers") from error
+        raise ResultsError(f"{path}: is not a checkpoint: it contains no numbers") from error
     if not isinstance(numbers, dict) or not all(map(_is_number, numbers.values())) or not set(ALWAYS) <= set(numbers):
-        raise ResultsError(f"{path}: is no checkpoint: expected numbers {', '.join(ALWAYS)} and others, all finite")
+        raise ResultsError(f"{path}: is not a checkpoint: expected numbers {', '.join(ALWAYS)} and others, all finite")
     return numbers
 
 

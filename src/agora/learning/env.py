@@ -268,7 +268,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ComponentError: the reward raised, or returned something other than finite numbers (N,).
         """
         if (self._entry < 0).any():
-            raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
+            raise ResetNeeded("an environment without a running episode must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
         waiting = self._waiting() if self.robots > 1 else None

@@ -71,7 +71,7 @@ def planner_with(text: str, file: str) -> Any:
         raise InputError(f"planner: no registered planner is called {name!r}; {nearest(name, known)} {register}")
     part = parse_component("planners", text, "planner").part
     if "file" not in {one.name for one in fields(part)}:
-        raise InputError(f"planner: {text!r} drives with no file of weights")
+        raise InputError(f"planner: {text!r} has no weights file")
     return replace(part, file=file)
 
 

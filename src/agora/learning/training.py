@@ -120,14 +120,14 @@ def check_training(training: Training, where: str) -> None:
     """
     suite = load_suite(training.suite)
     if suite.split != "training":
-        raise InputError(f"{where}: suite: the split of {suite.name!r} is {suite.split}; nothing is trained on a test")
+        raise InputError(f"{where}: suite: the split of {suite.name!r} is {suite.split}; training on a test suite is not allowed")
     test = load_suite(training.test)
     if test.split != "test":
-        raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
+        raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's results must come from a test suite")
     if training.validation == training.stage:
-        raise InputError(f"{where}: validation: stage {training.stage!r} is trained on; choose another to validate on")
+        raise InputError(f"{where}: validation: stage {training.stage!r} is used for training; choose another for validation")
     if training.validation == training.test:
-        raise InputError(f"{where}: validation: on {training.test!r} a card's numbers are made; choose another to validate on")
+        raise InputError(f"{where}: validation: {training.test!r} is used for the test; choose another for validation")
     suite.stage(training.stage)
     validation_of(training.validation, suite)
     for stage in training.stages:
@@ -194,7 +194,7 @@ def train(
             yield from run.taken()
         yield Trained(run, whole)
     except StoppedError:
-        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume goes on") from None
+        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume continues") from None
 
 
 def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:

@@ -54,9 +54,7 @@ class Camera:
             if not math.isfinite(value):
                 raise InputError(f"camera: {name} must be a finite number, got {value}")
         if min(self.fx, self.fy) <= 0.0:
-            raise InputError(
-                f"camera: fx and fy must be above 0, got {self.fx} and {self.fy}; a camera_info that is not calibrated?"
-            )
+            raise InputError(f"camera: fx and fy must be above 0, got {self.fx} and {self.fy}; is the camera_info uncalibrated?")
 
     @staticmethod
     def at(fx: float, fy: float, cx: float, cy: float, turn: ArrayLike, place: ArrayLike) -> Camera:

@@ -127,7 +127,7 @@ class ItineraryPlanner:
         self._ways: dict[tuple[float, bytes, bytes], Doubles | None] = {}  # found so far, by radius and ends
         self._taken: list[Doubles] = []
         if not (self._entrances or self._free or len(self._standing)):
-            raise PlacementError(f"map {task.map.name!r} has neither entrances nor places to which people could go")
+            raise PlacementError(f"map {task.map.name!r} has neither entrances nor destinations for people")
 
     def present(self, party: Party) -> float:
         """Add a party that is there at the start, at a moment of its itinerary; return how long all of that takes, s.

@@ -45,7 +45,7 @@ class RobotEntry:
         if not 1 <= self.amount <= 1000:
             raise ValueError(f"amount must be in [1, 1000], got {self.amount}")
         if self.local_planner and self.planner and self.local_planner != self.planner:
-            raise ValueError(f"planner and local_planner are the same key, got {self.planner!r} and {self.local_planner!r}")
+            raise ValueError(f"planner and local_planner are two names of one key, got {self.planner!r} and {self.local_planner!r}")
         object.__setattr__(self, "local_planner", self.local_planner or self.planner)
         try:
             load_robot(self.model)

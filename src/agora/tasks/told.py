@@ -21,7 +21,7 @@ _DOES = {
     "idle": "waits",
     "texting": "texts",
     "phone": "phones",
-    "interacting": "uses what is there",
+    "interacting": "uses the object there",
     "queueing": "queues",
     "sitting": "sits",
     "working": "works",
@@ -70,7 +70,7 @@ def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
             return (
                 f"starts at {here}" + (f", and {way}" if way else "") + f"; with the behaviour social_states it waits first{after}"
             )
-        return f"starts at {here}, and {way}" if way else f"stands at {here}, and has nowhere to go"
+        return f"starts at {here}, and {way}" if way else f"stands at {here}and has no waypoints"
     if way and (person.state in MOVES or person.state in _MOVES):
         pace = pedestrian_types()[person.type].running
         does = _MOVES.get(person.state, f"runs at {pace:g} times the speed")
@@ -115,5 +115,5 @@ def _way(person: Person, map: Map, tolerance: float) -> str:
     pauses = f", waiting {', '.join(waits)}" if waits else ""
     if len(places) == 1:
         return f"walks to {places[0]} and {'leaves' if person.mode == LEAVE else 'stays there'}{pauses}"
-    ends = {LOOP: "round and round", STAY: "and stays there", LEAVE: "and leaves"}
-    return f"walks to {', '.join(places)}, {ends.get(person.mode, 'in random order, for ever')}{pauses}"
+    ends = {LOOP: "repeatedly", STAY: "and stays there", LEAVE: "and leaves"}
+    return f"walks to {', '.join(places)}, {ends.get(person.mode, 'in random order, endlessly')}{pauses}"

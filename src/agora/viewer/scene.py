@@ -204,7 +204,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         if len(self.recording.time) == 0:
-            raise InputError("the recording has no samples: nothing can be drawn")
+            raise InputError("the recording has no samples to draw")
         if self.focus is not None and not self.focus > 0:
             raise InputError(f"focus is {self.focus}, expected a positive distance in m")
 

@@ -104,7 +104,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={"default": {"model": ErrorMessage, "description": "The request was refused, or cannot be answered."}},
+        responses={"default": {"model": ErrorMessage, "description": "The request was refused or cannot be answered."}},
     )
     app.router.route_class = DocumentedRoute
     _add_error_handlers(app)

@@ -62,7 +62,7 @@ def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
     """
     with connect(address, patience) as connection:
         if to and (found := peer(connection)) not in (0, to):
-            raise InputError(f"{address}: process {found} listens there now, expected process {to}; one joystick at a time")
+            raise InputError(f"{address}: process {found} listens there now, expected process {to}; only one joystick may connect")
         connection.sendall(text.encode())
 
 
@@ -171,7 +171,7 @@ class Mailbox:
             try:
                 text = b"".join(one.chunks).decode()
             except UnicodeDecodeError:
-                problem = f"a message of {one.length} bytes is no UTF-8"
+                problem = f"a message of {one.length} bytes is not UTF-8"
         if text or problem:
             self._letters.append(Letter(text, one.sender, problem))
 
@@ -211,7 +211,7 @@ def _listener(address: Address) -> socket.socket:
         listener.setblocking(False)
     except OSError as error:
         listener.close()
-        raise InputError(f"{address}: cannot be listened at: {error.strerror or error}") from error
+        raise InputError(f"{address}: cannot listen: {error.strerror or error}") from error
     return listener
 
 
@@ -231,6 +231,6 @@ def _make_way(address: Address) -> None:
     except ConnectionRefusedError:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be listened at: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot listen: {error.strerror or error}") from error
     else:
-        raise InputError(f"{path}: somebody listens there already; end that process, or choose another address")
+        raise InputError(f"{path}: another process already listens there; end that process, or choose another address")

@@ -99,7 +99,9 @@ class ValueLearning:
             if not getattr(self, name) > 0:
                 raise InputError(f"value_learning: {name} must be above 0, got {getattr(self, name)}")
         if not isinstance(self.network, ValueNetwork):
-            raise InputError(f"network {name_of('networks', self.network)!r} values no states, so value_learning cannot improve it")
+            raise InputError(
+                f"network {name_of('networks', self.network)!r} does not output state values, so value_learning cannot train it"
+            )
 
     @property
     def ahead(self) -> LookAhead:

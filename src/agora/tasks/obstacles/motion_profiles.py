@@ -210,7 +210,7 @@ class MotionProfiles:
         if not 0 <= self.count[0] <= self.count[1] <= _MOST:
             raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
         if self.variant == "code" and self.count[0] == self.count[1]:
-            raise ValueError(f"count must be [least, more than that] where variant is code, got {list(self.count)}")
+            raise ValueError(f"count must be [least, a larger number] if variant is code, got {list(self.count)}")
         if not self.difficulty:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
         if not self.radius > 0:
@@ -228,7 +228,7 @@ class MotionProfiles:
         found = {} if self.profile is None else {"difficulty": "with profile"}
         if self.discs:
             return found | {"shapes": "with discs"}
-        return found if self.shapes else found | {"turning": "without shapes or discs: one disc does not turn"}
+        return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
         """Put the obstacles into the task, and those of the mode ``beside``.

@@ -62,7 +62,7 @@ class Guided:
         object.__setattr__(self, "waypoints", route.waypoints)
         object.__setattr__(self, "start", route.start)
         if self.file and (self.waypoints or self.start):
-            raise ValueError("file and waypoints or start were given; expected one of them")
+            raise ValueError("got file and waypoints or start; expected one of them")
         if not 1 <= self.count <= 1000:
             raise ValueError(f"count must be in [1, 1000], got {self.count}")
         if self.file:

@@ -14,7 +14,7 @@ Role = Literal["look", "run", "administer"]
 
 
 class Me(Model):
-    """The person who asks; name and role are empty where nobody is signed in."""
+    """The person who asks; name and role are empty if no user is signed in."""
 
     accounts: bool
     name: str
@@ -140,9 +140,7 @@ class TokenRequest(RequestBody):
     """A request for a token that is valid for some days."""
 
     name: Text = ""
-    days: Annotated[
-        int, expect(f"a whole number from 1 to {_MOST_DAYS}", lambda days: is_whole(days) and 1 <= days <= _MOST_DAYS)
-    ] = 90
+    days: Annotated[int, expect(f"an integer from 1 to {_MOST_DAYS}", lambda days: is_whole(days) and 1 <= days <= _MOST_DAYS)] = 90
 
 
 class UserChange(RequestBody):

@@ -274,7 +274,7 @@ def _is_length(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e6
 
 
-Length = Annotated[float, expect("a number from 0 on", _is_length)]
+Length = Annotated[float, expect("a number of at least 0", _is_length)]
 """A length in a request, m."""
 
 

@@ -167,7 +167,7 @@ def _import(module: str) -> Any:
     except ImportError as error:
         raise InputError(f"plugin module {module!r} cannot be imported: {error}; is it on PYTHONPATH?") from error
     except Exception as error:  # noqa: BLE001 - somebody else's code
-        raise InputError(f"plugin module {module!r} fails as it is imported: {type(error).__name__}: {error}") from error
+        raise InputError(f"plugin module {module!r} fails on import: {type(error).__name__}: {error}") from error
 
 
 class OverMessages:

@@ -280,7 +280,7 @@ class SuiteEntries:
         suite = self._suite
         count = suite.stage(stage).count
         if episode >= count:
-            raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, there is no {episode}")
+            raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, got {episode}")
         turn = Turn.of(ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
         for model, robot in zip(self._models, turn.start.robots, strict=False):
             if load_robot(model).name != robot.model.name:
