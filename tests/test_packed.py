@@ -42,7 +42,7 @@ def test_an_image_with_a_false_length_of_a_chunk_is_refused_without_taking_that_
     path.write_bytes(whole[:33] + chunk(kind, b"", length) + whole[33:])
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match="f.png: not an image that can be read"):
+        with pytest.raises(InputError, match="f.png: not a readable image"):
             read_map(world / "map" / "map.yaml")
         assert tracemalloc.get_traced_memory()[1] < LIMIT
     finally:

@@ -30,7 +30,7 @@ def fits(node: Node, kind: Any) -> bool:
 
 def type_name(kind: Any) -> str:
     """A type in the words of a message."""
-    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
+    words = {float: "a number", int: "an integer", str: "a string", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is typing.Annotated:
         bounds = [f" in {part}" for part in kind.__metadata__ if isinstance(part, Within)]

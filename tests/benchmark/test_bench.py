@@ -135,13 +135,13 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
     assert process.returncode == code and 2 < done < 48
     assert (
         error
-        == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; the same command with --resume goes on\n"
+        == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; the same command with --resume continues\n"
     )
     _wait(lambda: not _members(process.pid))
 
 
 def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):
-    said = "stopped by SIGTERM: no episode was begun in .*nowhere; the same command"
+    said = "stopped by SIGTERM: no episode was started in .*nowhere; the same command"
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     with pytest.raises(StoppedError, match=said) as caught, stoppable(lambda: episodes_kept(tmp_path / "nowhere")):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -195,7 +195,7 @@ def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
 
 
 def test_two_runs_are_not_at_work_in_one_folder(tmp_path):
-    with exclusive_access(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
+    with exclusive_access(tmp_path), pytest.raises(ResultsError, match="another run is using it"):
         run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))
     assert list(tmp_path.iterdir()) == []
     assert len(run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))) == 1

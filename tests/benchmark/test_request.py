@@ -50,7 +50,7 @@ class Asks:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"planners": {}}, "no planner is given"),
+        ({"planners": {}}, "no planner given"),
         ({"planners": {"": Named("naughty", Naughty())}}, "planner '': expected a label"),
         ({"planners": {"a/b": Named("naughty", Naughty())}}, "planner 'a/b': expected a label"),
         ({"pedestrians": ("thruth",)}, "pedestrians: expected truth, view, visible, tracked, camera, got 'thruth'"),

@@ -44,7 +44,7 @@ def compile_one():
 def test_the_first_function_is_told_at_once_and_the_rest_by_number(telling, capsys):
     assert compile_one() == 0.5
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "compiling kernels; once on a machine, this takes a minute or two ..."
+    assert said[0] == "compiling kernels; needed once per machine, takes a minute or two ..."
     assert said[1].startswith("compiling kernels: 2 functions in ")
 
 

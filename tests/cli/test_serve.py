@@ -73,7 +73,7 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
             ["bench", "socnavbench", "-p", "socnavbench", "--workers", "2", "--record", "scan"],
             "--workers, --record have no effect with --planner socnavbench",
         ),
-        (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch goes with --planner ros alone"),
+        (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch needs --planner ros"),
         (["serve", "socnavbench", "--repeats", "3"], "repeats 3: time waits for commands and repeats none"),
         (["serve", "socnavbench", "--recv", "/tmp/a", "--send", "/tmp/b", "--address", "/tmp/c"], "say both sockets already"),
         (["bench", "demo", "-p", "socnavbench"], "a joystick of SocNavBench needs world: socnavbench"),

@@ -207,5 +207,5 @@ def test_topics_that_may_hold_people_and_are_not_read_are_named(tmp_path):
 
     path = drive(tmp_path / "x.bag", ("/people_poses", cloud), ("/particlecloud", cloud), ("/tracks", strange))
     played, values = read(path)
-    line = "x.bag: /people_poses (geometry_msgs/PoseArray), /tracks (odd_msgs/TrackedPersons) may hold people and cannot be read"
+    line = "x.bag: /people_poses (geometry_msgs/PoseArray), /tracks (odd_msgs/TrackedPersons) may contain people but cannot be read"
     assert line in played.notes and values["closest_pedestrian_distance_min"] is None

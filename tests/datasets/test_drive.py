@@ -133,7 +133,7 @@ def test_positions_are_those_of_the_robots_own_transform_whichever_odometry_is_r
         pose = played.robots[0].recording.pose
         assert pose[0] == pytest.approx([5.0, 5.0, np.pi / 2]) and pose[-1] == pytest.approx([5.0, 15.0, np.pi / 2])
         assert played.robots[0].recording.twist[7, 0] == (1.2 if "wheel" in topic else 1.0)
-    assert "odometry is read from /odometry/filtered, which is a filter's by its name; there is /wheel/odom, too" in said(played)
+    assert "odometry is read from /odometry/filtered, which has the name of a filter; there is /wheel/odom, too" in said(played)
     with pytest.raises(InputError, match="--odometry /weel/odom: .* did you mean '/wheel/odom'"):
         read(odometry="/weel/odom")
 
@@ -172,7 +172,7 @@ def test_a_goal_from_before_the_first_transform_is_placed_by_that_one_and_it_is_
         straight(bag, START, 10.0)
     (played,) = read()
     assert played.robots[0].recording.outcome is Outcome.REACHED and "placed by the first transform, 4.0 s later" in said(played)
-    assert "the last correction of base_link in map is 10.0 s before the end; it holds until then" in said(played)
+    assert "the last correction of base_link in map is 10.0 s before the end; it is used until then" in said(played)
 
 
 def test_a_goal_in_the_robots_frame_is_ahead_of_where_it_was_then_not_of_where_it_is_later(written):

@@ -276,7 +276,7 @@ def test_a_file_that_was_cut_off_says_what_is_missing(run, bagged, tmp_path):
             with pytest.raises(InputError, match=r"x\.mcap: .*(its end is missing|damaged)"):
                 read_all([tmp_path / "x.mcap"], Unsaid())
     (tmp_path / "x.mcap").write_bytes(b"#ROSBAG V2.0\n")
-    with pytest.raises(InputError, match=r"x\.mcap: no MCAP file; expected one that begins with"):
+    with pytest.raises(InputError, match=r"x\.mcap: not an MCAP file; expected a file that begins with"):
         read_all([tmp_path / "x.mcap"], Unsaid())
 
 
@@ -349,7 +349,7 @@ def test_a_chunk_unpacks_to_what_it_says_and_no_more():
 
 def test_what_cannot_be_written_is_said_and_what_is_there_stays(run, bagged, tmp_path):
     before = bagged.read_bytes()
-    with pytest.raises(ResultsError, match=r"two_robots\.mcap: is there already"):
+    with pytest.raises(ResultsError, match=r"two_robots\.mcap: already exists"):
         write_mcap_files(bagged.parent, [BAG])
     assert bagged.read_bytes() == before
     with pytest.raises(UnknownNameError, match="did you mean 'small/helbing/1/go_to_goal'"):

@@ -162,7 +162,7 @@ def test_a_waypoint_into_which_nobody_gets_is_left_out_and_said(tmp_path):
     read_ = read(tmp_path, outside, inside, walkers(1, 8, 3, "out", "in"))
     assert [person.waypoints for person in read_.scenario.obstacles.dynamic] == [((20.0, 6.0, 1.0),)]
     assert [note.partition(": ")[2] for note in read_.notes] == [
-        "there is no way from here into the waypoint at (8, 30), r = 3 m; it is left out"
+        "there is no path from here to the waypoint at (8, 30), r = 3 m; it is left out"
     ]
 
 

@@ -98,7 +98,7 @@ def test_gaps_up_to_the_longest_are_walked_and_the_new_ids_depend_on_ids_and_tim
 
 def test_an_id_twice_in_a_frame_names_both_lines(tmp_path):
     folder = table(tmp_path, "dup", [(0, 7, 0, 0), ("",), (10, 7, 0.5, 0), (10, 8, 1, 1), (10, 7, 0.6, 0)])
-    with pytest.raises(InputError, match=r"dup\.txt:5: pedestrian 7 is twice in frame 10; first in line 3"):
+    with pytest.raises(InputError, match=r"dup\.txt:5: pedestrian 7 occurs twice in frame 10; first in line 3"):
         read_scene("dup", folder=folder)
 
 
@@ -129,7 +129,7 @@ def test_trajnet_is_read_at_the_rate_that_its_scenes_say_without_predictions(tmp
         ('{"track": ', r"ndjson:62: not valid JSON"),
         ("[1, 2]", r'ndjson:62: expected \{"track": \{...\}\} or'),
         ('{"scene": {"fps": 4}}', r"ndjson:62: fps is 4; expected one number above 0, the same in all scenes"),
-        ('{"track": {"f": 10, "p": 2, "x": 1, "y": 0}}', r"ndjson:62: pedestrian 2 is twice in frame 10; first in line 5"),
+        ('{"track": {"f": 10, "p": 2, "x": 1, "y": 0}}', r"ndjson:62: pedestrian 2 occurs twice in frame 10; first in line 5"),
     ],
 )
 def test_a_broken_file_of_trajnet_is_an_error_with_a_line(tmp_path, line, message):
@@ -155,7 +155,7 @@ def test_stanford_drone_is_read_in_metres_with_y_up_and_without_who_rides_or_is_
 
 
 def test_stanford_drone_without_a_scale_is_refused_and_so_is_a_broken_row(tmp_path):
-    with pytest.raises(InputError, match=r"annotations\.txt: its places are pixels; say how many metres one is: scale: 0\.04 in"):
+    with pytest.raises(InputError, match=r"annotations\.txt: its positions are in pixels; set the metres per pixel, such as scale: 0\.04, in"):
         read_scene("bookstore", folder=drone(tmp_path))
     for row, message in (("5 1 2 3 4 5 0 0 0 Cart", "expected 9 numbers"), ("5 1 2 3 4 5 0 0 0", "a label in quotes")):
         with pytest.raises(InputError, match=f"txt:601: .*{message}"):

@@ -70,7 +70,7 @@ def test_a_planner_of_another_package_is_asked_in_its_own_process_whatever_names
 
 def test_a_sensor_of_another_package_is_refused_for_it_would_run_beside_the_world(stranger):
     planner = runnable_planner({"name": "warm", "reads": True}, "planner")
-    refused = "channel 'thermometer' is of the package warm, whose code is not let into this process"
+    refused = "channel 'thermometer' is of the package warm, whose code may not run in this process"
     with own_alone(), pytest.raises(InputError, match=refused):
         assert planner.part.declares
     assert "warm" not in sys.modules

@@ -124,17 +124,17 @@ def test_rows_that_are_edited_without_more_are_not_even_read(entry):
 
 def test_a_summary_that_the_rows_do_not_say_is_found(entry):
     edit(entry, "  rows: 4\n", "  rows: 5\n")
-    assert check(entry, Sample(1, seed=0), HERE).problems == ("results are not those of the rows",)
-    assert "results are not those of the rows" in render([read_entry(entry)])
+    assert check(entry, Sample(1, seed=0), HERE).problems == ("results differ from those of the rows",)
+    assert "results differ from those of the rows" in render([read_entry(entry)])
 
 
 def test_a_row_that_was_left_out_or_is_of_another_episode_is_found(entry):
     posted = read_entry(entry)
     assert PostedEntry(entry, posted.entry, posted.rows[1:]).problems() == ["1 episodes of the suite have no row"]
     strange = [{**posted.rows[0], "seed": 99}, *posted.rows[1:]]
-    assert "is no row of this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
+    assert "is not a row of this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
     words = [{**row, "path_length": "short"} for row in posted.rows]
-    assert PostedEntry(entry, posted.entry, words).problems() == ["column 'path_length' does not hold numbers"]
+    assert PostedEntry(entry, posted.entry, words).problems() == ["column 'path_length' does not contain numbers"]
 
 
 def test_a_replay_of_another_drive_is_found(entry, made):
@@ -177,7 +177,7 @@ def test_a_check_of_an_entry_that_was_changed_afterwards_counts_no_more(entry):
 
 
 def test_no_entry_is_overwritten_and_one_name_is_for_one_planner(run, made):
-    with pytest.raises(ResultsError, match="go_to_goal: is there already"):
+    with pytest.raises(ResultsError, match="go_to_goal: already exists"):
         submit(run, run.parent / "board", ["go_to_goal"])
     with pytest.raises(InputError, match="one name for 2 planners"):
         submit(run, run.parent / "board", words=Words(name="mine"))
@@ -298,7 +298,7 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     ask = ["submit", "--check", str(entry), "--episodes", "4", "--workers", "0"]
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 0
-    assert "give every value again" in answer.output
+    assert "reproduce every value" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
@@ -306,14 +306,14 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "BREAKS THE RULES, so nothing was driven again" in answer.output
+    assert "BREAKS THE RULES, so no episode was driven again" in answer.output
     assert "is -0.25, but cannot be below 0" in answer.output
 
 
 def test_a_folder_without_entries_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no entry"):
         write([tmp_path], tmp_path / "page.html", with_own=False)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="the folder does not exist"):
         write([tmp_path / "no"], tmp_path / "page.html", with_own=False)
 
 

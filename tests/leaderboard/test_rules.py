@@ -105,7 +105,7 @@ def test_columns_that_were_deleted_are_missed(entry, never_run):
 
 def test_a_column_of_nobody_is_refused(entry, never_run):
     forge(entry, [{**row, "brilliance": 1.0} for row in read_entry(entry).rows])
-    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is of no metric of Agora's own",)
+    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is not a metric of Agora",)
 
 
 def copied(rows, row, robots):
@@ -128,23 +128,23 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     [
         ({"time_to_goal": -100.0}, "time_to_goal of .* is -100.0, but cannot be below 0"),
         ({"time_to_goal": 0.5}, "time_to_goal is not the duration"),
-        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length over duration"),
+        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length divided by duration"),
         ({"success": 0.0}, "success is not reached without contact"),
-        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached and nothing spoilt it"),
+        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached without a cause that spoils it"),
         ({"outcome": "timeout"}, "reached is not outcome reached"),
-        ({"outcome": "triumph"}, "outcome is none of reached, pedestrian_collision"),
+        ({"outcome": "triumph"}, "outcome is not one of reached, pedestrian_collision"),
         ({"reached": 0.5}, "reached of .* is 0.5, but must be 0 or 1"),
         ({"collisions": 1.0}, "collisions is not the sum of collisions_pedestrian, collisions_wall"),
         ({"collisions": 0.5}, "collisions of .* is 0.5, but must be 0, 1, 2 or more"),
         ({"spl": 1.0, "path_efficiency": 0.9}, "spl is not path_efficiency of a success"),
         ({"personal_space_compliance.robosense": 1.5}, "must be from 0 to 1"),
         ({"success": None}, "success of .* is empty, but it is defined for every episode"),
-        ({"path_length": "short"}, "column 'path_length' does not hold numbers"),
+        ({"path_length": "short"}, "column 'path_length' does not contain numbers"),
         ({"velocity_max": 0.0}, "velocity_average is above velocity_max"),
-        ({"failure": "on purpose"}, "only where planner or simulator failed is a failure"),
-        ({"reason": "boredom"}, "reason is none that is known"),
-        ({"robot": -1}, "is no row of this suite, seed and planner"),
-        ({"seed": 99}, "is no row of this suite, seed and planner"),
+        ({"failure": "on purpose"}, "failure must be given exactly if planner or simulator failed"),
+        ({"reason": "boredom"}, "reason is unknown"),
+        ({"robot": -1}, "is not a row of this suite, seed and planner"),
+        ({"seed": 99}, "is not a row of this suite, seed and planner"),
         ({"stalled_time": 1e4}, "stalled_time is above duration"),
         ({"model": "tank"}, "model is 'tank', the robot is a jackal"),
         ({"velocity_max": 1e6}, "velocity_max is 1000000.0 m/s, but a jackal drives at most 2 m/s"),

@@ -156,7 +156,7 @@ def test_planning_times_that_cannot_be_are_refused(entry):
         assert said(entry).startswith(f"{TIMING}: {column} of {key!r} is -0.001, but ")
         change(entry, key, TIMING, **{column: None})
     rewrite(entry, TIMING, read_entry(entry).timing[1:])
-    assert said(entry) == f"{TIMING}: its rows are not those of the entry"
+    assert said(entry) == f"{TIMING}: its rows differ from those of the entry"
 
 
 def test_rows_that_are_missing_doubled_or_of_another_stage_are_refused(made, refused):

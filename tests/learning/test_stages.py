@@ -83,7 +83,7 @@ def test_an_error_in_a_process_is_raised_here_and_its_death_is_told():
     assert np.array_equal(seen, StagesVectorEnv(both(), ("walk", "run"), 2, observe=SEE).reset()[0])
     env._players[0]._process.kill()
     env._players[0]._process.join()
-    with pytest.raises(AgoraError, match=r"a process that plays worlds has died \(exit code -9\)"):
+    with pytest.raises(AgoraError, match=r"a process that simulates worlds died \(exit code -9\)"):
         env.step(np.zeros((2, 2), np.float32))
     env.close()
     env.close_extras()

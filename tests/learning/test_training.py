@@ -67,7 +67,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"suite": "crowdnav"}, InputError, "the split of 'crowdnav' is test; nothing is trained on a test"),
+        ({"suite": "crowdnav"}, InputError, "the split of 'crowdnav' is test; training on a test suite is not allowed"),
         ({"stage": "circel"}, InputError, "circel.*circle"),
         ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
         ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
@@ -79,9 +79,9 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"planner": "agora.planners.learned.crowdnav:Cadrl"}, InputError, r"no registered planner.*project\.entry-points"),
         ({"name": "../../x"}, InputError, r"one\.yaml:\d+: name must be a printable text without '/'"),
         ({"name": ".hidden"}, InputError, "name must be a printable text"),
-        ({"test": "crowdnav_training"}, InputError, "a card's numbers are made on a test"),
+        ({"test": "crowdnav_training"}, InputError, "a card's results must come from a test suite"),
         ({"validation": "circle"}, InputError, "stage 'circle' is trained on; choose another"),
-        ({"validation": "crowdnav"}, InputError, "on 'crowdnav' a card's numbers are made; choose another to validate on"),
+        ({"validation": "crowdnav"}, InputError, "on 'crowdnav' a card's results are computed; choose another for validation"),
         ({"validation": "circel"}, InputError, "circel.*circle"),
     ],
 )
@@ -369,7 +369,7 @@ def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp
     card = PolicyCard(said, (record, other))
     card.save(tmp_path)
     page = (tmp_path / "card.md").read_text()
-    assert "2 seeds were trained; the policy that comes along is that of seed 4" in page
+    assert "2 seeds were trained; the policy in this folder is that of seed 4" in page
     assert "| `crossing` | seed 5 | 3 | 100.0 % [43.9, 100.0] | 0.0 % |" in page
     assert "| `crossing` | published: a paper |  | 90 % |" in page
     assert "| `demonstrations` | 6 |" in page and (tmp_path / "curve.png").stat().st_size > 1000

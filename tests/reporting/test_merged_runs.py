@@ -78,7 +78,7 @@ def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, 
     assert pairs(found, "go_to_goal", "pure_pursuit:speed=0.5") == 3
     said = "\n".join(found.notes)
     assert "The same episodes in spring and autumn, on which planners are paired: plane." in said
-    assert "pure_pursuit is the same in spring and autumn; its rows stand here once." in said
+    assert "pure_pursuit is the same in spring and autumn; its rows are included once." in said
     own = {row["key"]: row for row in read_rows(other / "episodes")}
     assert all(row == own[found.places[row["key"]][1]] for row in found.rows if found.places[row["key"]][0] == other)
 
@@ -98,7 +98,7 @@ def test_episodes_of_another_version_suite_or_stage_are_not_paired(first, tmp_pa
     assert len(found.rows) == 9 and pairs(found, "pure_pursuit", "go_to_goal (autumn)") == 0
     assert pairs(found, "pure_pursuit", "go_to_goal (spring)") == 3
     assert re.search(f"plane \\(autumn\\): {reason}: the episodes are others, and are not paired", "\n".join(found.notes))
-    assert "go_to_goal (autumn) minus go_to_goal (spring): no episode is the same" in differences(found)
+    assert "go_to_goal (autumn) minus go_to_goal (spring): the runs have no episode in common" in differences(found)
 
 
 def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path):
@@ -107,7 +107,7 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     assert [row["stage"] for row in found.rows if row["planner"] == "go_to_goal"] == ["plane"] * 3 + ["plane (seed 6)"] * 3
     assert pairs(found, "go_to_goal", "pure_pursuit") == 3
     said = "\n".join(found.notes)
-    assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes are others, and are not paired." in said
+    assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes differ and are not paired." in said
     assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
 
 
@@ -120,7 +120,7 @@ def test_episodes_in_places_of_another_seed_are_not_paired_but_have_the_same_pla
     for other, reason in (("1", "seed is 5 in 0 and 6 in 1"), ("2", "seed of the places is 9 in 0 and 8 in 2")):
         found = merged([runs[0], tmp_path / other])
         assert found.planners == ["go_to_goal"] and len(found.rows) == 4
-        assert f"plane ({other}): {reason}: the episodes are others, and are not paired." in found.notes
+        assert f"plane ({other}): {reason}: the episodes differ and are not paired." in found.notes
     assert re.search(r"Seeds of the places</\w+>\s*<\w+>9</", report(runs[0]).read_text())
 
 

@@ -450,7 +450,7 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     assert np.allclose([robot.pose.x, robot.pose.y, robot.pose.theta], [4.75, 2.25, -0.5])
     assert all(np.allclose([goal.x, goal.y], [4.75, 2.25]) for goal in robot.goals)
     parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104, end_time=60.0, goal=79)])
-    node.said("episode 4: time is over, 60.0 s, 0 goals reached, 0 contacts")  # it waited where it stood
+    node.said("episode 4: out of time, 60.0 s, 0 goals reached, 0 contacts")  # it waited where it stood
 
 
 def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start: Any, wait_until: Any) -> None:
@@ -460,7 +460,7 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     second = parts.begun(wait_until, 2)
     assert identical(crowd_of(second).position, crowd_of(first).position) and identical(start_of(second).map, start_of(first).map)
     assert second.robots[0].pose != first.robots[0].pose
-    node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
+    node.said("episode 1: out of time, 60.0 s, 3 goals reached, 1 contact")
     spawned, hit = RobotStatus(name="spawned", goal=2, outcome=-1), {"ended": True, "outcome": 101, "end_time": 7.6, "contacts": 1}
     parts.say(robots=[RobotStatus(name="jackal"), spawned])
     parts.say(done=True, robots=[RobotStatus(name="jackal", goal=2, by_hand=1, **hit), spawned])

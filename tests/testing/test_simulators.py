@@ -130,5 +130,5 @@ def test_a_simulator_whose_time_passes_by_itself_is_refused():
     class ByItself(Native):
         can = frozenset({"pause"})  # type: ignore[assignment]
 
-    with pytest.raises(InputError, match="simulator ByItself takes no single steps"):
+    with pytest.raises(InputError, match="simulator ByItself cannot take single steps"):
         Engine.of([start()], Conditions(simulator=ByItself()))

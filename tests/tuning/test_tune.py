@@ -160,7 +160,7 @@ def test_a_tuning_is_stopped_from_another_thread_and_resumed_to_the_same_result(
         }[moment]
 
     said, told = stopped(lambda token: tune(what, tmp_path, Options(workers=workers, batch=3), token=token), is_time)
-    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume goes on")
+    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume continues")
     assert not any(isinstance(event, Tuned) for event in told)
     events = list(tune(what, tmp_path, Options(workers=workers, batch=3), resume=True))
     assert events[-1] == tuned

@@ -225,7 +225,7 @@ def test_an_outcome_that_is_none_is_refused():
         (pack("agora.start", version_of("agora.start") + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
         (pack("agora.map", 1, {}), "expected the format agora.start, got agora.map"),
         (pack("agora.strat", 1, {}), "no format called 'agora.strat'; did you mean 'agora.start'"),
-        (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not among those of the message"),
+        (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not in the message"),
         (pack("agora.start", 1, {"entry": {"$number": "9"}}), "expected inf or -inf"),
         (pack("agora.start", True, {}), "whole number as version"),
         (encode(lift())[:-3], "expected a message of Agora"),
@@ -252,5 +252,5 @@ def test_what_no_wire_carries_is_refused():
         encode({})
     with pytest.raises(InputError, match="does not carry a set"):
         to_plain({1, 2})
-    with pytest.raises(InputError, match="a: a wire does not carry arrays of object"):
+    with pytest.raises(InputError, match="a: messages cannot contain arrays of object"):
         pack("agora.start", 1, {"a": np.array([None])})

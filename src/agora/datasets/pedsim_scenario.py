@@ -179,7 +179,7 @@ class _Reader:
         """Return an integer in 0..``most``; ``default`` if it is missing."""
         text = element.attributes.get(key, str(default))
         if not text.isascii() or not text.isdigit() or int(text) > most:
-            self.wrong(element, f"{key} must be a whole number in [0, {most}], got {value_text(text)}")
+            self.wrong(element, f"{key} must be an integer in [0, {most}], got {value_text(text)}")
             return default
         return int(text)
 

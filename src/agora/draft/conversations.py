@@ -49,7 +49,7 @@ def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list
             if whole[j].state is None:
                 whole[j] = replace(whole[j], state="talking", state_time=entry.state_time)
             if whole[j].state not in TALKS:
-                raise WrongConversationError(k, "with", f"{name!r} is {whole[j].state!r}and does not talk")
+                raise WrongConversationError(k, "with", f"{name!r} is {whole[j].state!r} and does not talk")
             root = [root[k] if r == root[j] else r for r in root]
     members: dict[int, list[int]] = {}
     for k, entry in enumerate(whole):

@@ -193,7 +193,7 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
     )
     text = dump(base | {"name": name, "label": "own", "method": method, "trainer": trainer})
     parse(text, Training, f"{path}: as a training")
-    notes = [f"{path}:{line}: {key}: not taken: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
+    notes = [f"{path}:{line}: {key}: not imported: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
     return TrainingRead(text, (*notes, *rewards.notes))
 
 

@@ -70,7 +70,7 @@ def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
             return (
                 f"starts at {here}" + (f", and {way}" if way else "") + f"; with the behaviour social_states it waits first{after}"
             )
-        return f"starts at {here}, and {way}" if way else f"stands at {here}and has no waypoints"
+        return f"starts at {here}, and {way}" if way else f"stands at {here}, and has no waypoints"
     if way and (person.state in MOVES or person.state in _MOVES):
         pace = pedestrian_types()[person.type].running
         does = _MOVES.get(person.state, f"runs at {pace:g} times the speed")

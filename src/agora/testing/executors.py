@@ -32,7 +32,7 @@ def check_executor(executor: Executor) -> None:
     """
     name = type(executor).__name__
     if not (isinstance(executor.workers, int) and executor.workers >= 1):
-        raise ContractError(f"{name}: workers is {executor.workers!r}, expected a whole number of at least 1")
+        raise ContractError(f"{name}: workers is {executor.workers!r}, expected an integer of at least 1")
     executor.prepare()
     if found := list(executor.run(_Errands(), deque())):
         raise ContractError(f"{name}: an empty queue: {found[0]}, expected no event")

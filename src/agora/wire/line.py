@@ -81,7 +81,7 @@ class Line:
         """
         if self.waited > MOST_WAITED * known.deadline:
             raise PlannerError(
-                f"{self._name}: is no longer queried: {self.unanswered} unanswered requests took {self.waited:.0f} s, "
+                f"{self._name}: is no longer queried: {self.unanswered} unanswered questions took {self.waited:.0f} s, "
                 f"more than {MOST_WAITED:g} times its deadline of {known.deadline:g} s"
             )
         began = time.monotonic()
@@ -108,7 +108,7 @@ class Line:
         except TimeoutError as error:
             raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
         if reply.number != self._number:
-            raise PlannerError(f"{self._name}: answered request {reply.number}, expected an answer to request {self._number}")
+            raise PlannerError(f"{self._name}: answered question {reply.number}, expected an answer to question {self._number}")
         return Answer(reply.twists, reply.memory, reply.notes)
 
     def _refuse_more(self) -> None:
@@ -121,9 +121,9 @@ class Line:
             return
         except OSError as error:
             raise PlannerError(f"{self._name}: {error.strerror or error}; expected an open connection") from error
-        last = f"one answer to request {self._number}" if self._number else "its hello"
+        last = f"one answer to question {self._number}" if self._number else "its hello"
         said = f"sent {len(more)} bytes after {last}" if more else "closed the connection"
-        raise PlannerError(f"{self._name}: {said} before the next request")
+        raise PlannerError(f"{self._name}: {said} before the next question")
 
     def close(self) -> None:
         """Close the connection, if one is open."""

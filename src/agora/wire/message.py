@@ -43,7 +43,7 @@ FORMATS: dict[str, type] = {
 }
 """The record of each format."""
 
-_NUMBERED = "since version 2 an answer repeats the number of its request"
+_NUMBERED = "since version 2 an answer repeats the number of its question"
 _CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, _NUMBERED))
 """Version of the formats that are no longer of version 1, and what has changed."""
 

@@ -173,7 +173,7 @@ def test_a_program_that_was_started_before_agora_s_files_changed_begins_no_run(c
     folder = copy()
     (folder / "planners" / "orca.py").write_text("NAME = 'other'\n")
     request = Request(plane(episodes=1), {"rounds": Named("naughty", Naughty())}, tmp_path / "run", HERE)
-    with pytest.raises(InputError, match=r"since this program was started: agora/planners/orca\.py \(changed\); start the program"):
+    with pytest.raises(InputError, match=r"since this program started: agora/planners/orca\.py \(changed\); start the program"):
         run_all(request)
     assert not (tmp_path / "run").exists()
     copy()

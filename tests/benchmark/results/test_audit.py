@@ -74,7 +74,7 @@ def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
     path.write_bytes(path.read_bytes()[:-50])
     missing, damaged = audit_run(run).problems()
     assert missing == "circle: 1 of 5 planned episodes have no row: plane 4"
-    assert damaged == f"episodes/{path.name}: cut or changed since it was written; its rows are left out"
+    assert damaged == f"episodes/{path.name}: truncated or changed since it was written; its rows are left out"
     assert damaged in report(run).read_text()
 
 
@@ -128,7 +128,7 @@ def test_lost_timing_and_trajectories_are_said_and_a_resumed_run_has_them_again(
     (run / part / first).unlink()
     (run / part / second).write_bytes(b"rotten")
     said = audit_run(run).problems()
-    assert said == [f"{part}/{second}: cut or changed since it was written", f"2 of 10 rows have lost their {words}"]
+    assert said == [f"{part}/{second}: truncated or changed since it was written", f"2 of 10 rows have lost their {words}"]
     assert said[1] in report(run).read_text()
     run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert caplog.text.count(f"its rows have lost their {part}; its episodes are run again") == 2

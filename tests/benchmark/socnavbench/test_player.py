@@ -101,7 +101,7 @@ def test_two_episodes_are_played_to_the_goal_alike_over_both_kinds_of_sockets(pl
     there, folder = play("unix", velocity=velocity)
     rows = decided(there.rows)
     over_tcp = play("tcp", velocity=velocity)[0].rows
-    assert {row.pop("steered_by") for row in over_tcp} == {"anybody on this machine: TCP does not tell who sends"}
+    assert {row.pop("steered_by") for row in over_tcp} == {"any process on this machine: TCP does not identify the sender"}
     assert decided(over_tcp) == rows
     assert not any("steered_by" in row for row in rows)
     assert [row["key"] for row in rows] == ["socnavbench/curated/0/StandIn/0", "socnavbench/curated/1/StandIn/0"]
@@ -294,7 +294,7 @@ def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
     assert there.rows == []
     reasons = RunFolder.read(folder).interrupted()
     assert reasons["socnavbench/curated/0/StandIn/0"] == (
-        "the joystick is gone: it sent no command for 0.4 s; 1 of its messages have no end: a sender must close its connection"
+        "the joystick disconnected: it sent no command for 0.4 s; 1 of its messages are incomplete: a sender must close its connection after each message"
     )
     assert reasons["socnavbench/curated/1/StandIn/0"].startswith("the joystick is gone")
     for one in open_ones:
@@ -313,7 +313,7 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
     child = process(meeting, f"vanish={length - 9}")
     rows = rows_by_joystick(suite, folder, meeting)
     assert child.wait(20) == 0 and rows == []
-    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == "the joystick is gone: its process has ended"
+    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == "the joystick disconnected: its process has ended"
     with pytest.raises(ResultsError, match="go on with --resume"):
         rows_by_joystick(suite, folder, meeting)
     there, _ = play(folder=folder, resume=True)
@@ -380,7 +380,7 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
         live.bind(("127.0.0.1", 0))
         live.listen(1)
         port = live.getsockname()[1]
-        with pytest.raises(InputError, match=f"127.0.0.1:{port}: cannot be listened at: Address already in use"):
+        with pytest.raises(InputError, match=f"127.0.0.1:{port}: cannot listen: Address already in use"):
             rows_by_joystick(suite, tmp_path / "x", Meeting(recv=f"127.0.0.1:{port}"))
 
 

@@ -438,7 +438,7 @@ def test_wrong_parameters_are_refused():
         Mlp((8,), ("relu", "relu", "none"))
     with pytest.raises(InputError, match="network 'sarl' has no actor and critic, so this trainer cannot improve it"):
         actor_critic(SarlNetwork(0.1), Shape(JointState(), 2))
-    with pytest.raises(InputError, match="network 'mlp' values no states, so value_learning cannot improve it"):
+    with pytest.raises(InputError, match="network 'mlp' does not output state values, so value_learning cannot train it"):
         ValueLearning(network=Mlp())
 
 

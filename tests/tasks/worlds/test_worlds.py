@@ -42,7 +42,7 @@ def test_a_folder_gives_its_map_and_its_scenarios_one_after_the_other(tmp_path):
 
 
 def test_a_folder_without_a_map_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; neither is there"):
+    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; it has neither"):
         Folder(str(tmp_path)).world("x", STREAM)
 
 

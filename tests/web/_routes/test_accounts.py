@@ -151,7 +151,7 @@ def test_a_password_of_any_length_and_signs_is_wrong_in_the_same_words_as_an_unk
             sign_in(browser, "\ud800\x00", "\ud800"),
         )
     }
-    assert said == {(401, "name or password is wrong")}
+    assert said == {(401, "wrong name or password")}
     assert sign_in(browser, "ANN", PASSWORD).status_code == 200
     assert LONGEST < 1000
 

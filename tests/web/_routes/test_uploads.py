@@ -87,7 +87,7 @@ def test_keys_of_other_cases_are_read_and_strange_ones_left_out_with_words(clien
         "obstacles.Dynamic[…].Wait-Time",
     ]
     assert found["dropped"] == [
-        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora has no such key; did you mean 'vmax'?"}
+        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora does not have this key; did you mean 'vmax'?"}
     ]
     assert read_scenario(settings.scenarios / "s.json").obstacles.dynamic[0].wait_time == 3.0
     assert bring(client, {"s.json": json.dumps(scene).encode()}).json()["scenarios"] == ["s-2"]
@@ -157,11 +157,11 @@ LINK = stat.S_IFLNK | 0o777
     ("files", "words"),
     [
         ({"lab.zip": bomb}, "larger than 64 MiB when it is unpacked"),
-        ({"lab.zip": liar}, "not a zip archive that can be read"),
-        ({"lab.zip": archive([*WORLD, ("../../evil.json", "{}")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("/etc/passwd", "x")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("lab\\..\\evil", "x")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("C:/evil", "x")])}, "leads out of its folder"),
+        ({"lab.zip": liar}, "not a readable zip archive"),
+        ({"lab.zip": archive([*WORLD, ("../../evil.json", "{}")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("/etc/passwd", "x")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("lab\\..\\evil", "x")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("C:/evil", "x")])}, "is outside its folder"),
         ({"lab.zip": archive(WORLD, LINK)}, "is a link or a device"),
         ({"lab.zip": crowd}, "2,003 entries; expected at most 2,000"),
         ({"lab.zip": archive([*WORLD, ("lab/<script>", "x")])}, "control characters or < >"),
@@ -173,7 +173,7 @@ LINK = stat.S_IFLNK | 0o777
         ({"lab.zip": archive([*WORLD[:2], ("lab/scenarios/one.json", "[" * 100_000)])}, "one.json"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/map/furniture.json", '[{"model": "shelv", "x": 1, "y": 3}]')])}, "'shelf'"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/map/ground.npz", "x")])}, "ground.npz: not a file of NumPy's"),
-        ({"lab.zip": b"PK\x03\x04" + bytes(40)}, "not a zip archive that can be read"),
+        ({"lab.zip": b"PK\x03\x04" + bytes(40)}, "not a readable zip archive"),
         ({"lab.yaml": SHEET.encode()}, "a map is two files"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"GIF89a nothing"}, "not an image of a map"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"}, "not an image of a map"),

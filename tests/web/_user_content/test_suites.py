@@ -111,10 +111,10 @@ def test_two_editors_never_overwrite_each_other_unseen(client):
 def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
     client.put("/api/scenarios/taken", json={"content": SCENE, "version": ""})
     refused = put(client, "taken", suite())
-    assert refused.status_code == 409 and "a scenario of this name is there already" in refused.json()["error"]
+    assert refused.status_code == 409 and "a scenario of this name already exists" in refused.json()["error"]
     put(client, "mine", suite())
     back = client.put("/api/scenarios/mine", json={"content": SCENE, "version": ""})
-    assert back.status_code == 409 and "a suite of this name is there already" in back.json()["error"]
+    assert back.status_code == 409 and "a suite of this name already exists" in back.json()["error"]
     (settings.folder / "suites" / "taken.yaml").write_bytes((settings.folder / "suites" / "mine.yaml").read_bytes())
     asked = client.post("/api/runs", json={"suite": "own/taken", "planners": ["orca"]})
     assert asked.status_code == 422 and "the name of a suite and of a scenario" in asked.json()["error"]
@@ -147,7 +147,7 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/nobody"]})),
             "stages[0].world.scenarios",
-            "no scenario of yours called 'nobody'",
+            "you have no scenario called 'nobody'",
         ),
         (suite(stage(robots={"name": "guided", "file": "/etc/passwd"})), "stages[0].robots.file", "a page takes names, no paths"),
         ({"stages": 3}, "stages", "expected a list, got 3"),
@@ -176,7 +176,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     ("text", "words"),
     [
         (BOMB, "too many values"),
-        ("description: &d '" + "x" * 100_000 + "'\nstages: [*d, *d, *d]\n", "with what its aliases stand for"),
+        ("description: &d '" + "x" * 100_000 + "'\nstages: [*d, *d, *d]\n", "with its aliases expanded"),
         ("name: x\nstages:\n  - name: a\n    world: open\n    wrold: open\n", "suite:5: stages[0].wrold: unknown key"),
         ("!!python/object/apply:os.system ['touch /tmp/x']", "tag"),
         ("just words", "expected"),

@@ -53,7 +53,7 @@ def is_whole(value: Any) -> bool:
 EXPECTED = "expected"
 """Type of the errors that `expect` raises."""
 
-Text = Annotated[str, expect("a text", lambda value: isinstance(value, str))]
+Text = Annotated[str, expect("a string", lambda value: isinstance(value, str))]
 """A text in a request."""
 
 

@@ -261,7 +261,7 @@ class GeneratorRequest(RequestBody):
 
     generator: Text = ""
     parameters: Annotated[dict[str, Any], expect("names and values", lambda value: isinstance(value, dict))] = {}
-    seed: Annotated[int, expect("a whole number", is_whole)] = 0
+    seed: Annotated[int, expect("an integer", is_whole)] = 0
 
 
 class WorldRequest(GeneratorRequest):

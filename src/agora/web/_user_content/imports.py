@@ -211,7 +211,7 @@ def _values(file: str, data: bytes) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not a text in UTF-8; {_EXPECTED}") from error
+        raise InputError(f"{file}: not UTF-8 text; {_EXPECTED}") from error
     is_json = file.lower().endswith(".json")
     if not is_json and not file.lower().endswith(_SHEETS):
         raise InputError(f"{file}: {_EXPECTED}")
@@ -271,7 +271,7 @@ def _map_file(name: str, content: bytes, report: ImportReport) -> bytes:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not a text in UTF-8") from error
+        raise InputError(f"{name}: not UTF-8 text") from error
     kind: Any = _KINDS[name]
     raw: Any = parse(text, Any, name, is_json=name.endswith(".json"))
     _refuse_controls(raw, name)
