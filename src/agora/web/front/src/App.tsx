@@ -54,7 +54,7 @@ function Inside() {
   }, [title, here]);
   return (
     <div onClick={follow}>
-      <a class="skip" href="#main">Skip to the page</a>
+      <a class="skip" href="#main">Skip to content</a>
       <header class="top">
         <a class="brand" href="/">Agora</a>
         <nav aria-label="Pages">
@@ -89,6 +89,6 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "policies": return <Policies name={one} />;
     case "account": return <Account />;
     case "server": return <Server />;
-    default: return <><h1>There is no such page</h1><p><a href="/">To the first page</a></p></>;
+    default: return <><h1>Page not found</h1><p><a href="/">Go to the first page</a></p></>;
   }
 }

@@ -7,7 +7,7 @@ export type Role = Exclude<Me["role"], "">;
 
 export const ROLES: Role[] = ["look", "run", "administer"];
 export const MEANS: Record<Role, string> = {
-  look: "see everything, watch, download", run: "see everything, run planners, drive, draw scenarios", administer: "everything, people and what is theirs as well",
+  look: "see everything, watch, download", run: "see everything, run planners, drive, draw scenarios", administer: "everything, including other people and their content",
 };
 
 class Self {

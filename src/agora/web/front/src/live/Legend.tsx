@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Stream } from "./stream";
 import type { Scene } from "../schemas";
 
-const ROLES = [["robot", "robot and its way"], ["pedestrian", "person, last 2 s"], ["goal", "goal and planned path"], ["wall", "wall"], ["contact", "lidar, contact"]];
+const ROLES = [["robot", "robot and its path"], ["pedestrian", "person, last 2 s"], ["goal", "goal and planned path"], ["wall", "wall"], ["contact", "lidar, contact"]];
 const OFTEN = 500; // ms between looks at who wears which letter
 
 export function Legend({ stream, scene }: { stream: Stream; scene: Scene }) {

@@ -58,7 +58,7 @@ export function Watched({ ids, together, tell }: { ids: string[]; together: bool
             ? (
               <div class="world-head">
                 <label><input type="checkbox" checked={!out.has(stream)} onChange={() => tick(stream)} /> <b>{k + 1}</b> <h2>{titleOf(stream)}</h2></label>
-                <a href={`/live/${ids.filter((_, at) => at !== k).join(",")}`} aria-label={`Take world ${k + 1} away`}>×</a>
+                <a href={`/live/${ids.filter((_, at) => at !== k).join(",")}`} aria-label={`Remove world ${k + 1}`}>×</a>
               </div>
             )
             : <h1>{titleOf(stream)}</h1>}
@@ -80,8 +80,8 @@ function Below({ stream, drives, many }: { stream: Stream; drives: boolean; many
       {stream.scene && <Legend stream={stream} scene={stream.scene} />}
       <details class="keys">
         <summary>Keys</summary>
-        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or go on, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
-          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms once it was clicked.</p>
+        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or continue, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
+          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms after a click on the picture.</p>
       </details>
     </>
   );

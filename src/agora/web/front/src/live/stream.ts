@@ -32,7 +32,7 @@ export class Stream {
       text: (message) => this.#hear(message as { scene?: Scene; live?: Live; end?: Ending; error?: string }),
       bytes: (message) => this.#see(unpack(message) as Content),
       lost: () => this.#fail("The connection is lost; trying again …"),
-      refused: () => { this.over = true; this.#fail("This live episode is over."); },
+      refused: () => { this.over = true; this.#fail("This live episode has ended."); },
     });
   }
 

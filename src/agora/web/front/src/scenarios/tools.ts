@@ -21,12 +21,12 @@ export function hint(tool: Tool, content: Content, selected: Part | null, pendin
     case "person": return "Press where somebody stands; drag to turn them. Then Way says where they walk, Talk with whom they talk.";
     case "way": return person ? `Press where ${person} walks to, point after point. Esc ends it.` : "Press the person who is to walk.";
     case "partner": return person
-      ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the one with whom ${person} talks.`
-      : "Press one of those who are to talk.";
+      ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the person with whom ${person} talks.`
+      : "Press one of the people that should talk.";
     case "thing": return "Choose a thing, and press where it stands; drag to turn it.";
     case "select":
-      if (!content.robots.length) return "Begin with the robot: choose Robot, and press where it starts.";
-      if (!people(content).length) return "Now choose Person, and put people in its way.";
+      if (!content.robots.length) return "Start with the robot: choose Robot, and press where it starts.";
+      if (!people(content).length) return "Now choose Person, and place people in its path.";
       return "Press an element to choose it, drag it to move it, drag its ring's handle to turn it. Drag the ground to move the picture.";
   }
 }

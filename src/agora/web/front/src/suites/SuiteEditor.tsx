@@ -91,7 +91,7 @@ function Problems({ content, checked: { problems }, show }: { content: Content; 
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
       <h2 id="problems">{problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : "Problems"}</h2>
-      {problems.length === 0 ? <p class="good">None: it can be run.</p> : (
+      {problems.length === 0 ? <p class="good">None: the suite can be run.</p> : (
         <ul>{problems.map(({ key, text }, k) => <li key={k}><button type="button" class="link" onClick={() => show(key)}>{key && <b>{placeIn(content, key).words}: </b>}{text}</button></li>)}</ul>
       )}
     </section>

@@ -11,7 +11,7 @@ export async function openFiles(files: File[], { name = "", world = "" } = {}): 
   if (files.reduce((sum, { size }) => sum + size, 0) > MOST) throw new Problem("These files are larger than 32 MiB together.");
   const asked = new URLSearchParams({ name, world });
   for (const file of files) { asked.append("file", file.name); asked.append("size", String(file.size)); }
-  const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was kept."); });
+  const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was saved."); });
   const said = (await answer.json().catch(() => ({}))) as ImportReport & { error?: string };
   if (!answer.ok) throw new Problem(said.error ?? `The server answered ${answer.status}; nothing was kept.`);
   return said;
