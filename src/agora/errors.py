@@ -132,7 +132,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "there are none"
+    return f"known names: {', '.join(names[:_MOST_NAMES])}{more}" if names else "no names are known"
 
 
 def placed(error: BaseException, *mine: str) -> str:

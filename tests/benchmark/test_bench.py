@@ -157,7 +157,7 @@ def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(r
     gone.unlink()
     cut.write_bytes(cut.read_bytes()[:-100])
     (folder / "episodes" / f".{gone.name}.77.part").write_bytes(b"PAR1")
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         run_all(Request(reference.suite, reference.planners, folder, Options(workers=0)))
     run_all(Request(reference.suite, reference.planners, folder, Options(workers=0, batch=3), resume=True))
     assert results(folder, tmp_path) == reference.results

@@ -262,7 +262,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("bench demo -p orca --batch 0", "--batch: expected a number of at least 1, got 0"),
         ("bench demo -p orca --seed -1", "Invalid value for '--seed'"),
         ("tune orca --suite demo --held-out planners", "suite 'demo' is for tests"),
-        ("calibrate waypoint", "crowd model 'waypoint' names no parameters"),
+        ("calibrate waypoint", "crowd model 'waypoint' declares no parameters"),
         ("validate helbing helbing_simpel", "helbing_simple"),
         (
             "tune orca --suite planners_training --held-out demo --objective sucess",
@@ -272,7 +272,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("run demo -p orca -p dwa", "--planner is given 2 times, but takes one value"),
         ("bench demo -p orca --batch 1 -p dwa --batch 1", "--batch is given 2 times, but takes one value"),
         ("map generate hall -o a --output b --seed 1", "--output is given 2 times, but takes one value"),
-        ("run demo -p orca --all --metric success", "--all goes without --metric"),
+        ("run demo -p orca --all --metric success", "--all cannot be combined with --metric"),
         ("run demo -p orca --metric sucess", "no metric called 'sucess'; did you mean 'success'?"),
         ("run demo -p orca --episode 99", "--episode: stage 'hall' has episodes 0 to 7, got 99"),
         ("run demo -p orca --stage hal", "no stage called 'hal'; did you mean 'hall'?"),

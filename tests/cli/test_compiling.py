@@ -94,4 +94,4 @@ class Job:
 def test_what_a_worker_compiles_is_told_here(telling, capsys):
     events = list(Processes(workers=1).run(Work(), deque([Job()])))
     assert [event.job for event in events if isinstance(event, Done)] == ["compile"]
-    assert capsys.readouterr().err.startswith("compiling kernels; once on a machine")
+    assert capsys.readouterr().err.startswith("compiling kernels; needed once per machine")

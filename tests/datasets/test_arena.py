@@ -203,7 +203,7 @@ def test_a_benchmark_is_not_brought_where_its_worlds_are_not_known_by_name(bench
     monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
     report = import_arena(benchmark, tmp_path / "elsewhere")
     assert not (tmp_path / "elsewhere" / "benchmark").exists()
-    assert any("names are those of the data folder" in line for line in report.skipped)
+    assert any("only worlds in the data folder have names" in line for line in report.skipped)
 
 
 def test_an_imported_benchmark_is_run_by_its_folder(benchmark, tmp_path, monkeypatch):

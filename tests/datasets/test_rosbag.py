@@ -83,7 +83,7 @@ def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):
     assert kept.map is not None and original is not None
     assert kept.map.occupied.tobytes() == original.occupied.tobytes() and kept.map.origin == (-4.3, 2.1)
     assert "wall collision" in report(tmp_path / "run").read_text()
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         write_played(tmp_path / "run", read_all([BAG], Unsaid()))
 
 

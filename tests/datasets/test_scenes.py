@@ -70,8 +70,8 @@ def test_a_scene_of_which_nothing_says_the_rate_is_read_at_25_and_that_is_told_w
     folder = table(tmp_path, "plaza", [(12 * k, 4, SPEED * 2.4 * k, 1.0) for k in range(20)])
     read_scene("plaza", folder=folder)
     rate, speed = told(caplog)
-    assert "plaza: nothing says how many frames a second has; 25 are assumed" in rate and "frame_rate: N" in rate
-    assert "plaza.txt: its people walk at 6.50 m/s on average with 25 frames a second; expected 0.3 to 2.5 m/s" in speed
+    assert "plaza: the frame rate is unknown; 25 frames per second are assumed" in rate and "frame_rate: N" in rate
+    assert "plaza.txt: its people walk at 6.50 m/s on average with 25 frames per second; expected 0.3 to 2.5 m/s" in speed
 
 
 def test_an_id_that_comes_back_is_another_person(tmp_path):
@@ -92,7 +92,7 @@ def test_gaps_up_to_the_longest_are_walked_and_the_new_ids_depend_on_ids_and_tim
     order = np.array([3, 5, 0, 6, 2, 1, 4])
     again = Trajectories.of_rows(time[order], who[order], time[order], 0 * time, longest_gap=2.0)
     assert all(np.array_equal(getattr(people, name), getattr(again, name)) for name in ("id", "first", "knot_time", "knot_x"))
-    with pytest.raises(InputError, match="none is left for who comes back"):
+    with pytest.raises(InputError, match="none is left for pedestrians that return"):
         Trajectories.of_rows([0.0, 9.0], [2**31 - 1, 2**31 - 1], [0.0, 1.0], [0.0, 1.0], longest_gap=2.0)
 
 
@@ -179,7 +179,7 @@ def test_a_scene_is_brought_in_with_its_rate_and_scale(tmp_path, monkeypatch):
     assert read_scene("shop").trajectories.mean_speed() == pytest.approx(1.2)
     refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(source), "--scene", "other"])
     assert isinstance(refused.exception, InputError)
-    assert str(refused.exception).startswith(f"{source}/annotations.txt: its places are pixels")
+    assert str(refused.exception).startswith(f"{source}/annotations.txt: its positions are in pixels")
     assert [path.name for path in (tmp_path / "home" / "eth_ucy").iterdir()] == ["shop"]
     for arguments, message in (
         (["eth_ucy", str(source), "--scale", "0.04"], "name it"),
@@ -282,7 +282,7 @@ def test_a_file_of_trajnet_says_its_rate_in_a_folder_with_the_name_of_a_public_s
     CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", "mine"])
     assert read_scene("mine").trajectories.mean_speed() == pytest.approx(SPEED) and not told(caplog)
     refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", name])
-    assert f"--scene {name}: is a scene of the data set itself" in str(refused.exception)
+    assert f"--scene {name}: is the name of a scene in the data set" in str(refused.exception)
 
 
 def splines(folder):

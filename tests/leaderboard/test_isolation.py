@@ -77,7 +77,7 @@ def test_a_sensor_of_another_package_is_refused_for_it_would_run_beside_the_worl
 
 
 def test_parameters_that_it_does_not_have_are_said_by_its_process(stranger):
-    with pytest.raises(InputError, match="speed: unknown key; there are reads, weights"):
+    with pytest.raises(InputError, match="speed: unknown key; known names: reads, weights"):
         assert runnable_planner({"name": "warm", "speed": 1.0}, "planner").part.declares
 
 

@@ -71,7 +71,7 @@ def test_a_run_of_other_code_of_agora_makes_no_entry(run, tmp_path):
         text = (other / name).read_text()
         assert text.count(old) == 1
         (other / name).write_text(text.replace(old, "00" + old))
-    with pytest.raises(InputError, match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install what it was, or run"):
+    with pytest.raises(InputError, match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install that version, or run"):
         submit(other, tmp_path / "board")
 
 
@@ -111,7 +111,7 @@ def test_one_value_that_was_edited_in_one_row_is_found_and_named(entry):
         (key, "path_length", repr(true + 1e-12), repr(true))
     ]
     page = render([read_entry(entry)])
-    assert "did not come out again" in page
+    assert "was not reproduced" in page
     assert 'class="board"' not in page
 
 

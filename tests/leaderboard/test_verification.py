@@ -196,8 +196,8 @@ def test_commands_that_are_missing_or_of_no_row_or_no_numbers_are_refused_with_t
         ({key: one for key, one in drives.items() if key != first}, f"no commands of '{first}'"),
         ({f"{key[:-1]}7" if key == first else key: one for key, one in drives.items()}, f"no commands of '{first}'"),
         (drives | {f"{first[:-1]}7": drives[first]}, "holds 5 rows, expected at most 4"),
-        (drives | {first: dataclasses.replace(drives[first], commands=drives[first].commands * np.nan)}, "no finite number"),
-        (drives | {first: dataclasses.replace(drives[first], notes={"reason": np.zeros(2, np.int8)})}, "no finite number"),
+        (drives | {first: dataclasses.replace(drives[first], commands=drives[first].commands * np.nan)}, "not one finite number"),
+        (drives | {first: dataclasses.replace(drives[first], notes={"reason": np.zeros(2, np.int8)})}, "not one finite number"),
     ):
         drive(entry, some)
         with pytest.raises(InputError, match=rf"{DRIVES}.*{words}"):

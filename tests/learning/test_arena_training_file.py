@@ -158,7 +158,7 @@ def test_without_a_schedule_the_rate_stays_and_without_normalisation_rewards_are
         (
             "n_envs: 6",
             "n_envs: 721",
-            "training_config.yaml:2: n_envs: no number of worlds from 721 to 10000 shares batch_size = 720",
+            "training_config.yaml:2: n_envs: no number of worlds from 721 to 10000 divides batch_size = 720",
         ),
         ("n_envs: 6", "n_envs: many", "training_config.yaml:2: n_envs: expected an integer, got 'many'"),
         ("reward_fnc: careful", "reward_fnc: carefull", "carefull.yaml: there is no such file; did you mean 'careful.yaml'"),

@@ -122,7 +122,7 @@ def test_ppo_trains_on_several_stages_a_policy_without_a_body():
     assert one.curve == other.curve and [steps for steps, _ in one.curve] == [32, 64]
     assert one.policies[-1].body is None
     assert trained(dataclasses.replace(ppo, more_stages=()), both(), "walk").policies[-1].body is not None
-    with pytest.raises(InputError, match="a curriculum is of one stage"):
+    with pytest.raises(InputError, match="a curriculum uses one stage"):
         dataclasses.replace(ppo, up_at=0.8)
 
 

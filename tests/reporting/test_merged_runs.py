@@ -67,7 +67,7 @@ def test_runs_of_other_code_of_agora_are_paired_but_no_planner_is_the_same_in_bo
     assert pairs(found, "go_to_goal (spring)", "pure_pursuit (autumn)") == 3
     notes = " ".join(found.notes)
     assert f"pure_pursuit: packages.agora-nav is '{code}' in spring and '0.1.0, code 00' in autumn." in notes
-    assert re.search(r"other code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Where it decides", notes)
+    assert re.search(r"other code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that this code", notes)
 
 
 def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):
@@ -97,7 +97,7 @@ def test_episodes_of_another_version_suite_or_stage_are_not_paired(first, tmp_pa
     assert {row["stage"] for row in found.rows if row["planner"] == "go_to_goal (autumn)"} == {"plane (autumn)"}
     assert len(found.rows) == 9 and pairs(found, "pure_pursuit", "go_to_goal (autumn)") == 0
     assert pairs(found, "pure_pursuit", "go_to_goal (spring)") == 3
-    assert re.search(f"plane \\(autumn\\): {reason}: the episodes are others, and are not paired", "\n".join(found.notes))
+    assert re.search(f"plane \\(autumn\\): {reason}: the episodes differ and are not paired", "\n".join(found.notes))
     assert "go_to_goal (autumn) minus go_to_goal (spring): the runs have no episode in common" in differences(found)
 
 
@@ -168,7 +168,7 @@ def test_the_same_planner_with_other_results_is_not_taken_for_the_same(first, tm
     strange, label = merged([first, again]), rows[0]["planner"]
     assert len(strange.rows) == 9 and not strange.problems
     assert {f"{label} (spring)", f"{label} (summer)"} < set(strange.planners)
-    assert f"{label}: 1 of the episodes in both spring and summer came out otherwise, of the same planner." in strange.notes
+    assert f"{label}: 1 of the episodes in both spring and summer have different results for the same planner." in strange.notes
 
 
 def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_path):

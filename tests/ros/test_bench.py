@@ -75,7 +75,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
         ("agora_bringup start_arena.launch model:=burger", "--ros-launch: model: has no effect with suite: demo"),
         (
             "agora_bringup start_arena.launch episodes:=2",
-            "--ros-launch: episodes:=2 has no effect: agora bench asks for the episodes",
+            "--ros-launch: episodes:=2 has no effect: agora bench requests the episodes",
         ),
         (
             "agora_bringup start_arena.launch tm_robots:=circle headless:=2",

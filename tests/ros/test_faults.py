@@ -195,7 +195,7 @@ class Faults:
         arena.wait(lambda: arena.begun.count(number) > begun, f"episode {number} again", wait_until)
         arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until)
         lines = [line for line in arena.log.splitlines() if "was interrupted: " in line][said:]
-        assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated once" in line for line in lines), lines
+        assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated when" in line for line in lines), lines
         assert arena.done.count(number) == 1
 
     def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counting(self, arena: Arena, wait_until: Any) -> None:

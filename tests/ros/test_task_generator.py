@@ -220,7 +220,7 @@ def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
     graph.param("map_file", "hall")
     graph.call("reset_task", Empty)
     ask.publish("")
-    wait_until(lambda: "request_new_map is ignored: maps are new only with the module 'dynamic_map'" in node.log, "a refusal")
+    wait_until(lambda: "request_new_map is ignored: only the module 'dynamic_map' generates maps" in node.log, "a refusal")
     assert start_of(parts.episodes[-1]).map.name == "hall"
 
 
@@ -400,7 +400,7 @@ def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_
     pose.header.frame_id = "odom"
     tool = graph.publisher("goalpose", PoseStamped)
     tool.publish(pose)
-    wait_until(lambda: "nobody transforms frame 'odom' to map" in node.log, "a word about the frame")
+    wait_until(lambda: "no transform from frame 'odom' to map" in node.log, "a word about the frame")
     pose.header.frame_id = "map"
     tool.publish(pose)
     told = goals["burger_1"].wait(2)[-1]
@@ -499,7 +499,7 @@ def test_a_suite_is_played_as_the_benchmark_plays_it(graph: Any, parts: Parts, s
     refused = play(stage="b", episode=0)
     assert not refused.success and "no stage called 'b'" in refused.message
     refused = play(stage="a", episode=2)
-    assert not refused.success and "has 2 episodes, there is no 2" in refused.message
+    assert not refused.success and "has 2 episodes, got 2" in refused.message
     assert len(parts.episodes) == 1
     parts.say(interrupted=True)
     assert play(stage="a", episode=0).number == 2

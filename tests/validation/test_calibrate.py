@@ -87,7 +87,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
     calibrated(calibration(5), recorded, tmp_path)
     with pytest.raises(ResultsError, match="go on with --resume"):
         calibrated(calibration(), recorded, tmp_path)
-    with pytest.raises(ResultsError, match="seed is 0 there and 1 here; a calibration is resumed only as it was begun"):
+    with pytest.raises(ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"):
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"
     record.write_text((text := record.read_text()).replace("0.1.0, code ", "0.1.0, code 00"))
@@ -103,7 +103,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
 
 
 def test_a_model_that_names_nothing_to_calibrate_is_told():
-    with pytest.raises(InputError, match="crowd model 'waypoint' names no parameters"):
+    with pytest.raises(InputError, match="crowd model 'waypoint' declares no parameters"):
         Calibration(Named.of("crowd_models", "waypoint"))
 
 

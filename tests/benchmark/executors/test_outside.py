@@ -85,4 +85,4 @@ def test_what_a_played_episode_has_lost_cannot_be_had_again_and_that_is_said(sui
     for path in (tmp_path / "trajectories").iterdir():
         path.unlink()
     assert run_all(outside(suite, "ros", tmp_path, play, resume=True)) == rows and played == [0, 1, 2]
-    assert caplog.text.count("its rows have lost their trajectories, which cannot be restored") == 3
+    assert caplog.text.count("its rows lack trajectories, which cannot be restored") == 3

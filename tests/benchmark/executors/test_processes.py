@@ -177,7 +177,7 @@ def test_a_planner_that_leaves_another_floating_point_mode_fails_and_the_engine_
     tmp_path, raised, mischief, workers
 ):
     bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
-    reason = "the call left another floating-point mode (rounding, or denormal numbers taken for zero)"
+    reason = "the call changed the floating-point mode (rounding or flush-to-zero)"
     assert all(bad[k]["failure"].startswith(reason) and bad[k]["outcome"] == "planner_failed" for k in GUILTY)
     assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
     assert float_mode.is_usual()

@@ -128,10 +128,10 @@ def test_lost_timing_and_trajectories_are_said_and_a_resumed_run_has_them_again(
     (run / part / first).unlink()
     (run / part / second).write_bytes(b"rotten")
     said = audit_run(run).problems()
-    assert said == [f"{part}/{second}: truncated or changed since it was written", f"2 of 10 rows have lost their {words}"]
+    assert said == [f"{part}/{second}: truncated or changed since it was written", f"2 of 10 rows lack {words}"]
     assert said[1] in report(run).read_text()
     run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
-    assert caplog.text.count(f"its rows have lost their {part}; its episodes are run again") == 2
+    assert caplog.text.count(f"its rows lack {part}; its episodes are run again") == 2
     assert audit_run(run).problems() == []
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(run, tmp_path / "a") == results(whole, tmp_path / "b")

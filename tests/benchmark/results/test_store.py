@@ -300,7 +300,7 @@ def test_a_damaged_shard_of_recordings_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "x.parquet"
     recording_shards.write_recordings(path, variety())
     path.write_bytes(path.read_bytes()[:500])
-    with pytest.raises(ResultsError, match="x.parquet: cut or changed"):
+    with pytest.raises(ResultsError, match="x.parquet: truncated or changed"):
         recording_shards.read_recordings(path)
 
 

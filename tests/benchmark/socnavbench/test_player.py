@@ -240,8 +240,8 @@ BAD = {
     "no mapping": (b"[1, 2]", "expected a mapping with the key j_input, got a list of 2"),
     "other key": (b'{"j_inputs": [[1, 2]]}', "expected a mapping with the key j_input"),
     "three numbers": (b'{"j_input": [[1, 2], [1, 2, 3]]}', r"j_input[1]: expected [v, w] or [x, y, theta, v], got a list of 3"),
-    "NaN": (b'{"j_input": [[NaN, 0]]}', "j_input[0]: expected numbers that are finite"),
-    "beyond float32": (b'{"j_input": [[1e39, 0]]}', "j_input[0]: expected numbers that are finite"),
+    "NaN": (b'{"j_input": [[NaN, 0]]}', "j_input[0]: expected finite numbers"),
+    "beyond float32": (b'{"j_input": [[1e39, 0]]}', "j_input[0]: expected finite numbers"),
     "a whole number without end": (b'{"j_input": [[1' + b"0" * 400 + b", 0]]}", "j_input[0]: a number is too large"),
     "words": (b'{"j_input": [["1", true]]}', "j_input[0]: expected numbers"),
     "nothing": (b'{"j_input": []}', "j_input: expected a list of 1 to 10000 commands, got 0 of them"),
@@ -325,7 +325,7 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
 def test_a_run_is_resumed_under_its_own_name_with_the_episodes_that_are_left(play, tmp_path):
     first, folder = play(watch=lambda joystick, state, number: len(joystick.metadata) == 1, patience=0.4)
     assert [row["episode"] for row in first.rows] == [0]
-    with pytest.raises(InputError, match="holds results of 'StandIn', the joystick calls its planner 'Other'"):
+    with pytest.raises(InputError, match="contains results of 'StandIn', but the joystick names its planner 'Other'"):
         play(folder=folder, resume=True, name="Other")
     there, _ = play(folder=folder, resume=True)
     assert there.joystick.episodes == ["t_two"] and [row["episode"] for row in there.rows] == [0, 1]
@@ -367,7 +367,7 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
     with socket.socket(socket.AF_UNIX) as live:
         live.bind(path)
         live.listen(1)
-        with pytest.raises(InputError, match=f"{path}: somebody listens there already"):
+        with pytest.raises(InputError, match=f"{path}: another process already listens there"):
             rows_by_joystick(suite, tmp_path / "x", meeting)
     assert Path(path).is_socket()
     there, _ = play(meeting={"recv": path}.items())
@@ -386,7 +386,7 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
 
 def test_addresses_are_refused_with_what_is_expected(tmp_path):
     for text, message in {
-        "10.0.0.7:2100": "nobody outside this machine is listened to",
+        "10.0.0.7:2100": "connections from other machines are not accepted",
         "localhost:0": "expected a port from 1 to 65535",
         "localhost:65535": "expected a port from 1 to 65535",
         "": "expected a path of 1 to 107 bytes, or HOST:PORT",

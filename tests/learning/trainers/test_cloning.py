@@ -82,7 +82,7 @@ def test_recorded_demonstrations_are_seen_as_the_robot_saw_them_and_learned(tmp_
 
 def test_demonstrations_that_cannot_be_learned_from_are_refused(tmp_path, rng):
     robot = load_robot("jackal")
-    with pytest.raises(InputError, match="holds no demonstrations"):
+    with pytest.raises(InputError, match="contains no demonstrations"):
         read_samples(tmp_path, BLIND, robot)
     with pytest.raises(InputError, match="pedestrians, a path or sensors"):
         np.savez_compressed(tmp_path / "a.npz", **demonstration(rng, 30, robot.lidar.beams))

@@ -89,7 +89,7 @@ def test_the_robot_and_its_time_follow_its_own_keys():
     ("sets", "words"),
     [
         ("obstacles.densty: [0.1, 0.4]", "no key 'obstacles.densty'; did you mean 'density'"),
-        ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; there are 0, 1"),
+        ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; known names: 0, 1"),
         ("robot.speed: [0.1, 0.4]", "no key 'robot.speed'"),
         ("obstacles.groups: [0.1, 0.4]", "'obstacles.groups' is not a number"),
         ("obstacles.density: [0.1, 40.0]", "density must be in"),

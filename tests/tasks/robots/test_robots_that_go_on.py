@@ -214,7 +214,7 @@ def test_robots_of_zones_start_and_end_in_the_zones_of_their_role(roles):
         ),
         ("[staff]", "[]", "roles.yaml:3"),
         ("[staff]", "staff", "waypoints in must be a list of categories, or '*'"),
-        ("[staff]", "[.nan]", "expected a text"),
+        ("[staff]", "[.nan]", "expected a string"),
         ("name: guard, ", "", "robots[1].name: expected a string, got nothing"),
     ],
 )

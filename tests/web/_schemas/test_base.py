@@ -57,7 +57,7 @@ def test_a_test_fails_whose_response_does_not_match_its_model():
     ("path", "fields", "said"),
     [
         ("worlds", {"name": 3}, "name: expected a string, got 3"),
-        ("worlds", {"seed": True}, "seed: expected a whole number, got True"),
+        ("worlds", {"seed": True}, "seed: expected an integer, got True"),
         ("worlds/preview", {"parameters": ["{a}"]}, "parameters: expected names and values, got ['{a}']"),
         ("worlds/empty", {"width": -1}, "width: expected a number of at least 0, got -1"),
         ("worlds/copy", {"of": None}, "of: expected a string, got None"),

@@ -137,7 +137,7 @@ def test_a_sentence_of_a_group_belongs_to_its_entry(client):
         (b'{"content": null, "version": ""}', "expected"),
         (b'{"content": {"robots": "all"}}', "robots: expected"),
         (b'{"content": "[1, 2", "version": ""}', "scenario"),
-        (json.dumps({"content": scene(), "version": 3}).encode(), "version: expected a text"),
+        (json.dumps({"content": scene(), "version": 3}).encode(), "version: expected a string"),
         (json.dumps({"content": scene(map=None)}).encode(), "names no world"),
         (json.dumps({"content": scene(BEN | {"vmax": float("nan")})}).encode(), "NaN is not a number"),
         (json.dumps({"content": scene(BEN, note="x" * LARGEST)}).encode(), "larger than 1 MiB"),
@@ -242,7 +242,7 @@ def test_a_world_is_looked_at_made_and_lived_in(client, settings):
         ({"parameters": {"obstacle_num": 50_000}}, "at most 1000"),
         ({"parameters": []}, "parameters: expected names and values"),
         ({"seed": -1}, "seed: expected at least 0"),
-        ({"seed": True}, "seed: expected a whole number"),
+        ({"seed": True}, "seed: expected an integer"),
     ],
 )
 def test_a_world_that_cannot_be_is_refused_kindly(client, change, words):

@@ -227,7 +227,7 @@ class _Read:
             elif lost := " and ".join(self._lost(name)):
                 file = self.run.path / "episodes" / f"{name}.parquet"
                 again = "its episodes are run again" if repeats else "which cannot be restored"
-                _LOG.warning("%s: its rows have lost their %s%s %s", file, lost, ";" if repeats else ",", again)
+                _LOG.warning("%s: its rows lack %s%s %s", file, lost, ";" if repeats else ",", again)
                 if repeats:
                     store.remove(self.run.path, name)
                     del self.rows[name]
