@@ -117,7 +117,7 @@ def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):
     ],
 )
 def test_a_world_that_a_data_set_does_not_have_is_refused(data, kind, parameters, name):
-    with pytest.raises(UnknownNameError, match="did you mean|there are"):
+    with pytest.raises(UnknownNameError, match="did you mean|known names"):
         load("worlds", kind)(**parameters).world(name, STREAM)
 
 
