@@ -170,7 +170,11 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
             "kind: statc",
             "w.yaml:7: things[0].kind: expected one of static, moving, got 'statc'; did",
         ),
-        ("- kind: static\n  radius", "- radius", "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, got none"),
+        (
+            "- kind: static\n  radius",
+            "- radius",
+            "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, got none",
+        ),
         ("{radius: 0.25}", "[1]", "w.yaml:10: start: expected a mapping or nothing, got a list of 1"),
         ("{radius: 0.25}", "{radis: 0.25}", "w.yaml:10: start.radis: unknown key; did you mean 'radius'?"),
         ("amount: [2, 5]", "amount: many", "w.yaml:12: amount: expected an integer or a list, got 'many'"),

@@ -64,7 +64,10 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
         (["serve", "socnavbench", "--address", "0.0.0.0:2100"], "connections from other machines are not accepted"),
         (["serve", "socnavbench", "--patience", "0"], r"patience: expected a number in \(0, 1e\+06\], got 0.0"),
         (["bench", "socnavbench", "-p", "socnavbench:adress=/tmp/x"], "adress: unknown key; did you mean 'address'"),
-        (["bench", "socnavbench", "-p", "socnavbench", "-p", "orca"], "--planner socnavbench cannot be combined with other planners"),
+        (
+            ["bench", "socnavbench", "-p", "socnavbench", "-p", "orca"],
+            "--planner socnavbench cannot be combined with other planners",
+        ),
         (
             ["bench", "socnavbench", "-p", "socnavbench", "--batch", "3"],
             "--batch has no effect with --planner socnavbench: one joystick",

@@ -191,7 +191,9 @@ def test_a_person_is_there_while_messages_name_it(tmp_path):
 def test_of_several_topics_one_is_read_and_another_can_be_asked_for(tmp_path):
     path = drive(tmp_path / "x.bag", ("/people", people), ("/simulated_agents", agents))
     played, _ = read(path)
-    assert any("people are read from /simulated_agents; other topics: /people; choose one with --people" in note for note in played.notes)
+    assert any(
+        "people are read from /simulated_agents; other topics: /people; choose one with --people" in note for note in played.notes
+    )
     asked, _ = read(path, people="people")
     assert any("people come from /people" in note for note in asked.notes)
     with pytest.raises(InputError, match="--people /poeple: .* did you mean '/people'"):

@@ -146,7 +146,9 @@ def test_the_odometry_whose_frame_leads_to_the_map_is_read(written):
         straight(bag, START, 8.0, topic="/zz/odom")
     (played,) = read()
     assert values(played)["path_length"] == pytest.approx(8.0)
-    assert "/zz/odom, which has a frame that is connected to the map; other topics: /ekf; choose one with --odometry" in said(played)
+    assert ("/zz/odom, which has a frame that is connected to the map; other topics: /ekf; choose one with --odometry") in said(
+        played
+    )
 
 
 @pytest.mark.parametrize("there", [("odom", 10.0, 0.0), ("map", 5.0, 12.0), ("base_link", 10.0, 0.0), ("", 5.0, 12.0)])
@@ -232,7 +234,9 @@ def test_a_robot_without_a_map_is_read_in_the_frame_of_its_odometry(written):
         bag.goal(START, 4.0, 0.0)
         straight(bag, START, 4.0, frame="world", child="")
     (played,) = read()
-    assert values(played)["final_goal_distance"] < 1e-9 and "no transform from world to map; both are treated as one" in said(played)
+    assert values(played)["final_goal_distance"] < 1e-9 and ("no transform from world to map; both are treated as one") in said(
+        played
+    )
 
 
 def test_idle_time_does_not_count(written):

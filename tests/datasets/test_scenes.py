@@ -155,7 +155,11 @@ def test_stanford_drone_is_read_in_metres_with_y_up_and_without_who_rides_or_is_
 
 
 def test_stanford_drone_without_a_scale_is_refused_and_so_is_a_broken_row(tmp_path):
-    with pytest.raises(InputError, match=r"annotations\.txt: its positions are in pixels; set the metres per pixel, such as scale: 0\.04, in"):
+    with pytest.raises(
+        InputError,
+        match=r"annotations\.txt: its positions are in pixels; set the metres per pixel, such as scale: "
+        r"0\.04, in",
+    ):
         read_scene("bookstore", folder=drone(tmp_path))
     for row, message in (("5 1 2 3 4 5 0 0 0 Cart", "expected 9 numbers"), ("5 1 2 3 4 5 0 0 0", "a label in quotes")):
         with pytest.raises(InputError, match=f"txt:601: .*{message}"):

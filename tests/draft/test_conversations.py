@@ -120,10 +120,12 @@ NEAR = {"name": "b", "pos": [2.5, 3.5]}
         ({"with": "a"}, NEAR, "with: 'a' must talk with another pedestrian, got a"),
         ({"with": []}, NEAR, "with: 'a' must talk with another pedestrian, got nobody"),
         ({"with": "bb"}, NEAR, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'bb'; did you mean 'b'\?"),
-        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; with needs one of the states talking"),
+        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; with needs one of the states "
+            "talking"),
         ({"with": "b"}, NEAR | {"state": "phone"}, r":4: obstacles.dynamic\[0\].with: 'b' is 'phone' and does not talk"),
         ({"with": "b", "state": "listening"}, NEAR | {"state": "listening"}, "all are listening; one must be"),
-        ({"state": "talking"}, NEAR, r":4: .*\[0\].state: a pedestrian that is 'talking' needs a partner: name one with the key with"),
+        ({"state": "talking"}, NEAR, r":4: .*\[0\].state: a pedestrian that is 'talking' needs a partner: name one with the "
+            r"key with"),
         ({"with": "b"}, NEAR | {"pos": [2, 9]}, r":4: .*\.pos: 'a' talks with 'b', who is 6.0 m away; .* within 3.6 m"),
         ({"with": "b", "max_talking_distance": 5.5}, NEAR | {"pos": [2, 9]}, "must stand within 5.5 m"),
     ],

@@ -71,7 +71,11 @@ def test_a_run_of_other_code_of_agora_makes_no_entry(run, tmp_path):
         text = (other / name).read_text()
         assert text.count(old) == 1
         (other / name).write_text(text.replace(old, "00" + old))
-    with pytest.raises(InputError, match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install that version, or run"):
+    with pytest.raises(
+        InputError,
+        match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install that version, "
+        r"or run",
+    ):
         submit(other, tmp_path / "board")
 
 

@@ -128,9 +128,11 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     [
         ({"time_to_goal": -100.0}, "time_to_goal of .* is -100.0, but cannot be below 0"),
         ({"time_to_goal": 0.5}, "time_to_goal is not the duration"),
-        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length divided by duration"),
+        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length divided by "
+            "duration"),
         ({"success": 0.0}, "success is not reached without contact"),
-        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached without a cause that spoils it"),
+        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached without a cause that "
+            "spoils it"),
         ({"outcome": "timeout"}, "reached is not outcome reached"),
         ({"outcome": "triumph"}, "outcome is not one of reached, pedestrian_collision"),
         ({"reached": 0.5}, "reached of .* is 0.5, but must be 0 or 1"),

@@ -251,7 +251,12 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
             None,
             r"obstacles: the goal of robot 0 is at \(3.10, 9.10\), inside an obstacle",
         ),
-        (walk() | {"robots": walk()["robots"] * 2}, None, r"robots\[1\].start: robot 1 is at .*, overlapping a pedestrian or robot at"),
+        (
+            walk() | {"robots": walk()["robots"] * 2},
+            None,
+            r"robots\[1\].start: robot 1 is at .*, overlapping a pedestrian or "
+            r"robot at",
+        ),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, scenario, line, message):

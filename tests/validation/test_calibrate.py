@@ -87,7 +87,9 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
     calibrated(calibration(5), recorded, tmp_path)
     with pytest.raises(ResultsError, match="go on with --resume"):
         calibrated(calibration(), recorded, tmp_path)
-    with pytest.raises(ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"):
+    with pytest.raises(
+        ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"
+    ):
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"
     record.write_text((text := record.read_text()).replace("0.1.0, code ", "0.1.0, code 00"))

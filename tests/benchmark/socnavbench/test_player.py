@@ -294,7 +294,8 @@ def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
     assert there.rows == []
     reasons = RunFolder.read(folder).interrupted()
     assert reasons["socnavbench/curated/0/StandIn/0"] == (
-        "the joystick disconnected: it sent no command for 0.4 s; 1 of its messages are incomplete: a sender must close its connection after each message"
+        "the joystick disconnected: it sent no command for 0.4 s; 1 of its messages are incomplete: a sender must close "
+        "its connection after each message"
     )
     assert reasons["socnavbench/curated/1/StandIn/0"].startswith("the joystick is gone")
     for one in open_ones:
@@ -313,7 +314,9 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
     child = process(meeting, f"vanish={length - 9}")
     rows = rows_by_joystick(suite, folder, meeting)
     assert child.wait(20) == 0 and rows == []
-    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == "the joystick disconnected: its process has ended"
+    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == (
+        "the joystick disconnected: its process has ended"
+    )
     with pytest.raises(ResultsError, match="go on with --resume"):
         rows_by_joystick(suite, folder, meeting)
     there, _ = play(folder=folder, resume=True)
