@@ -365,7 +365,7 @@ class Builder:
         return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
 
     def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
-        """Return every part, built; go on after a problem, so that all of them are reported."""
+        """Return every part, built; continue after a problem, so that all problems are reported."""
         built, failed = [], False
         for part in parts:
             try:

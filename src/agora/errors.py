@@ -11,7 +11,7 @@ AgoraError
 │   └── FloatModeError       its code left another floating-point mode (`agora.core.float_mode`)
 ├── ResultsError             the results folder cannot be written, or holds another run
 ├── DivergedError            a training came to numbers that are not finite
-├── StoppedError             a run was stopped: says which part is kept and how to go on
+├── StoppedError             a run was stopped: says which part is kept and how to continue
 ├── ContractError            a component does not keep its contract (`agora.testing`)
 ├── SimulatorLostError       a simulator that is another process has gone (`agora.node_logic.driver`)
 ├── FlexError                a Move Base Flex request that cannot be met, with its outcome (`agora.node_logic.move_base_flex`)

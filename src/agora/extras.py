@@ -23,7 +23,7 @@ def packages_of(extra: str) -> list[str]:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that brings the packages of an extra into this environment, from the same source as Agora.
+    """Return the command that installs the packages of an extra in this environment, from the same source as Agora.
 
     It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
     """

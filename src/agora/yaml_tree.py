@@ -362,7 +362,7 @@ def given_at(node: Node, key: str) -> int | None:
 
 
 def leave_out(tree: dict[str, Any], key: str) -> None:
-    """Take a key, with dots between nested ones, out of plain data."""
+    """Remove a key from plain data; dots separate nested keys."""
     first, _, rest = key.partition(".")
     if not rest:
         tree.pop(first, None)

@@ -164,7 +164,7 @@ def ends_without_robots(self, w):
         ({"holds": lambda self, start: False}, "`holds` refuses"),
         ({"advance": takes_one_step_less}, "`world.tick` is 2"),
         ({"advance": says_nothing}, r"called at steps \[\]"),
-        ({"drive": is_slow}, "told to drive at 0.8 m/s"),
+        ({"drive": is_slow}, "commanded to drive at 0.8 m/s"),
         ({"drive": says_half_its_speed}, "its record says"),
         ({"drive": never_rests}, "still moves"),
         ({"judge": never_arrives}, "at the last goal"),

@@ -12,9 +12,9 @@ _PATIENCE = 5.0  # s
 
 
 def open_streams() -> None:
-    """Open the standard streams that the parent process has closed: reads find nothing, and writes are lost.
+    """Open the standard streams that the parent process has closed, so that reads return nothing and writes are discarded.
 
-    Python leaves closed streams out, so the next opened file would get their number, and receive the output.
+    Otherwise the next opened file would get the number of a closed stream and receive its output.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:

@@ -389,7 +389,7 @@ def told(record: Any) -> Any:
 
 
 def padded(count: int) -> int:
-    """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least one of them."""
+    """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least `PADDING`."""
     return max(PADDING, -(-count // PADDING) * PADDING)
 
 

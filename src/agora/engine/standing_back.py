@@ -1,6 +1,6 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits there.
 
-A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks to and fro without coming nearer. By then it has found no
+A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer. By then it has found no
 detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
 another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
 passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second

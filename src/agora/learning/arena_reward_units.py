@@ -284,7 +284,7 @@ class _OfType(Unit):
 
     @property
     def pairs_key(self) -> str:
-        """The parameter that says the types."""
+        """The parameter that lists the types."""
         return "ped_type"
 
     def weights(self, kind: str, value: float) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """The card of a trained policy: what it was trained on, its results next to the published ones, and what it cannot do.
 
 `agora train` writes it next to the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
-with Agora stand in ``configs/policies``; the manual's pages are made from them.
+with Agora are in ``configs/policies``; the manual's pages are generated from them.
 """
 
 from __future__ import annotations

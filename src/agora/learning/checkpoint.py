@@ -1,4 +1,4 @@
-"""The files that a training goes on from: its checkpoint and its curve; damaged ones are detected."""
+"""The files from which a training continues:  its checkpoint and its curve; damaged ones are detected."""
 
 from __future__ import annotations
 

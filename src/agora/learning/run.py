@@ -1,9 +1,9 @@
 """The folder of a training: its configuration, checkpoints, curve and policies.
 
 ``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
-``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes
-to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of the last
-validation, or of the round after which the training was stopped.
+``checkpoint.safetensors`` holds the complete state from which the training continues, whole or not at all, so that a killed
+training resumes to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of
+the last validation, or of the round after which the training was stopped.
 """
 
 from __future__ import annotations

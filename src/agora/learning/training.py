@@ -147,15 +147,15 @@ def train(
     """Train with one seed, and yield what happens; the last event is `Trained`, whose run's folder holds the best policy.
 
     Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the training, close it, or call
-    ``token.stop()`` from another thread; ``resume`` goes on from the last checkpoint, to the same curve. A token is looked at after
-    every round, and in validations before every call of the policy. Where token or time stops it, the policy after the last round
-    is kept as ``latest.safetensors``.
+    ``token.stop()`` from another thread; ``resume`` continues from the last checkpoint, with the same curve. A token is looked
+    at after every round, and in validations before every call of the policy. If the token or the time stops it, the policy
+    after the last round is kept as ``latest.safetensors``.
 
     Args:
         training: what is trained.
         output: folder of the run.
         seed: of everything random.
-        resume: whether to go on with a run that was begun in the folder.
+        resume: whether to continue the run in the folder.
         token: by which another thread can stop it.
         seconds: wall time after which it is stopped, at the end of a round, once there is a policy; `Trained` then says that it is
             not whole.

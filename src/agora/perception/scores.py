@@ -59,10 +59,10 @@ class Scores:
         """Count one moment.
 
         Args:
-            person: (n,) ids of the persons there are.
+            person: (n,) ids of the present persons.
             place: (n, 2) m.
             velocity: (n, 2) m/s.
-            in_sight: (n,) who is to be found.
+            in_sight: (n,) whether a person should be found.
             track: (k,) ids of the tracks.
             track_place: (k, 2) m.
             track_velocity: (k, 2) m/s.

@@ -97,7 +97,7 @@ class TaskGenerator:
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
-        """Put an episode together; the generator stays where it is.
+        """Put an episode together; the generator's state does not change.
 
         Raises:
             InputError: a file is wrong, or something does not fit into the world.
@@ -105,7 +105,7 @@ class TaskGenerator:
         return put_together(self.plan(episode))
 
     def plan(self, episode: int) -> ResetPlan:
-        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator stays where it is."""
+        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator's state does not change."""
         return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
@@ -117,7 +117,7 @@ class TaskGenerator:
         return put_together(self.next_plan())
 
     def next_plan(self) -> ResetPlan:
-        """Return the plan of the next episode; the call after it goes on to the one after."""
+        """Return the plan of the next episode; the call after it returns the one after."""
         self.episode += 1
         return self.plan(self.episode - 1)
 
@@ -258,7 +258,7 @@ class TaskGenerator:
         return mode
 
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
-        """Return new poses and goals for the robots of an episode that goes on, as ``explore`` needs them at a time-out.
+        """Return new poses and goals for the robots of a continuing episode, as ``explore`` needs them at a time-out.
 
         Obstacles and pedestrians stay. Each call makes a new draw.
 

@@ -99,7 +99,7 @@ def _after(person: Person) -> str:
 
 
 def _talks(person: Person, everybody: Sequence[Person]) -> str:
-    """Return the part of somebody in a conversation, in words."""
+    """Return the role of a person in a conversation, in words."""
     others = [p.name or f"pedestrian {k}" for k, p in enumerate(everybody, 1) if p.talk == person.talk and p is not person]
     names = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return {"talking": f"talks with {names}", "listening": f"listens to {names}", "telling": f"tells {names} a story"}[person.state]

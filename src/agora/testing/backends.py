@@ -108,7 +108,7 @@ class _Check:
                 before = driven.state(1)
                 for w in (0, 2, 3):
                     driven.backend.reset(w, starts[w])
-                self.expect(identical(before, driven.state(1)), "a reset of other worlds changes one that goes on")
+                self.expect(identical(before, driven.state(1)), "a reset of other worlds changes one that continues")
                 driven.backend.reset(1, starts[1])
 
     def counts_steps(self) -> None:
@@ -128,9 +128,12 @@ class _Check:
         driven.run(40, (_SPEED, 0.0, 0.0))
         x, y, heading = driven.pose(0)
         way, aside = np.hypot(x + 1.0, y - 0.5), np.arctan2(y - 0.5, x + 1.0) - 0.6
-        self.expect(0.5 < way / (40 * _DT * _SPEED) < 1.02, f"told to drive at {_SPEED} m/s for 2 s, a robot got {way:.2f} m far")
         self.expect(
-            abs(aside) < 0.05 and abs(heading - 0.6) < 0.05, f"told to drive straight ahead, a robot went {aside:.2f} rad aside"
+            0.5 < way / (40 * _DT * _SPEED) < 1.02, f"commanded to drive at {_SPEED} m/s for 2 s, a robot moved {way:.2f} m"
+        )
+        self.expect(
+            abs(aside) < 0.05 and abs(heading - 0.6) < 0.05,
+            f"commanded to drive straight ahead, a robot drove {aside:.2f} rad aside",
         )
         robots = driven.backend.world.robots
         speed = np.hypot(robots.world_vx[0, 0], robots.world_vy[0, 0])
@@ -139,11 +142,11 @@ class _Check:
         self.expect(abs(speed - moved) < 0.05, f"a robot moves at {moved:.2f} m/s, and its record says {speed:.2f} m/s")
         driven.run(20, (0.0, 0.0, 1.0))
         turned = driven.pose(0)[2] - heading
-        self.expect(0.4 < turned < 1.02, f"told to turn left at 1 rad/s for 1 s, a robot turned by {turned:.2f} rad")
+        self.expect(0.4 < turned < 1.02, f"commanded to turn left at 1 rad/s for 1 s, a robot turned by {turned:.2f} rad")
         driven.run(40, (0.0, 0.0, 0.0))
         before = driven.pose(0)
         driven.run(1, (0.0, 0.0, 0.0))
-        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "told to stand for 2 s, a robot still moves")
+        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
         """Check that the first goal is followed by the next, and the last one ends the episode in the step of the arrival."""
@@ -168,7 +171,7 @@ class _Check:
                 goal = 1
                 world.next_goal(0, 0, np.asarray(goals[1], np.float32))
                 driven.backend.adopt(0)
-        raise self.fail(f"a robot that drives at its goals for {120 * _DT:g} s does not reach the last one")
+        raise self.fail(f"a robot that drives towards its goals for {120 * _DT:g} s does not reach the last one")
 
     def times_out(self) -> None:
         """Check that a robot that does not arrive ends at the time limit."""

@@ -223,7 +223,7 @@ class _Check:
         people = engine.world.pedestrians
         place = np.where(people.active[..., None], np.stack((people.x, people.y), -1), np.float32(0.0))
         if not np.isfinite(place).all():
-            raise self.fail(f"after {_STEPS} steps in an engine a pedestrian is nowhere")
+            raise self.fail(f"after {_STEPS} steps in an engine the position of a pedestrian is not finite")
         return place
 
     def moved(self, tolerance: float, agreement: float, handed: bool) -> None:

@@ -103,7 +103,9 @@ class _Check:
             engine.step(np.full(engine.world.commands.shape, (0.5, 0.0, 0.0), np.float32))
         way = np.hypot(*(np.stack(engine.world.robots[:2]) - before))
         if (half := float(np.median(way))) < 0.1 * 0.5 * DT * _STEPS:  # some are at the edge of the map
-            raise self.fail(f"told to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s")
+            raise self.fail(
+                f"commanded to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s"
+            )
 
     def comes_to_rest(self) -> None:
         """Check that robots commanded to stop stop."""
@@ -113,7 +115,7 @@ class _Check:
         before = np.stack(engine.world.robots[:3])
         engine.step()
         if (moved := np.abs(np.stack(engine.world.robots[:3]) - before).max()) > _SLACK * DT:
-            raise self.fail(f"told to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
+            raise self.fail(f"commanded to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
 
     def stops_at_walls(self) -> None:
         """Check that walls stop robots, and are reported."""

@@ -38,7 +38,7 @@ def hidden_speed(planner: BatchPlanner) -> str:
         return f"top_speed: it drives at most {fastest:.2f} m/s where the robot may drive {_FAST:g}, and does not declare that"
     slowed = _driven(planner, 0.5, math.inf)
     if slowed > _SLACK * 0.5 * top:
-        return f"top_speed: told to drive at half of {top:.2f} m/s, it drives {slowed:.2f} m/s"
+        return f"top_speed: commanded to drive at half of {top:.2f} m/s, it drives {slowed:.2f} m/s"
     return ""
 
 

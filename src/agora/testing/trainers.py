@@ -81,7 +81,7 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
         except _KilledError:
             pass
         else:
-            raise ContractError(f"{name}: it went on after its checkpoint could not be kept")
+            raise ContractError(f"{name}: it continued although its checkpoint could not be written")
         rest = _Run(suite, stage, seed, Path(folder), resumed=killed.kept[0])
         _train(name, trainer, rest)
     expected, got = whole.curve[whole.lengths[0] :], rest.curve

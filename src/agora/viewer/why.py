@@ -202,7 +202,7 @@ def _set_off(recording: Recording, contact: Contact, k: int) -> float:
 
 
 def _on_the_spot(turning: Doubles) -> str:
-    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns to and fro."""
+    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns back and forth."""
     turned = np.abs(turning)
     if turned.mean() <= _TURNS:
         return "stood"

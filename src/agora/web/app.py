@@ -202,7 +202,7 @@ def _key_of(error: Mapping[str, Any]) -> str:
 
 
 class _ImmutableFiles(StaticFiles):
-    """Files whose names contain a hash of their content: browsers may cache them for ever."""
+    """Files whose names contain a hash of their content: browsers may cache them forever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return a file, with headers that allow caching."""

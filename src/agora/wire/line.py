@@ -112,7 +112,7 @@ class Line:
         return Answer(reply.twists, reply.memory, reply.notes)
 
     def _refuse_more(self) -> None:
-        """Make sure that nothing has come since the last answer."""
+        """Make sure that no bytes have arrived since the last answer."""
         assert self._connection is not None
         self._connection.settimeout(0.0)
         try:

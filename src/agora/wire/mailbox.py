@@ -68,7 +68,7 @@ def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
 
 @dataclass(eq=False)
 class _Arriving:
-    """A connection, and what has come over it."""
+    """A connection and the bytes received over it."""
 
     socket: socket.socket
     sender: int
@@ -147,7 +147,7 @@ class Mailbox:
             self._letters.append(Letter("", oldest.sender, f"a connection with {oldest.length} bytes was never closed"))
 
     def _read(self, one: _Arriving) -> None:
-        """Take what has come over a connection, to its end if that has come."""
+        """Read the available bytes of a connection, to its end if it was closed."""
         with suppress(BlockingIOError):
             while one.length <= LONGEST:
                 try:

@@ -193,7 +193,7 @@ class World:
         )
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world; the others go on.
+        """Start an episode in one world; the others continue.
 
         Args:
             world: number of the world.

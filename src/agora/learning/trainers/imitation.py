@@ -187,7 +187,7 @@ class Course:
         self.close()
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        """Start new episodes in all worlds; they only depend on the number of previous steps."""
         self._school.begin(steps)
 
     def round(self, number: int) -> Round:

@@ -133,7 +133,7 @@ def _intruding(recording: Recording) -> Bools:
     direction="lower",
     formula="share of steps, except the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to the position "
     "of a pedestrian's centre within the next 1.25 s",
-    source=f"{_ATTNGRAPH}, average intrusion ratio (percent there)",
+    source=f"{_ATTNGRAPH}, average intrusion ratio (in percent in the code)",
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:

@@ -130,7 +130,7 @@ def _winding(name: str) -> Map:
     oracle="behind",
 )
 def following(stream: Stream, headway: float, speed: float, stop: float) -> Situation:
-    """The pedestrian goes around the end of a wall, stops behind it, and goes on."""
+    """The pedestrian goes around the end of a wall, stops behind it, and continues."""
     route = ((3.0, 1.0), (5.0, 2.4), (7.5, 1.5), (10.5, -2.0))
     return Situation(
         map=_winding("following"),

@@ -36,7 +36,7 @@ def draw_speed(stream: Stream, mean: float) -> float:
     parameters={"density": Range(0.05, 0.2, "1/m2", "pedestrians per area"), "speed": SPEED},
 )
 def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
-    """A hall of 12 x 9 m; everybody walks to and fro between two random points."""
+    """A hall of 12 x 9 m; all people walk back and forth between two random points."""
     hall, count = place("crowd_navigation", (-6.0, -4.5, 6.0, 4.5)), round(density * 108)
     ends = ((-5.0, -3.5, 1.5), (5.0, 3.5, 1.0))
     points = places(stream, hall, 0.4, 2 * count, apart=0.6, keep_out=ends)

@@ -89,7 +89,7 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
 def t_intersection(stream: Stream, people: int, width: float, speed: float) -> Situation:
-    """The robot comes from the west and turns north; people come from the east, some go on to the west, some turn north."""
+    """The robot comes from the west and turns north; people come from the east, some continue to the west, some turn north."""
     walkers = []
     for n in range(people):
         lane, start = width / 2 - 0.5 - float(stream.uniform(0.0, 0.3)), 2.6 + 0.9 * n

@@ -1,4 +1,4 @@
-"""Obstacles that cross a square on polynomials, unaware of everybody, and start again for ever.
+"""Obstacles that cross a square on polynomials, unaware of everybody, and repeat endlessly.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
 environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is

@@ -44,7 +44,7 @@ class Users:
             return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
 
     def get(self, name: str) -> User:
-        """Return the user of a name.
+        """Return the user with a name.
 
         Raises:
             UnknownNameError: there is no such user.

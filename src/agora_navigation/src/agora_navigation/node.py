@@ -371,7 +371,7 @@ class NavigationNode:
         return decision
 
     def _missing(self, played: Assignment, stamp: float, step: int, active: Bools) -> list[str]:
-        """The scans that have not come of a moment that a plan needs."""
+        """Return the missing scans of a moment that a plan needs."""
         missing = []
         for crew in played.crews:
             sensor = round(crew.navigator.sensor / played.dt)

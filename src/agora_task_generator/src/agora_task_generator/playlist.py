@@ -1,4 +1,4 @@
-"""The playlist of episodes: of task modes that are switched while they run, or of a suite."""
+"""The playlist of episodes: those of a suite, or of task modes that can be changed at run time."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class TaskGeneratorServer:
         return self._turn.start.map
 
     def carry_on(self, poses: dict[int, Array]) -> None:
-        """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
+        """Continue the episode with new goals for the robots, guided ones from ``poses``; pedestrians and obstacles stay.
 
         Raises:
             InputError: there is no room.
