@@ -42,6 +42,18 @@ PATTERNS = (
     Pattern(r"\b(?:None|empty) where\b", "None where it is unknown", "None if it is unknown"),
     Pattern(r"\b(?:is|are) there[.,;:)]", "the files that are there.", "the existing files."),
     Pattern(r"\bthere (?:is|are) none (?:of|such|with)\b", "there is none of this name", "no policy has this name"),
+    Pattern(r"(?:^|[.;:] )Where [^.?]*, ", "Where no path fits, it stops.", "If no path fits, it stops."),
+    Pattern(r"\b(?:is|are) (?:here|there) (?:already|twice|once|now)\b", "the key is there twice", "the key occurs twice"),
+    Pattern(
+        r"(?<![Tt]here )\b(?:is|are) no (?:checkpoint|conflict|field|JSON|message|mistake|number|place|point|policy|pose|scenario|XML|YAML)\b",
+        "the file is no checkpoint",
+        "the file is not a checkpoint",
+    ),
+    Pattern(
+        r"\bnobody (?:answers|asks|knows|listens|offers|recorded|said|says|sends|tells|transforms)\b",
+        "nobody listens at the port",
+        "no process listens at the port",
+    ),
     Pattern(r"\b(?:has|have|had) not[.,;:)]", "a map, which theirs have not.", "a map, which theirs do not have."),
     # verbs
     Pattern(r"\b(?:is|are|be|was|were|been) told\b", "The planner is told of people.", "The planner knows the people."),
@@ -51,7 +63,10 @@ PATTERNS = (
     Pattern(r"\b(?:put|puts|putting) (?:(?:an?|the) \w+ )?together\b", "An episode is put together.", "An episode is created."),
     Pattern(r"\bminds? (?:nobody|people|robots?|the robot|others|walls)\b", "It minds nobody.", "It ignores people."),
     Pattern(rf"\b(?:stands?|stood) in (?:the|a|its|this) {PLACE}\b", "It stands in the file.", "It is in the file."),
+    Pattern(r"\b(?:go|goes|went|going) on\b(?! to\b)", "the other worlds go on", "the other worlds continue"),
+    Pattern(r"\b(?:was|were|is|be) begun\b", "the run was begun in another folder", "the run was started in another folder"),
     # words
+    Pattern(r"\b(?:to and fro|for ever|(?:rising|falling) order)\b", "walk to and fro for ever", "walk back and forth endlessly"),
     Pattern(
         r"\b(?:afresh|anew|[Ff]ore(?:tells?|told)|amid|amidst|thereof|whence|heed(?:s|ed)?|mend(?:s|ed)?)\b",
         "begin anew",

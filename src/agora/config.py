@@ -98,7 +98,7 @@ def build(values: Any, kind: type[T], where: str = "configuration", *, complete:
         values: the data.
         kind: type that the data describe.
         where: name of the data in messages.
-        complete: whether `plain` wrote the data, with every key, so that a key without effect is no mistake.
+        complete: whether `plain` wrote the data, with every key, so that a key without effect is not an error.
 
     Raises:
         InputError: as `load`.
@@ -176,7 +176,7 @@ class Builder:
     Attributes:
         where: name of the document in messages.
         problems: problems so far, at most `_MOST_PROBLEMS`.
-        complete: whether a program wrote every key of every record, so that a key without effect is no mistake.
+        complete: whether a program wrote every key of every record, so that a key without effect is not an error.
     """
 
     def __init__(self, where: str, complete: bool = False) -> None:

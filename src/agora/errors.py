@@ -140,10 +140,10 @@ def placed(error: BaseException, *mine: str) -> str:
 
     Args:
         error: exception that a stranger's code raised.
-        mine: files of the caller, which are no place of the error.
+        mine: files of the caller, which are not the place of the error.
 
     Returns:
-        One line; of a file that is no Python two, the second with the text that cannot be read.
+        One line; two for a file that is not Python, the second with the text that cannot be parsed.
     """
     if isinstance(error, SyntaxError) and error.filename:
         text = "" if not error.text else f"\n    {error.text.strip()}"

@@ -30,7 +30,7 @@ def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
 
 
 def key_of(field: dataclasses.Field[Any]) -> str:
-    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are no names in Python."""
+    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are not names in Python."""
     return str(field.metadata.get("key", field.name))
 
 

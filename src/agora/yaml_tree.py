@@ -85,7 +85,7 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
     """The tree of nodes of a text.
 
     Raises:
-        InputError: it is no YAML, or no JSON where it is to be, or holds what a file must not; names the line.
+        InputError: it is not YAML, or not JSON if JSON is expected, or holds what a file must not; names the line.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         pedsim = ("; convert a scenario of pedsim_ros to a world with: agora import pedsim FILE --output FOLDER") * (
@@ -167,7 +167,7 @@ _PLAIN = (
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
 _MAYBE_PLAIN = frozenset("-+0123456789.~nNtTfF")
-"""Scalars without quotes that are no text, by their tag (YAML 1.2, core schema), and what they begin with."""
+"""Scalars without quotes that are not strings, by their tag (YAML 1.2, core schema), and what they begin with."""
 
 
 class _TreeOfYaml:

@@ -155,7 +155,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry is of Agora 0\.0\.1, this is"),
+        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry was made with Agora 0\.0\.1, this is"),
         ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
         ("  version: 4\n", "  version: 1\n", r"suite\.version is 1 there and 4 here"),
         ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
@@ -193,7 +193,7 @@ def test_a_run_that_is_not_whole_or_of_other_versions_or_files_makes_no_entry(ru
     folder = shutil.copytree(run, tmp_path / "run")
     lost = next((folder / "episodes").glob("*.parquet"))
     moved = lost.rename(tmp_path / lost.name)
-    with pytest.raises(ResultsError, match="not whole.*have no row"):
+    with pytest.raises(ResultsError, match="incomplete.*have no row"):
         submit(folder, tmp_path / "board")
     moved.rename(lost)
     record = folder / "run.yaml"
@@ -315,7 +315,7 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
 
 
 def test_a_folder_without_entries_is_refused(tmp_path):
-    with pytest.raises(InputError, match="holds no entry"):
+    with pytest.raises(InputError, match="contains no entry"):
         write([tmp_path], tmp_path / "page.html", with_own=False)
     with pytest.raises(InputError, match="the folder does not exist"):
         write([tmp_path / "no"], tmp_path / "page.html", with_own=False)

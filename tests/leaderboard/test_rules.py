@@ -117,7 +117,7 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     rows, (good, _) = read_entry(entry).rows, reached(entry)
     forge(entry, copied(rows, good, range(1, 80)))
     [problem] = check(entry, Sample(1), HERE).problems
-    assert f"episode {good['episode']} of stage {good['stage']!r} has rows of robots 0 to 79 (80), others of 1" in problem
+    assert f"episode {good['episode']} of stage {good['stage']!r} has rows of robots 0 to 79 (80), other episodes of 1" in problem
     everywhere = [one for row in rows for one in copied([], {**good, **{k: row[k] for k in ("stage", "episode")}}, range(3))]
     forge(entry, everywhere)
     assert any("has rows of robots 0, 1, 2; its robots are 1" in problem for problem in check(entry, Sample(1), HERE).problems)
@@ -200,7 +200,7 @@ def test_a_million_rows_are_refused_before_they_are_read(entry, monkeypatch):
     many = dataclasses.replace(posted.entry, files=posted.entry.files | {ROWS: digest_of(entry / ROWS)})
     (entry / ENTRY).write_text(dump(many))
     monkeypatch.setattr(shard, "read", lambda *given: pytest.fail("the rows were read"))
-    with pytest.raises(InputError, match=r"rows\.parquet: holds 1000000 rows, expected at most 6"):
+    with pytest.raises(InputError, match=r"rows\.parquet: has 1000000 rows, expected at most 6"):
         check(entry, Sample(1), HERE)
     results = dataclasses.replace(posted.entry.results, rows=count)
     (entry / ENTRY).write_text(dump(dataclasses.replace(many, results=results)))
@@ -221,7 +221,7 @@ def test_more_recordings_than_an_entry_may_keep_are_refused(entry):
     recording_shards.write_recordings(entry / REPLAYS, {f"recording {k}": kept[0] for k in range(9)})
     files = posted.entry.files | {REPLAYS: digest_of(entry / REPLAYS)}
     (entry / ENTRY).write_text(dump(dataclasses.replace(posted.entry, files=files)))
-    with pytest.raises(InputError, match=r"replays\.parquet: holds 9 rows, expected at most 8"):
+    with pytest.raises(InputError, match=r"replays\.parquet: has 9 rows, expected at most 8"):
         read_entry(entry)
 
 

@@ -328,7 +328,7 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return the former format of a file with these keys that is no scenario; empty if it is just wrong."""
+    """Return the former format of a file with these keys that is not a scenario; empty if it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:

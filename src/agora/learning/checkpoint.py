@@ -56,8 +56,8 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
         training: digest of the training that it must be of.
 
     Raises:
-        ResultsError: the file is no checkpoint, was damaged, is of another training, or holds numbers that are not finite; or, when
-            a number or an array is looked up, it is not there.
+        ResultsError: the file is not a checkpoint, was damaged, is of another training, or holds numbers that are not finite;
+            or, when a number or an array is looked up, it is not there.
     """
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
@@ -88,7 +88,7 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
     """Return the points of a curve; a last line without an end, which a kill has torn, is left out. [] where there is no file.
 
     Raises:
-        ResultsError: the file cannot be read, or a line is no point.
+        ResultsError: the file cannot be read, or a line is not a point.
     """
     try:
         lines = read_text(path).split("\n")[:-1] if path.exists() else []
@@ -105,7 +105,7 @@ def point_of(line: str, where: str) -> dict[str, Any]:
         where: names the line in messages.
 
     Raises:
-        ResultsError: the line is no point.
+        ResultsError: the line is not a point.
     """
     try:
         point = json.loads(line)

@@ -62,7 +62,7 @@ class Training:
         elsewhere: suite of grounds that the policy is not trained on, which the card reports as well; empty for none.
         cannot: what the policy cannot do.
         published: numbers for comparison.
-        seeds: one training a seed; the first seed's policy comes along.
+        seeds: one training per seed; the policy of the first seed is kept.
     """
 
     name: str
@@ -201,7 +201,7 @@ def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
     """Yield what a trainer yields after each round.
 
     Raises:
-        ComponentError: the trainer's code raised, or it yielded something that is no policy.
+        ComponentError: the trainer's code raised, or it yielded an object that is not a policy.
     """
     name = f"trainer {trainer.name}"
     with closing(trainer.part.train(run)) as rounds:

@@ -42,7 +42,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
     if missing := sorted(name for name in texts if not getattr(card, name)):
         raise ContractError(f"{card.name}: has no text for {', '.join(missing)}")
     if unknown := set(card.measures) - available("metrics").keys():
-        raise ContractError(f"{card.name}: there are no metrics {sorted(unknown)}")
+        raise ContractError(f"{card.name}: unknown metrics {sorted(unknown)}")
     _check_draws(card)
     suite, reasons = Suite("contract", (card.stage(episodes=attempts),), 5), []
     for episode in range(attempts):
@@ -52,7 +52,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
         elif not situation.happened(solution.recording):
             reasons.append(f"draw {episode} was solved, but the interaction did not occur")
         elif card.conflict and solution.conflict >= CLOSE:
-            reasons.append(f"draw {episode} is no conflict: a robot that gives way to nobody keeps {solution.conflict:.2f} m")
+            reasons.append(f"draw {episode} is not a conflict: a robot that gives way to no person keeps {solution.conflict:.2f} m")
         else:
             _check_predicate(card, suite, episode, solution)
             return solution

@@ -86,7 +86,7 @@ class _Check:
     def says_what_it_is(self) -> None:
         """Check the fields that tables and documentation use."""
         if not isinstance(self.metric, Metric):
-            raise self.fail("is no Metric; decorate the function with agora.interfaces.metric")
+            raise self.fail("is not a Metric; decorate the function with agora.interfaces.metric")
         for field in ("name", "formula", "source"):
             if not getattr(self.metric, field).strip():
                 raise self.fail(f"{field} is empty")

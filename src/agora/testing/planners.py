@@ -127,7 +127,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
     for key, span in declares.tunable.items():
         value = getattr(planner, key, None)
         if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise ContractError(f"{name}: tunable: {key!r} is no number among its fields")
+            raise ContractError(f"{name}: tunable: {key!r} is not a number among its fields")
         for end in (span.low, span.high):
             try:
                 dataclasses.replace(planner, **{key: int(end) if isinstance(value, int) else end})  # type: ignore[type-var]

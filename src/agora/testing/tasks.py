@@ -131,7 +131,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
         for number, (start, goals) in enumerate(robots):
             poses = np.vstack((start, goals))
             if np.shape(start) != (3,) or np.ndim(goals) != 2 or np.shape(goals)[1] != 3 or not np.isfinite(poses).all():
-                raise check.fail(f"robot {number}: {start!r}, {goals!r} is no pose (3,) with goals (G, 3)")
+                raise check.fail(f"robot {number}: {start!r}, {goals!r} are not a pose (3,) with goals (G, 3)")
             if (np.abs(poses[:, 2]) > np.pi + _SLACK).any():
                 raise check.fail(f"robot {number}: a heading of {poses[:, 2].tolist()} is not in (-pi, pi]")
             check.clear(given.map, poses[:, :2], clearance, f"robot {number} of seed {seed}")
@@ -178,7 +178,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
             shapes = np.shape(person.position), np.ndim(person.waypoints), np.shape(person.waypoints)[-1:]
             numbers = np.concatenate((np.ravel(person.position), np.ravel(person.waypoints), (person.speed, person.radius)))
             if shapes != ((2,), 2, (2,)) or not len(person.waypoints) or not np.isfinite(numbers).all():
-                raise check.fail(f"{who}: {person} is no place (2,) with waypoints (K, 2), speed and radius")
+                raise check.fail(f"{who}: {person} is not a position (2,) with waypoints (K, 2), speed and radius")
             if not (person.speed > 0 and person.radius > 0 and person.mode in range(LEAVE + 1)):
                 raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
             check.clear(done.map, person.position[None], person.radius, who)

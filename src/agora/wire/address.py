@@ -70,7 +70,7 @@ def connect(address: Address, patience: float) -> socket.socket:
     """Return a connection. A process that does not take it, or what is sent over it, within ``patience``, s, is not there.
 
     Raises:
-        OSError: nobody listens there.
+        OSError: no process listens there.
     """
     connection = address.socket()
     try:

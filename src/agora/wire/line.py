@@ -61,7 +61,7 @@ class Line:
         """Return the program's hello, over a connection that is closed again.
 
         Raises:
-            PlannerError: nobody listens, or there is no hello.
+            PlannerError: no program listens, or there is no hello.
         """
         try:
             return self._opened()
@@ -76,8 +76,9 @@ class Line:
             known: hello of the program when the planner was made.
 
         Raises:
-            PlannerError: nobody listens, the program closes the connection, is too late, does not answer with one message that is
-                the answer to this question, or says another hello than before; or it has left too many questions unanswered.
+            PlannerError: no program listens, the program closes the connection, is too late, does not answer with one message
+                that is the answer to this question, or says another hello than before; or it has left too many questions
+                unanswered.
         """
         if self.waited > MOST_WAITED * known.deadline:
             raise PlannerError(

@@ -216,10 +216,10 @@ def _listener(address: Address) -> socket.socket:
 
 
 def _make_way(address: Address) -> None:
-    """Remove the file of a socket at which nobody listens any more.
+    """Remove the file of a socket at which no process listens any more.
 
     Raises:
-        InputError: somebody does, or the file is none of a socket.
+        InputError: a process does, or the file is none of a socket.
     """
     path = Path(address.path)
     try:

@@ -76,8 +76,8 @@ def decode(data: bytes, kind: type[T], where: str = "message") -> T:
     """Return the record of a message; ``where`` names it in errors.
 
     Raises:
-        InputError: the bytes are no message, of another format or of a version that this Agora does not read, or something in it is
-            not what the format says.
+        InputError: the bytes are not a message, have another format or a version that this Agora does not read, or something in
+            it is not what the format says.
     """
     if kind in _OF_STRANGERS and (length := int.from_bytes(data[:8], "little")) > LONGEST_HEADER:
         raise InputError(f"{where}: its header has {length} bytes, expected at most {LONGEST_HEADER}")
@@ -105,7 +105,7 @@ def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
     """Return the name and version of a message's format, and its plain data.
 
     Raises:
-        InputError: the bytes are no message.
+        InputError: the bytes are not a message.
     """
     try:
         arrays = load(data)

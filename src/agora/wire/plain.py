@@ -37,7 +37,7 @@ def to_plain(value: Any) -> Any:
     """Return a record, or anything made of records, as plain data; arrays are not copied.
 
     Raises:
-        InputError: it holds something that is no data.
+        InputError: it contains a value that is not plain data.
     """
     if isinstance(value, np.ndarray):
         return value

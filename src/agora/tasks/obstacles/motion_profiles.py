@@ -144,7 +144,7 @@ def coded_path(stream: Stream, profile: Profile) -> Doubles:
 
 
 def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
-    """Coefficients, highest first, of a polynomial through points, or, where some x is there twice, near them.
+    """Coefficients, highest first, of a polynomial through points, or, if some x occurs twice, near them.
 
     The code's ``numpy.polyfit``: least squares of scaled powers, the smallest solution where there are many.
     """

@@ -54,7 +54,7 @@ def world_folder(name: str) -> Path:
 
 
 def _no_folder(name: str) -> str:
-    """Return the reason why a path is no world folder."""
+    """Return the reason why a path is not a world folder."""
     path = Path(name)
     expected = "expected the folder of a world, which contains map/map.yaml with its image, or map/shapes.yaml"
     if not path.exists():
