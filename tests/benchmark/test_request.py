@@ -272,7 +272,7 @@ def test_a_run_whose_iterator_is_closed_is_stopped_and_its_folder_is_free(tmp_pa
     assert not isinstance(next(events), Kept)
     while not isinstance(next(events), Kept):
         pass
-    with pytest.raises(ResultsError, match="another run is at work"):
+    with pytest.raises(ResultsError, match="another run is using it"):
         run_all(request)
     events.close()
     assert list(events) == [] and len(store.read_rows(tmp_path / "episodes")) == 1

@@ -311,7 +311,7 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
             head,
             *(one._replace(nanoseconds=10**12 - one.nanoseconds) for one in samples),
         ],
-        f"{EPISODE} is no JSON": [McapMessage(head.channel, 0, b"{"), *samples],
+        f"{EPISODE} is not JSON": [McapMessage(head.channel, 0, b"{"), *samples],
         f"{EPISODE} lacks suite, stage": [McapMessage(McapChannel(EPISODE, "agora.Episode", "{}", JSON), 0, b"{}"), *samples],
     }  # fmt: skip
     for message, content in wrong.items():
@@ -354,7 +354,7 @@ def test_what_cannot_be_written_is_said_and_what_is_there_stays(run, bagged, tmp
     assert bagged.read_bytes() == before
     with pytest.raises(UnknownNameError, match="did you mean 'small/helbing/1/go_to_goal'"):
         write_mcap_files(tmp_path, [run / "run"], ["small/helbing/1/go_to_gaol"])
-    with pytest.raises(InputError, match=r"--key a/b/0/c: keys are of runs"):
+    with pytest.raises(InputError, match=r"--key a/b/0/c: keys select episodes of runs"):
         write_mcap_files(tmp_path, [BAG], ["a/b/0/c"])
     write_drive(tmp_path / "drive.bag")
     write_played(tmp_path / "drive", read_all([tmp_path / "drive.bag"], Unsaid()))

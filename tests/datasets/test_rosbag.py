@@ -146,7 +146,7 @@ def test_what_is_no_bag_is_refused_by_name(tmp_path):
     with pytest.raises(InputError, match=r"y\.bag: there is no such file; did you mean .x\.bag"):
         read_all([tmp_path / "y.bag"], Unsaid())
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no bag"):
+    with pytest.raises(InputError, match="contains no bag"):
         read_all([tmp_path / "empty"], Unsaid())
 
 

@@ -302,7 +302,7 @@ def test_a_program_that_answers_a_question_twice_fails_and_no_answer_is_taken_fo
     with talking(answer) as address:
         planner, seen = Remote(address), needed(observation(rows=1), ())
         twists = [planner.act(seen, {}).twists[0, 0] for _ in range(3)]
-        with pytest.raises(PlannerError, match=r"sent \d+ bytes more than one answer to question 3 before the next question"):
+        with pytest.raises(PlannerError, match=r"sent \d+ bytes after one answer to question 3 before the next question"):
             planner.act(seen, {})
         twists += [planner.act(seen, {}).twists[0, 0] for _ in range(2)]
     assert twists == pytest.approx([0.1, 0.2, 0.3, 0.1, 0.2], abs=1e-6) and asked == [1, 2, 3, 1, 2]
@@ -331,7 +331,7 @@ def test_an_episode_whose_program_answers_twice_ends_as_failed_like_one_whose_pl
     with talking(answer) as address:
         (recording,) = played(Remote(address), STARTS[1:2])
     assert recording.outcome == Outcome.PLANNER_FAILED and recording.time[-1] == pytest.approx(2.0)
-    assert recording.failure.endswith("bytes more than one answer to question 20 before the next question")
+    assert recording.failure.endswith("bytes after one answer to question 20 before the next question")
 
 
 def test_a_program_that_hangs_up_among_several_robots_is_asked_for_each_again_and_the_recordings_count_it():

@@ -67,7 +67,7 @@ def test_runs_of_other_code_of_agora_are_paired_but_no_planner_is_the_same_in_bo
     assert pairs(found, "go_to_goal (spring)", "pure_pursuit (autumn)") == 3
     notes = " ".join(found.notes)
     assert f"pure_pursuit: packages.agora-nav is '{code}' in spring and '0.1.0, code 00' in autumn." in notes
-    assert re.search(r"other code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that this code", notes)
+    assert re.search(r"different code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that this code", notes)
 
 
 def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):
@@ -150,7 +150,7 @@ def test_what_planners_know_of_people_is_theirs_and_the_episodes_stay_the_same(f
     known = merged([first, ran(tmp_path / "autumn", "pure_pursuit", suite=plane(episodes=3, timeout=4.0, pedestrians="visible"))])
     assert known.planners == ["go_to_goal", "pure_pursuit (spring)", "pure_pursuit (autumn)"]
     assert pairs(known, "pure_pursuit (spring)", "pure_pursuit (autumn)") == 3
-    assert any("told of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
+    assert any("knowledge of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
     levels = merged([first, ran(tmp_path / "levels", "social_force", pedestrians=("truth", "view"))])
     assert levels.planners == ["go_to_goal", "pure_pursuit", "social_force@truth", "social_force@view"]
     assert levels.names["social_force@view"] == "social_force" and pairs(levels, "social_force@truth", "social_force@view") == 3
@@ -175,7 +175,7 @@ def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_pa
     alone = merged([first])
     assert (alone.planners, alone.notes) == (["go_to_goal", "pure_pursuit"], [])
     assert sorted(row["key"] for row in alone.rows) == sorted(row["key"] for row in read_rows(first / "episodes"))
-    with pytest.raises(InputError, match="is there twice"):
+    with pytest.raises(InputError, match="is given twice"):
         merged([first, first.parent / "." / "spring"])
     with pytest.raises(ResultsError, match=r"no run\.yaml"):
         merged([first, tmp_path])

@@ -239,7 +239,7 @@ def check_played_once(arena: Arena, wait_until: Any) -> None:
     whole = [p.entry for p in played if not p.interrupted]
     assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
     if "recorder went away" in arena.log:
-        (name,) = set(re.findall(r"recorder: (\S+) was never closed", arena.log))
+        (name,) = set(re.findall(r"recorder: (\S+) was not closed", arena.log))
         assert "the bag ends before the episode" in read_all([arena.bags / name], Unsaid())[0].interrupted
 
 

@@ -120,7 +120,7 @@ def test_files_that_are_no_scenarios_are_refused_by_name(tmp_path):
     (tmp_path / "x.yaml").write_text("map: hall\nrobots: []\n")
     with pytest.raises(InputError, match=r"x.yaml: expected a scenario file, whose name ends in .json"):
         task_of_file(tmp_path / "x.yaml", 0.3)
-    with pytest.raises(InputError, match=r"\.x.json: the name of the file becomes that of a suite: name must be a printable"):
+    with pytest.raises(InputError, match=r"\.x.json: the name of the file becomes the name of the suite: name must be a printable"):
         load_suite(scene(tmp_path / ".x.json", *PEOPLE))
     (tmp_path / "old.json").write_text(json.dumps({"pedsim_agents": [], "robot_position": [0, 0]}))
     with pytest.raises(InputError, match="old.json: this is a scenario in arena-tools' old format"):

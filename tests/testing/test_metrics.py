@@ -118,5 +118,5 @@ def test_a_metric_that_does_not_say_what_it_is_fails(changes, reason):
 
 
 def test_a_bare_function_is_no_metric():
-    with pytest.raises(ContractError, match="is no Metric"):
+    with pytest.raises(ContractError, match="is not a Metric"):
         check_metric(way)

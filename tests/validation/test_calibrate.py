@@ -85,7 +85,7 @@ def test_the_best_trial_is_better_than_the_model_as_it_was(found):
 
 def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_path, monkeypatch):
     calibrated(calibration(5), recorded, tmp_path)
-    with pytest.raises(ResultsError, match="go on with --resume"):
+    with pytest.raises(ResultsError, match="continue it with --resume"):
         calibrated(calibration(), recorded, tmp_path)
     with pytest.raises(
         ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"

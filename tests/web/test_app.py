@@ -60,7 +60,7 @@ def test_a_run_that_is_asked_for_waits_in_the_queue_with_the_names_of_its_planne
         ({"suite": "demoo"}, "did you mean 'demo'"),
         ({"suite": "demo", "planners": ["dwa:sim_tim=3"]}, "did you mean 'sim_time'"),
         ({"suite": "demo", "planer": ["dwa"]}, "planer: unknown key"),
-        ({"suite": "demo", "planners": ["dwa"], "output": "/etc"}, "'output' is the server's to choose"),
+        ({"suite": "demo", "planners": ["dwa"], "output": "/etc"}, "the server sets 'output'"),
         ({"suite": "demo", "planners": ["dwa"], "title": ["x"]}, "title: expected a string"),
         ({"suite": "demo", "planners": ["dwa"], "workers": -1}, "workers"),
         ({"suite": "demo", "planners": ["dwa"], "workers": 0}, "expected at least 1"),

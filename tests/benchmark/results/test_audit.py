@@ -96,9 +96,9 @@ def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed
     count = len(planners) * len(episodes)
     found = audit_run(run)
     assert len(found.rows) == 10 and sum(found.foreign.values()) == count
-    assert [words.partition(": ")[2] for words in found.problems()] == ["1 row is of another run and left out"] * count
+    assert [words.partition(": ")[2] for words in found.problems()] == ["1 row belongs to another run and is left out"] * count
     page = report(run).read_text()
-    assert "1 row is of another run and left out" in page and ", 10 episodes." in lead(run)
+    assert "1 row belongs to another run and is left out" in page and ", 10 episodes." in lead(run)
     with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.* of another run; move the file"):
         run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert len(list((run / "episodes").glob("copy_of_*"))) == count

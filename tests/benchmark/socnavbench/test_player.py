@@ -236,7 +236,7 @@ def test_asynchronous_episodes_end_at_the_goal_too(play):
 BAD = {
     "no JSON": (b"{'j_input': [[1, 2]]", "expected sense, ready, abandon, algo: NAME or JSON with j_input"),
     "half a message": (b'{"j_input": [[0.5, 0.1', "expected sense, ready, abandon"),
-    "no UTF-8": (b"\xff\xfe\x00", "a message of 3 bytes is no UTF-8"),
+    "not UTF-8": (b"\xff\xfe\x00", "a message of 3 bytes is not UTF-8"),
     "no mapping": (b"[1, 2]", "expected a mapping with the key j_input, got a list of 2"),
     "other key": (b'{"j_inputs": [[1, 2]]}', "expected a mapping with the key j_input"),
     "three numbers": (b'{"j_input": [[1, 2], [1, 2, 3]]}', r"j_input[1]: expected [v, w] or [x, y, theta, v], got a list of 3"),
@@ -317,7 +317,7 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
     assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == (
         "the joystick disconnected: its process has ended"
     )
-    with pytest.raises(ResultsError, match="go on with --resume"):
+    with pytest.raises(ResultsError, match="continue it with --resume"):
         rows_by_joystick(suite, folder, meeting)
     there, _ = play(folder=folder, resume=True)
     assert decided(there.rows) == whole and RunFolder.read(folder).interrupted() == {}

@@ -67,7 +67,7 @@ def test_two_editors_never_overwrite_each_other_unseen(client):
     assert late.json()["present"] == client.get("/api/scenarios/hall-2").json() == mine
     client.delete("/api/scenarios/hall-2")
     gone = put(client, "hall-2", scene(BEN), mine["version"])
-    assert gone.status_code == 409 and gone.json()["present"] == {} and "not there any more" in gone.json()["error"]
+    assert gone.status_code == 409 and gone.json()["present"] == {} and "no longer exists" in gone.json()["error"]
 
 
 def test_of_many_who_save_at_once_one_does(client):
@@ -238,7 +238,7 @@ def test_a_world_is_looked_at_made_and_lived_in(client, settings):
     [
         ({"generator": "offic"}, "did you mean 'office'?"),
         ({"parameters": {"widht": 3.0}}, "did you mean 'width'?"),
-        ({"parameters": {"width": 250.0, "height": 240.0, "resolution": 0.1}}, "a page makes maps of"),
+        ({"parameters": {"width": 250.0, "height": 240.0, "resolution": 0.1}}, "a page can generate at most"),
         ({"parameters": {"obstacle_num": 50_000}}, "at most 1000"),
         ({"parameters": []}, "parameters: expected names and values"),
         ({"seed": -1}, "seed: expected at least 0"),
