@@ -45,7 +45,8 @@ PATTERNS = (
     Pattern(r"(?:^|[.;:] )Where [^.?]*, ", "Where no path fits, it stops.", "If no path fits, it stops."),
     Pattern(r"\b(?:is|are) (?:here|there) (?:already|twice|once|now)\b", "the key is there twice", "the key occurs twice"),
     Pattern(
-        r"(?<![Tt]here )\b(?:is|are) no (?:checkpoint|conflict|field|JSON|message|mistake|number|place|point|policy|pose|scenario|XML|YAML)\b",
+        r"(?<![Tt]here )\b(?:is|are) no "
+        r"(?:checkpoint|conflict|field|JSON|message|mistake|number|place|point|policy|pose|scenario|XML|YAML)\b",
         "the file is no checkpoint",
         "the file is not a checkpoint",
     ),

@@ -301,7 +301,9 @@ def test_a_scene_without_a_homography_takes_that_of_the_scene_filmed_from_the_sa
     source = splines(tmp_path / "uni_examples")
     arguments = ["data", "import", "eth_ucy", str(source), "--scene", "campus"]
     lacks = CliRunner().invoke(app, arguments)
-    assert "add H.txt" in str(lacks.exception) and "put students003, filmed from the same position, next to it or into the data folder" in str(lacks.exception)
+    assert "add H.txt" in str(lacks.exception) and (
+        "put students003, filmed from the same position, next to it or into the data folder"
+    ) in str(lacks.exception)
     there = tmp_path / "home" / "eth_ucy" / "students003"
     there.mkdir(parents=True)
     np.savetxt(there / "H.txt", np.diag([0.01, 0.01, 1.0]))

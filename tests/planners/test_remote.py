@@ -319,7 +319,7 @@ def test_an_answer_that_comes_after_the_next_question_is_not_taken_for_the_answe
     with talking(answer) as address:
         planner, seen = Remote(address), needed(observation(rows=1), ())
         assert planner.act(seen, {}).twists[0, 0] == np.float32(0.1)
-        with pytest.raises(PlannerError, match="answers question 1, expected an answer to question 2"):
+        with pytest.raises(PlannerError, match="answered question 1, expected an answer to question 2"):
             planner.act(seen, {})
 
 

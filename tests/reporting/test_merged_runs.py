@@ -67,7 +67,11 @@ def test_runs_of_other_code_of_agora_are_paired_but_no_planner_is_the_same_in_bo
     assert pairs(found, "go_to_goal (spring)", "pure_pursuit (autumn)") == 3
     notes = " ".join(found.notes)
     assert f"pure_pursuit: packages.agora-nav is '{code}' in spring and '0.1.0, code 00' in autumn." in notes
-    assert re.search(r"different code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that this code", notes)
+    assert re.search(
+        r"different code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that "
+        r"this code",
+        notes,
+    )
 
 
 def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):

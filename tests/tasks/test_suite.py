@@ -239,12 +239,12 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
         (
             walk(dynamic=[PERSON, PERSON | {"name": "twin"}]),
             None,
-            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, overlapping somebody",
+            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, overlapping a pedestrian or robot",
         ),
         (
             walk(dynamic=[PERSON | {"pos": [-1.9, 4.1]}]),
             None,
-            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), overlapping somebody",
+            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), overlapping a pedestrian or robot",
         ),
         (
             walk(goal=(3.1, 9.1, 0.0), static=[SHELF]),

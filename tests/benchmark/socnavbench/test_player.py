@@ -424,5 +424,5 @@ def test_a_stranger_who_listens_to_nothing_is_not_waited_for(play, monkeypatch):
 
     monkeypatch.setattr(StandIn, "meet", after_a_stranger)
     there, _ = play()
-    assert any("somebody connected" in line and "cannot be reached" in line for line in there.said)
+    assert any("a client connected" in line and "cannot be reached" in line for line in there.said)
     assert [row["outcome"] for row in there.rows] == ["reached", "reached"]

@@ -129,7 +129,7 @@ def test_a_name_with_markup_is_a_text_and_a_name_that_is_taken_is_refused_whatev
         ("short", "10 to 200"),
         ("x" * 201, "10 to 200"),
         ("ann-the-first", "than the name"),
-        ("ababababab", "different signs"),
+        ("ababababab", "different characters"),
         (7, "a text"),
     ],
 )

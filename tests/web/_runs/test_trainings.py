@@ -139,8 +139,12 @@ def test_a_wrong_training_is_refused_in_words_and_nothing_is_kept(client, settin
 
 
 def test_a_training_whose_packages_are_missing_is_listed_with_the_reason_and_refused(client, monkeypatch):
-    monkeypatch.setattr("agora.web._runs.trainings.lacking", lambda extras: "packages of the extra learning are not installed: torch")
-    assert {one["missing"] for one in client.get("/api/trainings").json()} == {"packages of the extra learning are not installed: torch"}
+    monkeypatch.setattr(
+        "agora.web._runs.trainings.lacking", lambda extras: "packages of the extra learning are not installed: torch"
+    )
+    assert {one["missing"] for one in client.get("/api/trainings").json()} == {
+        "packages of the extra learning are not installed: torch"
+    }
     assert "torch" in client.post("/api/trainings", json=FORM).json()["error"]
 
 

@@ -138,7 +138,11 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
             "stages[0].crowd.people.speed_deviation",
             "speed / 2",
         ),
-        (suite(stage(world={"name": "folder", "path": "../../etc"})), "stages[0].world.path", "a page only accepts names, not paths"),
+        (
+            suite(stage(world={"name": "folder", "path": "../../etc"})),
+            "stages[0].world.path",
+            "a page only accepts names, not paths",
+        ),
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/../x"]})),
             "stages[0].world.scenarios",
@@ -149,7 +153,11 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
             "stages[0].world.scenarios",
             "you have no scenario called 'nobody'",
         ),
-        (suite(stage(robots={"name": "guided", "file": "/etc/passwd"})), "stages[0].robots.file", "a page only accepts names, not paths"),
+        (
+            suite(stage(robots={"name": "guided", "file": "/etc/passwd"})),
+            "stages[0].robots.file",
+            "a page only accepts names, not paths",
+        ),
         ({"stages": 3}, "stages", "expected a list, got 3"),
         ([], "", "expected a mapping with the keys of a suite"),
     ],
@@ -279,6 +287,6 @@ def test_live_episodes_of_a_page_make_room_for_those_that_it_begins(client):
         kept = [client.post("/api/live", json=form).json()["id"] for _ in range(2)]
         with client.websocket_connect(f"/api/live/{kept[0]}") as three, client.websocket_connect(f"/api/live/{kept[1]}") as four:
             three.receive_text(), four.receive_text()
-            assert "watched already" in client.post("/api/live", json=form).json()["error"]
+            assert "already in use" in client.post("/api/live", json=form).json()["error"]
             assert client.post(f"/api/live?instead={first},nothing", json=form).status_code == 201
             assert first not in [live["id"] for live in client.get("/api/live").json()]
