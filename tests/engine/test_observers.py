@@ -206,7 +206,7 @@ def test_the_contract_of_channels():
 
     with pytest.raises(ContractError, match="Loud: turn is between .* its field says -7 to 7"):
         check_channel(Loud())
-    with pytest.raises(ContractError, match=r"Compass: turn: in the scene turned by 90 degrees 100% of the readings are others"):
+    with pytest.raises(ContractError, match=r"Compass: turn: in the scene turned by 90 degrees 100% of the readings differ"):
         check_channel(Compass())
 
     @dataclass(frozen=True)

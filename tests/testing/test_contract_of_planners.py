@@ -254,7 +254,7 @@ class Watcher(Decent):
 
 def test_who_stands_has_to_say_why():
     check_bad_input(Watcher())
-    with pytest.raises(ContractError, match="beams of no range: it stands, and notes no reason"):
+    with pytest.raises(ContractError, match="beams of range 0: it stands without noting a reason"):
         check_bad_input(Watcher(says=False))
 
 

@@ -93,7 +93,7 @@ def test_a_planner_that_hides_its_speed_is_found_out():
         def declares(self):
             return Declaration(needs=("path",))
 
-    with pytest.raises(ContractError, match=r"Slow: top_speed: it drives at most 0.40 m/s where the robot may drive 1.5"):
+    with pytest.raises(ContractError, match=r"Slow: top_speed: it drives at most 0.40 m/s although the robot allows 1.5"):
         check_planner(Slow(speed=0.4))
 
     @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _check_draws(card: Card) -> None:
         with pure(where):
             drawn, again = (card.draw(_stream(card, k)) for _ in range(2))
         if not identical((drawn.people, drawn.start, drawn.goal, drawn.map), (again.people, again.start, again.goal, again.map)):
-            raise ContractError(f"{where}: not deterministic: another situation for the same stream")
+            raise ContractError(f"{where}: not deterministic: different situations for the same stream")
         poses = np.stack([drawn.start[:2], drawn.goal[:2]])
         if float(drawn.map.gap(poses, limit=1.0).min()) <= radius or not bool(drawn.map.contains(poses).all()):
             raise ContractError(f"{where}: a robot of {radius:g} m has no room at its start or goal")

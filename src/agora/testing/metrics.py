@@ -119,9 +119,12 @@ class _Check:
         for values in noise.values():
             values[~given.pedestrian_present] = rng.normal(0.0, 2.0, values[~given.pedestrian_present].shape)
         noise["pedestrian_position"][~given.pedestrian_present] += given.pose[:1, :2]
-        before, after = self.ask(given, "plain"), self.ask(dataclasses.replace(given, **noise), "other numbers for absent ones")
+        before, after = (
+            self.ask(given, "plain"),
+            self.ask(dataclasses.replace(given, **noise), "different values for absent pedestrians"),
+        )
         if before != after:
-            raise self.fail(f"absent pedestrians count: {before} and {after}")
+            raise self.fail(f"absent pedestrians change the value:  {before} and {after}")
 
     def moved(self, tolerance: float) -> None:
         """Check that shifting or turning the whole scene changes nothing."""

@@ -54,9 +54,9 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         names = source.names()
         again = source.names()
     if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
-        raise ContractError(f"{name}: names are {names!r}, not a list of different texts")
+        raise ContractError(f"{name}: names are {names!r}, not a list of different strings")
     if names != again:
-        raise ContractError(f"{name}: not deterministic: other names at the second call")
+        raise ContractError(f"{name}: not deterministic: different names at the second call")
     for each in names[:most]:
         where = f"{name}: world {each!r}"
         read = []
@@ -66,7 +66,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         if not isinstance(read[0], Surroundings):
             raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
         if not identical(read[0], read[2]):
-            raise ContractError(f"{where}: not deterministic: another world for the same stream")
+            raise ContractError(f"{where}: not deterministic: different worlds for the same stream")
         for world in read[:2]:
             _check_world(world, where)
 
@@ -260,9 +260,9 @@ class _Mode:
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
         """Check that the same stream gives the same task, and another stream other positions if they are drawn."""
         if not identical(placed[0], again):
-            raise self.fail("not deterministic: other places for the same stream")
+            raise self.fail("not deterministic: different positions for the same stream")
         same = all(identical(placed[0], other) for other in placed[1:])
         if same and random:
-            raise self.fail("the same places for every seed")
+            raise self.fail("the same positions for every seed")
         if not same and not random:
-            raise self.fail("other places for another seed, though it is not random")
+            raise self.fail("different positions for another seed, although it is not random")
