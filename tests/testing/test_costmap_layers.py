@@ -87,7 +87,7 @@ BAD = {
     draws_nothing: "leave no cost",
     draws_everywhere: "not requested",
     clears_what_is_lethal: "is overwritten",
-    draws_the_absent: "not present",
+    draws_the_absent: "absent pedestrian leaves",
     draws_the_last_slot: "depend on the order or number of slots",
     forgets_the_origin: "moved by whole cells",
 }
