@@ -38,7 +38,7 @@ export function App() {
   return me.role === "" ? <main class="outside"><SignIn /></main> : <Inside />;
 }
 
-/** The pages of who is let in. */
+/** The pages of a signed-in user. */
 function Inside() {
   const { me, may } = useMe();
   const place = useLocation(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);

@@ -1,4 +1,4 @@
-// Four steps for who is here for the first time. Once closed it does not come back.
+// Four steps for new users. Once closed, the tour does not appear again.
 import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { useMe } from "./account/me";

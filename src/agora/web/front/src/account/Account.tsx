@@ -1,4 +1,4 @@
-// One's own account: password, tokens for programs, quotas.
+// The user's account: password, tokens for programs, quotas.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, remove, wordsOf } from "../api";
 import { MEANS, signOut, useMe } from "./me";

@@ -1,4 +1,4 @@
-// An invitation: a new person chooses name and password, a known one another password. Its secret stands behind # in the address, which no server sees.
+// An invitation: a new user chooses name and password, a known user a new password. Its secret is after # in the address, which browsers do not send to the server.
 import { useEffect, useState } from "preact/hooks";
 import { post, wordsOf } from "../api";
 import { anew, MEANS, useMe } from "./me";

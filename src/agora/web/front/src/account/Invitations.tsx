@@ -1,4 +1,4 @@
-// Invitations: a new one, and those that nobody has taken yet.
+// Invitations: a new one, and the open ones.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, remove, wordsOf } from "../api";
 import { MEANS, ROLES, type Role } from "./me";

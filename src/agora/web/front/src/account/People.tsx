@@ -1,4 +1,4 @@
-// The people of a server: roles, quotas, who is blocked, another password.
+// The users of a server: roles, quotas, blocking, new passwords.
 import { useEffect, useState } from "preact/hooks";
 import { get, patch, post, wordsOf } from "../api";
 import { ROLES, useMe, type Role } from "./me";
@@ -50,7 +50,7 @@ export function People() {
   );
 }
 
-/** What somebody uses, and quotas of their own; a field that is empty is the server's. */
+/** The usage and the quotas of a user; an empty field means the server's default. */
 function Limits({ user, put, close }: { user: User; put(quotas: Partial<Quotas>): Promise<void>; close(): void }) {
   const [fields, setFields] = useState<Partial<Quotas>>(user.own_quotas), [said, setSaid] = useState("");
   const change = (name: keyof Quotas, value: string) => {

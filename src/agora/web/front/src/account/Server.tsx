@@ -1,4 +1,4 @@
-// The administrators' page: people, invitations, and how the server stands.
+// The administrators' page: users, invitations, and the state of the server.
 import { useEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { RunState } from "../run/RunState";

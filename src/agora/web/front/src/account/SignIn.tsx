@@ -1,4 +1,4 @@
-// The page of who is not signed in.
+// The page for signing in.
 import { useState } from "preact/hooks";
 import { post, wordsOf } from "../api";
 

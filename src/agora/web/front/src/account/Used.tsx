@@ -1,4 +1,4 @@
-// Quotas, and what is used of them.
+// Quotas and their usage.
 import type { ComponentChildren } from "preact";
 import type { Quotas, Use } from "../schemas";
 

@@ -1,4 +1,4 @@
-// A planner that somebody brings along as code: its upload, where the administrator allows code, and what one does with it.
+// A planner uploaded as code: its upload, if the administrator allows code, and the actions of its owner.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, remove, useGet, wordsOf } from "../api";
@@ -34,7 +34,7 @@ export function Bring({ changed }: { changed(): void }) {
   );
 }
 
-/** Beside an own planner: what its owner does with its file. */
+/** Next to a user's planner: the actions of its owner. */
 export function Code({ planner: { name }, changed }: { planner: Planner; changed(): void }) {
   const [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe(), short = name.slice(OWN.length), path = `/api/own-planners/${encodeURIComponent(short)}`;
   const drop = async () => {

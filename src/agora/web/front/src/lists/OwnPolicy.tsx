@@ -1,4 +1,4 @@
-// A policy that somebody brought along: its upload, and what its file says.
+// An uploaded policy: its upload, and the contents of its file.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, remove, wordsOf } from "../api";

@@ -1,4 +1,4 @@
-// All planners and presets, with what they are and take.
+// All planners and presets, with their descriptions and parameters.
 import { useState } from "preact/hooks";
 import { isCode, useGet, wordsOf } from "../api";
 import { Paragraphs, Prose } from "../Prose";

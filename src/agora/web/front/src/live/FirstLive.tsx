@@ -1,4 +1,4 @@
-// The first page: an episode that runs already, or one that begins.
+// The first page: a running episode, or a new one.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { useMe } from "../account/me";

@@ -1,4 +1,4 @@
-// The other episodes that run live: each can be watched, or shown beside those that are here.
+// The other live episodes: each can be watched, or shown next to the present ones.
 import { useNews } from "../news";
 import { MOST } from "./start";
 

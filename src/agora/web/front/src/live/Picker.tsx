@@ -1,4 +1,4 @@
-// Which episode to watch next, who drives, and what is shown beside it.
+// Chooses the next episode, its driver, and the episodes next to it.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { RoleNotice } from "../account/RoleNotice";
@@ -7,7 +7,7 @@ import { begin, FIRST, MOST } from "./start";
 import type { Live, Planner, Policy, Suite } from "../schemas";
 
 const HAND = ""; // instead of a planner's name
-const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners that are proposed beside the first
+const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners proposed next to the first one
 
 /** `ids`: of the live episodes that the page shows; they may end for the new ones. */
 export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }) {

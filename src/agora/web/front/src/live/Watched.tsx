@@ -13,7 +13,7 @@ import type { Live } from "../schemas";
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
 const OFTEN = 100; // ms between looks whether all worlds run that are to begin together
 
-/** `ids`: of the live episodes. `together`: they were begun for this page, and begin anew at one moment once each of them runs. `tell` takes the first. */
+/** `ids`: of the live episodes. `together`: they were started for this page, and restart together once all of them run. `tell` gets the first. */
 export function Watched({ ids, together, tell }: { ids: string[]; together: boolean; tell: (first: Live | null) => void }) {
   const [, changed] = useReducer((count: number) => count + 1, 0);
   const [streams, setStreams] = useState<Stream[]>([]), [out, setOut] = useState<ReadonlySet<Stream>>(new Set());
@@ -32,7 +32,7 @@ export function Watched({ ids, together, tell }: { ids: string[]; together: bool
   const { owns } = useMe(), ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
   const mine = ticked.filter(({ live }) => live !== null && owns(live.owner));
   const wish = (one: Wish) => {
-    for (const stream of mine) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
+    for (const stream of mine) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would restart an episode that has ended
   };
   const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
   const tick = (stream: Stream) => setOut((before) => new Set(before.has(stream) ? [...before].filter((one) => one !== stream) : [...before, stream]));

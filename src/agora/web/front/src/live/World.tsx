@@ -1,4 +1,4 @@
-// One live world: its picture, what must be known of it now, and its line of numbers.
+// One live world: its picture, its notices, and its line of numbers.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useMe } from "../account/me";
 import { useGet } from "../api";
@@ -9,7 +9,7 @@ import { readout } from "./readout";
 import type { Stream, Wish } from "./stream";
 import type { Suite } from "../schemas";
 
-const OWN = "own/"; // suites whose names begin with this were drawn or put together here
+const OWN = "own/"; // suites whose names begin with this were created here
 
 type Props = { stream: Stream; at: number; many: number; shown: Shown; view(view: View | null): void; onMove(): void };
 
@@ -59,7 +59,7 @@ function Back({ suite }: { suite: string }) {
   return <p class="back">{kind === "suite" ? <a href={`/suites/${name}`}>Back to the suite {name}</a> : <a href={`/scenarios/${name}`}>Back to the drawing of {name}</a>}</p>;
 }
 
-/** What a watcher must know now: that it starts, what went wrong, how it ended. */
+/** The notice of a world: its start, an error, or its end. */
 function Notice({ stream: { live, scene, ending, trouble, over, recent }, alone, only, moves, wish }: { stream: Stream; alone: boolean; only: boolean; moves: boolean; wish(wish: Wish): void }) {
   if (over) return <p class="notice bad">{trouble} <a href="/">Start another episode</a></p>;
   if (trouble) return <p class="notice bad">{trouble}</p>;

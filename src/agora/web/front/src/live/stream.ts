@@ -1,4 +1,4 @@
-// A live episode: what the server tells of it, and what it is asked to do.
+// A live episode: the messages of the server, and the commands to it.
 import type { Contact, Point, Scan } from "../../../../viewer/templates/painter.js";
 import { Socket } from "../socket";
 import { unpack, type Numbers } from "./message";

@@ -1,4 +1,4 @@
-// The head of an editor: the name of what is edited, how it stands, and what to do where somebody else has changed it.
+// The head of an editor: the name of the file, its state, and the choices if another user has changed it.
 import type { ComponentChildren } from "preact";
 import { useMe } from "../account/me";
 import type { Editing } from "./editing";

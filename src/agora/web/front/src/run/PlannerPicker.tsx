@@ -52,7 +52,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
   );
 }
 
-/** What a preset sets otherwise than its planner. */
+/** The settings in which a preset differs from its planner. */
 function Changes({ planner: { kind, planner, changes } }: { planner: Planner }) {
   const all = Object.entries(changes).map(([name, value]) => `${name} ${of(value)}`);
   if (kind !== "preset") return null;

@@ -1,4 +1,4 @@
-// Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
+// Requests a run: a suite, planners, a number of episodes. The options are those of `agora bench`.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { RoleNotice } from "../account/RoleNotice";
@@ -58,7 +58,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
       {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
       <RoleNotice role="run" />
       <div class="columns">
-        {/* A list that comes later would move what somebody is about to click. */}
+        {/* A list that arrives later would move the element that the user is about to click. */}
         {!(suites.data && planners.data && (kept.data || kept.error)) ? <p class="faint">Reading suites and planners …</p> : <form class="run" onSubmit={start}>
           <SuitePicker suites={suites.data} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
           <PlannerPicker planners={planners.data} own={trained} chosen={chosen} put={setChosen} />

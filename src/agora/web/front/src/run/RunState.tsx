@@ -1,4 +1,4 @@
-// How a run stands, and what can be done about it.
+// The state of a run, and the possible actions.
 import { useState } from "preact/hooks";
 import { post, wordsOf, type Run } from "../api";
 import { useMe } from "../account/me";

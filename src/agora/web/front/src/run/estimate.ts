@@ -1,4 +1,4 @@
-// What can be expected of a run that is asked for: its time, and which differences it can show.
+// Expectations of a requested run: its time, and the differences that it can show.
 import type { Run } from "../api";
 
 const FEWEST = 6; // pairs of episodes of which a sign-flip test at 5 % can tell two planners apart

@@ -1,4 +1,4 @@
-// The form of what is selected. Angles are degrees here and radians in the file.
+// The form of the selected element. Angles are degrees here and radians in the file.
 import { useEffect, useState } from "preact/hooks";
 import { Prose } from "../Prose";
 import type { Field } from "../api";

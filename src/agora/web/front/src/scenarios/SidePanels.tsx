@@ -1,4 +1,4 @@
-// What stands in a scenario, what is wrong with it, and what everybody will do.
+// The elements of a scenario, its problems, and the behaviour of all elements.
 import { called, doing, idOf, KINDS, partOf, people, things, type Content, type Part } from "./model";
 import type { ScenarioCheck } from "../schemas";
 

@@ -1,4 +1,4 @@
-// The tools of the board: what a press on the map does.
+// The tools of the board: the effects of a press on the map.
 import type { Content, Part } from "./model";
 import { partners, people } from "./model";
 
@@ -13,7 +13,7 @@ export const TOOLS: { tool: Tool; words: string; key: string }[] = [
   { tool: "thing", words: "Thing", key: "f" },
 ];
 
-/** What to do next with a tool, in a sentence. */
+/** The next step with a tool, in a sentence. */
 export function hint(tool: Tool, content: Content, selected: Part | null, pending: boolean): string {
   const person = selected?.kind === "dynamic" ? people(content)[selected.number]?.name : undefined;
   switch (tool) {

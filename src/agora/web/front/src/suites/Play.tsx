@@ -1,4 +1,4 @@
-// What a suite is for: watching it, and running planners on it.
+// The uses of a suite: watching it, and running planners on it.
 import { useState } from "preact/hooks";
 import { useGet, wordsOf } from "../api";
 import { begin } from "../live/start";

@@ -1,4 +1,4 @@
-// The form of one stage: its keys in groups, each made of the fields of its record. What belongs to no group comes last.
+// The form of one stage: its keys in groups, each with the fields of its record. Keys without a group come last.
 import type { Field } from "../api";
 import { isWrong, useSuiteContext } from "./context";
 import { isPlain, withKey, type Plain } from "./model";

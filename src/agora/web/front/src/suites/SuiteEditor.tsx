@@ -1,4 +1,4 @@
-// The page on which a suite is put together.
+// The page on which a suite is edited.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, useGet, wordsOf, type Kinds } from "../api";
 import { EditorHead } from "../own/EditorHead";
@@ -98,7 +98,7 @@ function Problems({ content, checked: { problems }, show }: { content: Content; 
   );
 }
 
-/** What the file says of the suite as a whole. */
+/** The keys of the suite as a whole. */
 function About({ content, put }: { content: Content; put(content: Content, tag: string): void }) {
   const description = typeof content.description === "string" ? content.description : "";
   return (

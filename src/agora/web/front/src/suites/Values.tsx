@@ -11,7 +11,7 @@ import { below, isPlain, same, withKey, type Plain } from "./model";
 import { NameFields } from "./NameFields";
 import type { Shape } from "../schemas";
 
-/** Words for keys that say little to somebody who sees them for the first time. */
+/** Words for keys that are not self-explanatory. */
 const WORDS: Record<string, string> = {
   "Stage.world": "World", "Stage.robot": "Robot", "Stage.robots": "Starts and goals", "Stage.pedestrians": "Planners' knowledge of people", "Stage.obstacles": "People and things",
   "Stage.timeout": "Time limit", "Stage.episodes": "Episodes", "CrowdSettings.model": "Crowd model", "random.dynamic": "People, minimum and maximum", "itineraries.people": "People, minimum and maximum",
@@ -61,7 +61,7 @@ export function Typed({ field, value, path, put, write, parse }: ValueProps & { 
   );
 }
 
-/** What a text stands for: JSON, or itself. */
+/** The value of a text: JSON, or the text itself. */
 function plainOf(text: string): unknown {
   try { return JSON.parse(text); } catch { return text; }
 }
@@ -139,7 +139,7 @@ export function Labelled({ field, path, given, group = false, children }: { fiel
   );
 }
 
-/** What is wrong with the value of a key. */
+/** The problem of the value of a key. */
 export function Wrong({ path }: { path: string }) {
   const words = useSuiteContext().wrong.get(path);
   return words ? <p class="bad wrong">{words.join("; ")}</p> : null;

@@ -46,7 +46,7 @@ function Other({ field, name, values, put, find }: { field: TreeField; name: str
   return <div class="inside"><Fields fields={fields} values={values} put={put} find={find} /></div>;
 }
 
-/** The values without one, and without those of what is inside it. */
+/** The values without one key and without the keys below it. */
 function without(values: Values, name: string): Values {
   return Object.fromEntries(Object.entries(values).filter(([key]) => key !== name));
 }

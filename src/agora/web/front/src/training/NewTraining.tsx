@@ -1,4 +1,4 @@
-// Asks for a training: which one, what to change in it, seeds, time.
+// Requests a training: its name, changes, seeds, time.
 import { useState } from "preact/hooks";
 import { post, useGet, wordsOf, type Run } from "../api";
 import { news } from "../news";

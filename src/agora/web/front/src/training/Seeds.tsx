@@ -1,4 +1,4 @@
-// The seeds of a training: their checkpoints, what their validations found, and their tests.
+// The seeds of a training: their checkpoints, validations and tests.
 import type { Point } from "./server";
 import { said } from "./series";
 import type { SeedProgress, TrainingProgress } from "../schemas";

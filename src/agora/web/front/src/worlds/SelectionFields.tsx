@@ -1,4 +1,4 @@
-// What is chosen in a world: the fields of a zone or a thing; and the list of all of them.
+// The selection in a world: the fields of a zone or a thing; and the list of all of them.
 import type { Chosen, Drawing } from "./drawing";
 import { CATEGORIES } from "./tools";
 import { replaced } from "./WorldBoard";

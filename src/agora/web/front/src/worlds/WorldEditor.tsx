@@ -167,7 +167,7 @@ async function made(stem: string, of: string): Promise<string> {
   }
 }
 
-/** What the server found when it had saved: of the world, and of the scenarios that are played in it. */
+/** The checks of the server after saving: of the world, and of the scenarios that use it. */
 function After({ saved: { problems, notes, scenarios } }: { saved: KeptDrawing }) {
   const wrong = scenarios.filter((one) => one.problems.length);
   return (

@@ -1,4 +1,4 @@
-// The tools with which a world is drawn, and what to do next with each.
+// The drawing tools of a world, with the next step of each.
 import type { Drawing } from "./drawing";
 
 export type Tool = "select" | "wall" | "gap" | "room" | "block" | "pen" | "eraser" | "zone" | "thing";
