@@ -2,11 +2,11 @@
 # make test    every test that needs no root          make test-all  the slow truth tests too
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make measured  the measurements of the manual: fresh, stale or missing; NAME='...' for some, ANEW=1 to make them
-# make docs    the manual, in docs/_build/html        make clean     what these made
-# make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
+# make docs    the manual, in docs/_build/html        make clean     the outputs of these
+# make ros     the ROS workspace, in build/ros, and a reader of bags; installs Debian's ROS packages or explains how
 # make web     the pages of agora web, in src/agora/web/static; needs npm
 # make types   the types of the pages, from the server's OpenAPI document
-# make leaderboard  the entries of our own planners, anew, in docs/leaderboard
+# make leaderboard  the entries of our own planners, again, in docs/leaderboard
 # make upstreams  Flatland, Move Base Flex and Unity's endpoint as the manual builds them, each in an empty Debian; needs root, hours
 # make lock    the newest versions that fit, pinned in requirements.lock
 
@@ -20,7 +20,7 @@ BIN := $(VENV)/bin
 SPACE := $(CURDIR)/build/ros
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
 
-# Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
+# Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all test-ros check bench measured docs ros kernels graph-kernels test-kernels workspace web types pages leaderboard upstreams lock clean
@@ -52,7 +52,7 @@ leaderboard: $(VENV)/.runtime
 	@rm -rf $(BOARD)
 	$(BIN)/agora submit results/leaderboard/* --author Agora --replays 1 --output $(BOARD)
 
-# One process more than there are cores: some tests wait for pages and for other processes. In the order of the tree the last files are short.
+# One more process than cores: some tests wait for pages and for other processes. In the order of the tree the last files are short.
 LIBRARY = $(BIN)/python -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(MARKED) --ignore tests/ros
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros
 
@@ -114,7 +114,7 @@ ros:
 	@$(MAKE) --no-print-directory workspace
 	@$(if $(filter true,$(CI)),,$(MAKE) --no-print-directory kernels)
 
-# What ROS needs, and before tests what their workers would otherwise both compile.
+# Requirements of ROS, and before tests the kernels that two workers would otherwise both compile.
 kernels: graph-kernels $(if $(filter true,$(CI)),test-kernels)
 
 graph-kernels:

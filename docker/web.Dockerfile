@@ -1,5 +1,5 @@
 # The server of agora web, and its workers. Build from the project's folder:  docker build --file docker/web.Dockerfile --tag agora-web .
-# With what learning needs, for the page of trainings:  docker build --build-arg EXTRAS=web,learning ...
+# With the packages of learning, for the page of trainings:   docker build --build-arg EXTRAS=web,learning ...
 FROM debian:bookworm AS built
 RUN apt-get update --quiet=2 \
     && apt-get install --yes --quiet=2 --no-install-recommends ca-certificates make npm python3-venv > /dev/null

@@ -42,7 +42,7 @@ def test_an_image_with_a_false_length_of_a_chunk_is_refused_without_taking_that_
     path.write_bytes(whole[:33] + chunk(kind, b"", length) + whole[33:])
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match="f.png: not an image that can be read"):
+        with pytest.raises(InputError, match="f.png: not a readable image"):
             read_map(world / "map" / "map.yaml")
         assert tracemalloc.get_traced_memory()[1] < LIMIT
     finally:
@@ -62,7 +62,7 @@ def test_heights_that_are_not_those_of_the_map_are_refused_before_they_are_unpac
         write_large(world / "map" / "ground.npz", shape)
     else:
         np.savez_compressed(world / "map" / "ground.npz", ground=ground)
-    with pytest.raises(InputError, match=r"ground.npz: (unpacks to|ground: expected one height per cell, 7 x 9)"):
+    with pytest.raises(InputError, match=r"ground.npz: (decompresses to|ground: expected one height per cell, 7 x 9)"):
         read_place(world)
 
 
@@ -74,7 +74,7 @@ def test_heights_of_the_map_are_read(world):
 
 def test_a_kept_map_that_unpacks_to_more_than_a_map_can_have_is_refused(tmp_path):
     write_large(tmp_path / "map.npz", (70_000, 14_000))
-    with pytest.raises(InputError, match="unpacks to 3,920,000,128 bytes; expected at most 500,000,000"):
+    with pytest.raises(InputError, match="decompresses to 3,920,000,128 bytes; expected at most 500,000,000"):
         read_exact(tmp_path / "map.npz")
 
 

@@ -90,7 +90,7 @@ def test_an_unknown_name_gets_the_nearest_one(strangers):
     strangers(("snail", f"{__name__}:Snail"), ("pelican", f"{__name__}:Snail"))
     with pytest.raises(UnknownNameError, match="no local planner called 'snall'; did you mean 'snail'"):
         registry.make("planners", "snall")
-    with pytest.raises(UnknownNameError, match="there are pelican, snail"):
+    with pytest.raises(UnknownNameError, match="known names: pelican, snail"):
         registry.load("planners", "zzz")
 
 

@@ -97,7 +97,7 @@ def build(values: Any, kind: type[T], where: str = "configuration", *, complete:
         values: the data.
         kind: type that the data describe.
         where: name of the data in messages.
-        complete: whether `plain` wrote the data, with every key, so that a key without effect is no mistake.
+        complete: whether `plain` wrote the data, with every key, so that a key without effect is not an error.
 
     Raises:
         InputError: as `load`.
@@ -175,7 +175,7 @@ class Builder:
     Attributes:
         where: name of the document in messages.
         problems: problems so far, at most `_MOST_PROBLEMS`.
-        complete: whether a program wrote every key of every record, so that a key without effect is no mistake.
+        complete: whether a program wrote every key of every record, so that a key without effect is not an error.
     """
 
     def __init__(self, where: str, complete: bool = False) -> None:
@@ -340,7 +340,7 @@ class Builder:
         if key not in node.value and len(nameless) == 1:
             return nameless[0]
         if key not in node.value:
-            raise self.wrong(node.line, path, f"expected the key {key!r}, one of {', '.join(names)}, got none")
+            raise self.wrong(node.line, path, f"expected the key {key!r} with one of {', '.join(names)}, got none")
         return names[self.choice(node.value[key], tuple(names), join(path, key))]
 
     def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:
@@ -364,7 +364,7 @@ class Builder:
         return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
 
     def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
-        """Return every part, built; go on after a problem, so that all of them are reported."""
+        """Return every part, built; continue after a problem, so that all problems are reported."""
         built, failed = [], False
         for part in parts:
             try:

@@ -18,9 +18,12 @@ from agora.extras import how_to_install
 __all__ = ["UPSTREAMS", "ros_package"]
 
 UPSTREAMS = {
-    "robot_state_publisher": ("frames on the robots; without it agora_bringup tells them", "apt install ros-robot-state-publisher"),
+    "robot_state_publisher": (
+        "frames on the robots; without it agora_bringup publishes them",
+        "apt install ros-robot-state-publisher",
+    ),
     "rviz": ("windows", "apt install rviz"),
-    "joy": ("teleoperation by joystick", "build it: joystick_drivers of ros-drivers, branch main"),
+    "joy": ("teleoperation by joystick", "build joystick_drivers of ros-drivers, branch main"),
     "amcl": ("complexity:=2", "build it: .rosinstall, navigation"),
     "mbf_costmap_nav": ("navigation:=mbf", "build it: .rosinstall, move_base_flex"),
     "navfn": ("navigation:=mbf", "build it: .rosinstall, navigation"),
@@ -29,7 +32,7 @@ UPSTREAMS = {
     "flatland_plugins": ("simulator:=flatland", "build it: .rosinstall, flatland"),
     "gazebo_ros": (
         "simulator:=gazebo",
-        "build it: .rosinstall, gazebo_ros_pkgs; or use a machine with Gazebo 11 on the same roscore",
+        "build it with .rosinstall: gazebo_ros_pkgs; or use a machine with Gazebo 11 on the same roscore",
     ),
     "ros_tcp_endpoint": ("simulator:=unity", "build it: .rosinstall, ROS-TCP-Endpoint"),
 }
@@ -60,8 +63,8 @@ def examine() -> Iterator[tuple[str, bool | None]]:
     for package, (what, extra) in _OTHERS.items():
         yield _package(package, what, extra)
     yield _pictures()
-    yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and video need none")
-    yield _optional("gcc for make bench", shutil.which("gcc"), "only the comparison with C needs it")
+    yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and videos need none")
+    yield _optional("gcc for make bench", shutil.which("gcc"), "needed only for the comparison with C")
     yield _optional(
         f"AGORA_DATA: {os.environ.get('AGORA_DATA', '')}".rstrip(": "), os.environ.get("AGORA_DATA"), "agora data import"
     )
@@ -89,7 +92,7 @@ def _kernels() -> tuple[str, bool]:
 
     value = float(wrap(np.float32(7.0)))
     place = Path(str(numba.config.CACHE_DIR))
-    return f"kernels compile and are kept in {place}", abs(value - (7.0 - 2 * np.pi)) < 1e-5 and place.is_dir()
+    return f"kernels compile and are cached in {place}", abs(value - (7.0 - 2 * np.pi)) < 1e-5 and place.is_dir()
 
 
 def _pictures() -> tuple[str, bool | None]:
@@ -114,13 +117,13 @@ def ros_package(name: str) -> str | None:
 def _ros() -> Iterator[tuple[str, bool]]:
     """Yield the findings about ROS, all of which is optional."""
     if find_spec("rospy") is None:
-        yield "not found (optional; on Debian 12: make ros, with the environment that it makes)", False
+        yield "not found (optional; on Debian 12: run make ros and use the environment that it creates)", False
         return
     version = os.environ.get("ROS_DISTRO", "no workspace sourced")
     yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})", True
     messages = find_spec("agora_msgs")
     if getattr(messages, "origin", None) is None:  # a namespace is the folder of the sources
-        yield "the workspace is not sourced: make ros, then source build/ros/devel/setup.bash", False
+        yield "the workspace is not sourced: run make ros, then source build/ros/devel/setup.bash", False
     else:
         yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}", True
     uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")

@@ -12,7 +12,7 @@ AgoraError
 │   └── FloatModeError       its code left another floating-point mode (`agora.core.float_mode`)
 ├── ResultsError             the results folder cannot be written, or holds another run
 ├── DivergedError            a training came to numbers that are not finite
-├── StoppedError             a run was stopped: says which part is kept and how to go on
+├── StoppedError             a run was stopped: says which part is kept and how to continue
 ├── ContractError            a component does not keep its contract (`agora.testing`)
 ├── SimulatorLostError       a simulator that is another process has gone (`agora.node_logic.driver`)
 ├── FlexError                a Move Base Flex request that cannot be met, with its outcome (`agora.node_logic.move_base_flex`)
@@ -127,7 +127,7 @@ def in_words(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything
-        text = "has no text that can be shown"
+        text = "has no printable text"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if isinstance(error, AgoraError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 
@@ -139,7 +139,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "there are none"
+    return f"known names: {', '.join(names[:_MOST_NAMES])}{more}" if names else "no names are known"
 
 
 def similar(name: str, known: Iterable[str]) -> str:
@@ -153,10 +153,10 @@ def placed(error: BaseException, *mine: str) -> str:
 
     Args:
         error: exception that a stranger's code raised.
-        mine: files of the caller, which are no place of the error.
+        mine: files of the caller, which are not the place of the error.
 
     Returns:
-        One line; of a file that is no Python two, the second with the text that cannot be read.
+        One line; two for a file that is not Python, the second with the text that cannot be parsed.
     """
     if isinstance(error, SyntaxError) and error.filename:
         text = "" if not error.text else f"\n    {error.text.strip()}"

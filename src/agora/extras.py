@@ -23,7 +23,7 @@ def packages_of(extra: str) -> list[str]:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that brings the packages of an extra into this environment, from the same source as Agora.
+    """Return the command that installs the packages of an extra in this environment, from the same source as Agora.
 
     It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
     """
@@ -43,7 +43,7 @@ def lacking(extras: Iterable[str]) -> str:
         if extra not in known:
             raise UnknownNameError("extra", extra, known)
         if absent := [name for line in packages_of(extra) if not _is_here(name := _NAME.match(line)[0])]:  # type: ignore[index]
-            return f"packages of the extra {extra} are not here: {', '.join(absent)}; install them: {how_to_install(extra)}"
+            return f"packages of the extra {extra} are not installed: {', '.join(absent)}; install them: {how_to_install(extra)}"
     return ""
 
 

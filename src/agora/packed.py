@@ -41,7 +41,7 @@ def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any
     except FileNotFoundError:
         raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
-        raise InputError(f"{path}: not an image that can be read ({error or 'it says that it is larger than it is'})") from error
+        raise InputError(f"{path}: not a readable image ({error or 'its size is wrong'})") from error
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def arrays_of(stream: BinaryIO, where: str, most: int) -> Iterator[Any]:
     with zipfile.ZipFile(stream) as packed:
         size = sum(part.file_size for part in packed.infolist())
     if size > most:
-        raise InputError(f"{where}: unpacks to {size:,} bytes; expected at most {most:,}")
+        raise InputError(f"{where}: decompresses to {size:,} bytes; expected at most {most:,}")
     stream.seek(0)
     with np.load(stream, allow_pickle=False) as arrays:
         yield arrays

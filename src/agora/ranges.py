@@ -129,7 +129,7 @@ def range_of(hint: Any) -> Within | None:
 
 def type_name(kind: Any) -> str:
     """Return the words of a message for a type: "a number in (0, 1] or nothing"."""
-    words = {float: "a number", int: "an integer", str: "a text", bool: "true or false", Path: "a path", type(None): "nothing"}
+    words = {float: "a number", int: "an integer", str: "a string", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is Annotated:
         bounds = [f" {part}" for part in kind.__metadata__ if isinstance(part, Within)]

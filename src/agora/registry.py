@@ -140,7 +140,7 @@ def load(kind: str, name: str) -> Any:
     point = points[name]
     if _ALONE and not is_own(kind, name):
         package = point.module.partition(".")[0]
-        raise InputError(f"{KINDS[kind]} {name!r} is of the package {package}, whose code is not let into this process")
+        raise InputError(f"{KINDS[kind]} {name!r} belongs to the package {package}, whose code may not run in this process")
     try:
         return point.load()
     except AgoraError:

@@ -25,7 +25,7 @@ def folder(name: str) -> Path:
     root = checkout()
     place = _PACKAGE / "_share" / name if root is None else root / _IN_CHECKOUT.get(name, name)
     if not place.is_dir():
-        raise InputError(f"there is no folder {place}; the installation is incomplete")
+        raise InputError(f"the folder {place} is missing; the installation is incomplete")
     return place
 
 

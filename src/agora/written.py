@@ -30,7 +30,7 @@ def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
 
 
 def key_of(field: dataclasses.Field[Any]) -> str:
-    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are no names in Python."""
+    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are not names in Python."""
     return str(field.metadata.get("key", field.name))
 
 
@@ -79,10 +79,10 @@ def plain(value: Any, kind: Any = Any, *, only_read: bool = False) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"a file cannot hold the number {value}")
+        raise InputError(f"a file cannot contain the number {value}")
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"a file cannot hold a {type(value).__name__}")
+    raise InputError(f"a file cannot contain a {type(value).__name__}")
 
 
 def dump(value: Any) -> str:

@@ -31,7 +31,7 @@ def tree_of_xml(text: str, where: str) -> Element:
         where: name of the text in messages.
 
     Raises:
-        InputError: it is no XML, has a document type, or is nested too deeply; names the line.
+        InputError: it is not XML, has a document type, or is nested too deeply; names the line.
     """
     parser = expat.ParserCreate()
     document = Element("", {}, 1)

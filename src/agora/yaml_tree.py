@@ -85,15 +85,17 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
     """The tree of nodes of a text.
 
     Raises:
-        InputError: it is no YAML, or no JSON where it is to be, or holds what a file must not; names the line.
+        InputError: it is not YAML, or not JSON if JSON is expected, or holds what a file must not; names the line.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        pedsim = "; a scenario of pedsim_ros becomes a world by: agora import pedsim FILE --output FOLDER" * ("<scenario" in text)
+        pedsim = ("; convert a scenario of pedsim_ros to a world with: agora import pedsim FILE --output FOLDER") * (
+            "<scenario" in text
+        )
         raise InputError(f"{where}:1: is XML; expected {'JSON' if is_json else 'YAML or JSON'}{pedsim}")
     if is_json:
         _check_json(text, where)
     if len(text) > _LARGEST_TREE:
-        problem = "wrong, and too large to say where; it" if is_json else "too large; YAML"
+        problem = "invalid, and too large to locate the error; it" if is_json else "too large; YAML"
         raise InputError(f"{where}: {problem} should have at most {_LARGEST_TREE // 1_000_000} MB")
     if is_json:
         text = _SURROGATES.sub(_joined, text.replace("\t", " "))
@@ -122,7 +124,7 @@ def quick_tree_of_json(text: str, where: str) -> Node | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key is here twice")
+        raise ValueError("a key occurs twice")
     return made
 
 
@@ -165,7 +167,7 @@ _PLAIN = (
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
 _MAYBE_PLAIN = frozenset("-+0123456789.~nNtTfF")
-"""Scalars without quotes that are no text, by their tag (YAML 1.2, core schema), and what they begin with."""
+"""Scalars without quotes that are not strings, by their tag (YAML 1.2, core schema), and what they begin with."""
 
 
 class _TreeOfYaml:
@@ -246,7 +248,7 @@ class _TreeOfYaml:
                     raise self.fail(key_event, "expected a name as key, got a list or mapping")
                 key = str(key_event.value)
             if key in values:
-                raise self.fail(key_event, f"{key}: this key is here twice; the first is on line {lines[key]}")
+                raise self.fail(key_event, f"{key}: this key occurs twice; the first is on line {lines[key]}")
             lines[key] = key_event.start_mark.line + 1
             value = self.node(self.parser.get_event(), depth + 1)
             values[key] = value if value.value is not None else Node(None, lines[key])
@@ -354,7 +356,7 @@ def given_at(node: Node, key: str) -> int | None:
 
 
 def leave_out(tree: dict[str, Any], key: str) -> None:
-    """Take a key, with dots between nested ones, out of plain data."""
+    """Remove a key from plain data; dots separate nested keys."""
     first, _, rest = key.partition(".")
     if not rest:
         tree.pop(first, None)

@@ -135,13 +135,13 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
     assert process.returncode == code and 2 < done < 48
     assert (
         error
-        == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; the same command with --resume goes on\n"
+        == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; the same command with --resume continues\n"
     )
     _wait(lambda: not _members(process.pid))
 
 
 def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):
-    said = "stopped by SIGTERM: no episode was begun in .*nowhere; the same command"
+    said = "stopped by SIGTERM: no episode was started in .*nowhere; the same command"
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     with pytest.raises(StoppedError, match=said) as caught, stoppable(lambda: episodes_kept(tmp_path / "nowhere")):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -157,7 +157,7 @@ def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(r
     gone.unlink()
     cut.write_bytes(cut.read_bytes()[:-100])
     (folder / "episodes" / f".{gone.name}.77.part").write_bytes(b"PAR1")
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         run_all(Request(reference.suite, reference.planners, folder, Options(workers=0)))
     run_all(Request(reference.suite, reference.planners, folder, Options(workers=0, batch=3), resume=True))
     assert results(folder, tmp_path) == reference.results
@@ -195,7 +195,7 @@ def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
 
 
 def test_two_runs_are_not_at_work_in_one_folder(tmp_path):
-    with exclusive_access(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
+    with exclusive_access(tmp_path), pytest.raises(ResultsError, match="another run is using it"):
         run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))
     assert list(tmp_path.iterdir()) == []
     assert len(run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))) == 1
@@ -218,7 +218,7 @@ def test_a_folder_that_cannot_be_is_said_before_the_first_episode(tmp_path):
 
 def test_a_disk_without_room_is_said_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
-    with pytest.raises(ResultsError, match="65 MiB are free, 6 episodes may need 66 MiB"):
+    with pytest.raises(ResultsError, match="65 MiB are free, but 6 episodes may need 66 MiB"):
         run_all(Request(plane(), CIRCLE, tmp_path / "run"))
     assert list(tmp_path.iterdir()) == []
 
@@ -228,7 +228,7 @@ def test_room_is_asked_for_what_is_missing_and_what_is_kept_of_it(tmp_path, monk
     rows_alone = Options(workers=0, trajectories="none")
     assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone))) == 6
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
-    with pytest.raises(ResultsError, match="64 MiB are free, 6 episodes may need 64 MiB"):
+    with pytest.raises(ResultsError, match="64 MiB are free, but 6 episodes may need 64 MiB"):
         run_all(Request(plane(), CIRCLE, tmp_path / "other", rows_alone))
     assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone, resume=True))) == 6
 

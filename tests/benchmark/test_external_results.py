@@ -67,9 +67,9 @@ def test_results_that_were_killed_at_any_moment_are_whole_after_the_same_call(tm
 
 def test_results_of_other_episodes_and_whole_results_are_not_written_over(tmp_path):
     write_played(tmp_path, EPISODES)
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         write_played(tmp_path, EPISODES)
     (tmp_path / "run.yaml").unlink()
     other = [replace(one, suite="court") for one in EPISODES]
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         write_played(tmp_path, other)

@@ -50,7 +50,7 @@ class Asks:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"planners": {}}, "no planner is given"),
+        ({"planners": {}}, "no planner given"),
         ({"planners": {"": Named("naughty", Naughty())}}, "planner '': expected a label"),
         ({"planners": {"a/b": Named("naughty", Naughty())}}, "planner 'a/b': expected a label"),
         ({"pedestrians": ("thruth",)}, "pedestrians: expected truth, view, visible, tracked, camera, got 'thruth'"),
@@ -153,7 +153,7 @@ def test_every_field_of_a_form_changes_the_request_or_its_record(field, tmp_path
 
 
 def test_an_interplanner_that_no_planner_takes_is_refused():
-    with pytest.raises(InputError, match="interplanner: has no effect with planners that all name one"):
+    with pytest.raises(InputError, match="interplanner: has no effect, because all planners name one"):
         RequestForm("demo", ("dwa+polite", "teb+meta"), interplanner="bypass").request()
     assert "teb+bypass" not in RequestForm("demo", ("dwa+polite", "teb"), interplanner="meta", control=False).request().planners
 
@@ -166,7 +166,7 @@ def test_an_interplanner_that_no_planner_takes_is_refused():
             {"pedestrians": ("camera",)},
             "stage 'hall', planner 'dwa@camera', robot 'jackal': .* the robots have none",
         ),
-        ("pure_pursuit", {"pedestrians": ("tracked",)}, "pedestrians: has no effect on planners that are not told of pedestrians"),
+        ("pure_pursuit", {"pedestrians": ("tracked",)}, "pedestrians: has no effect on planners that are receive no pedestrians"),
     ],
 )
 def test_a_sensor_that_is_missing_is_said_before_a_run_begins(planner, more, message, tmp_path):
@@ -232,7 +232,7 @@ class Broken:
 def test_a_token_stops_a_run_in_this_process_before_the_next_call_and_the_run_goes_on_later(tmp_path):
     Asks.token, Asks.calls = StopToken(), []
     request = Request(plane(episodes=2), {"asks": Named("asks", Asks())}, tmp_path / "run", ONE_BY_ONE)
-    with pytest.raises(StoppedError, match=r"stopped: 0 of 2 episodes are finished and kept in .*run; .* with resume goes on"):
+    with pytest.raises(StoppedError, match=r"stopped: 0 of 2 episodes are finished and kept in .*run; .* with resume continues"):
         list(bench(request, Asks.token))
     assert len(Asks.calls) == 3
     assert len(run_all(dataclasses.replace(request, resume=True))) == 2
@@ -241,7 +241,7 @@ def test_a_token_stops_a_run_in_this_process_before_the_next_call_and_the_run_go
 def test_a_token_that_was_asked_before_lets_nothing_begin(tmp_path):
     token = StopToken()
     token.stop()
-    with pytest.raises(StoppedError, match="no episode was begun"):
+    with pytest.raises(StoppedError, match="no episode was started"):
         list(bench(Request(plane(), CIRCLE, tmp_path / "run", ONE_BY_ONE), token))
     assert list(tmp_path.iterdir()) == []
 
@@ -272,7 +272,7 @@ def test_a_run_whose_iterator_is_closed_is_stopped_and_its_folder_is_free(tmp_pa
     assert not isinstance(next(events), Kept)
     while not isinstance(next(events), Kept):
         pass
-    with pytest.raises(ResultsError, match="another run is at work"):
+    with pytest.raises(ResultsError, match="another run is using it"):
         run_all(request)
     events.close()
     assert list(events) == [] and len(store.read_rows(tmp_path / "episodes")) == 1

@@ -44,7 +44,7 @@ def compile_one():
 def test_the_first_function_is_told_at_once_and_the_rest_by_number(telling, capsys):
     assert compile_one() == 0.5
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "compiling kernels; once on a machine, this takes a minute or two ..."
+    assert said[0] == "compiling kernels; needed once per machine, takes a minute or two ..."
     assert said[1].startswith("compiling kernels: 2 functions in ")
 
 
@@ -94,4 +94,4 @@ class Job:
 def test_what_a_worker_compiles_is_told_here(telling, capsys):
     events = list(Processes(workers=1).run(Work(), deque([Job()])))
     assert [event.job for event in events if isinstance(event, Done)] == ["compile"]
-    assert capsys.readouterr().err.startswith("compiling kernels; once on a machine")
+    assert capsys.readouterr().err.startswith("compiling kernels; needed once per machine")

@@ -52,4 +52,6 @@ def test_a_thread_that_a_component_has_left_behind_is_named_and_does_not_keep_th
     assert ended(THREAD, "suites")[0] == 0
     code, said, error = ended(THREAD, "suits")
     assert code == 2 and said == "" and error.splitlines()[0].startswith("error: no kind called 'suits'")
-    assert error.splitlines()[-1] == "threads go on that a component has started: of the planner; the process ends without them"
+    assert error.splitlines()[-1] == (
+        "threads of a component are still running: of the planner; the process ends without waiting for them"
+    )

@@ -105,7 +105,7 @@ def test_what_is_there_stays_and_nothing_is_half_written(agora, monkeypatch):
     Path("full").mkdir()
     Path("full/mine.txt").write_text("mine")
     code, _, error = agora("map", "generate", "barn", "-o", "full")
-    assert code == 2 and "is there and not an empty folder; nothing was written" in error
+    assert code == 2 and "exists and is not an empty folder; nothing was saved" in error
     assert [str(p) for p in Path().rglob("*")] == ["full", "full/mine.txt"]
 
     def fails(*_, **__):
@@ -152,7 +152,7 @@ def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
         ("map show ./nowhere", "there is no folder ./nowhere"),
         ("map show hospital -o a.gif", "a.gif: figures are written as .png, .pdf, .svg"),
         ("map show hospital -o no/where/a.png", "no/where/a.png: cannot be written: No such file or directory"),
-        ("map validate hopital", "A world of Arena's is brought in with: agora import arena FOLDER"),
+        ("map validate hopital", "Import worlds of Arena with: agora import arena FOLDER"),
         ("map export hospital -o x --export sfd", "no kind of 3-D file called 'sfd'; did you mean 'sdf'?"),
         ("map export hospital -o x --export ,", "--export: expected some of sdf, mjcf, glb, obj, unity, got nothing"),
         ("map export hospital -o x --height 0", "height: must be a positive number of metres"),
@@ -179,7 +179,7 @@ def test_a_path_that_is_no_world_folder_is_told_for_what_it_is(agora):
         "is a file, not a folder" in told["./office.yaml"][1]
         and "into a folder office/map, as map.yaml" in told["./office.yaml"][1]
     )
-    assert "expected the folder of a world, which holds map/map.yaml" in told["./office.pgm"][1]
+    assert "expected the folder of a world, which contains map/map.yaml" in told["./office.pgm"][1]
     assert "agora import pedsim" in told["./people.xml"][1]
     assert "a path is ./office.yaml" in told["office.yaml"][1]
     assert told["./none"][1] == "error: there is no folder ./none\n"

@@ -60,7 +60,7 @@ def test_a_draw_is_written_as_a_world_that_is_valid_and_says_the_same(tmp_path):
     assert written.obstacles.dynamic[0].vmax == situation.people[0].speed
     assert written.robots[0].goal == (5.0, 0.0, 0.0)
     assert faults(task_of_file(path, 0.27)) == []
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         agora("generate", "intersection_wait", "--output", str(tmp_path / "w"))
 
 
@@ -132,7 +132,7 @@ def test_a_card_that_nobody_can_solve_is_refused(tmp_path, monkeypatch):
     stuck = replace(card, build=blocked)
     monkeypatch.setattr(cards, "load_card", lambda name: stuck)
     monkeypatch.setattr("agora.tasks.worlds.card.load_card", lambda name: stuck)
-    with pytest.raises(InputError, match="narrow_doorway: no way was found to the goal without a contact"):
+    with pytest.raises(InputError, match="narrow_doorway: no path to the goal without a contact was found"):
         agora("validate", "narrow_doorway", "--output", str(tmp_path))
     assert (tmp_path / "narrow_doorway.faults.png").is_file()
 
@@ -141,7 +141,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
     card = cards.load_card("down_path")
     never = replace(card, build=lambda stream, **values: replace(card.build(stream, **values), happened=lambda recording: False))
     monkeypatch.setattr(cards, "load_card", lambda name: never)
-    with pytest.raises(InputError, match="down_path: the interaction did not occur when it was solved"):
+    with pytest.raises(InputError, match="down_path: the interaction did not occur in the solution"):
         agora("validate", "down_path", "--output", str(tmp_path))
 
 
@@ -154,7 +154,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
         (("show", "queue", "--set", "people=.nan"), "people: expected a finite number, got nan"),
         (("show", "queue", "--robot", "tiagoo"), "no robot called 'tiagoo'; did you mean 'tiago'?"),
         (("show", "queue", "--output", "x.bmp"), r"--output x.bmp: expected a name that ends in .png, .pdf, .svg"),
-        (("validate", "queue", "--output", "nowhere"), "--output nowhere: there is no such folder"),
+        (("validate", "queue", "--output", "nowhere"), "--output nowhere: the folder does not exist"),
         (("validate", "nowhere/x.json"), "nowhere/x.json: there is no such file"),
     ],
 )
@@ -180,5 +180,5 @@ def test_a_file_of_arena_tools_is_written_in_the_present_format(tmp_path):
     old.write_text(json.dumps(OLD), encoding="utf-8")
     agora("convert", str(old), "--output", str(new))
     assert read_scenario(new) == convert(old)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         agora("convert", str(old), "--output", str(new))

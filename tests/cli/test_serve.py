@@ -61,10 +61,13 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
     ("words", "message"),
     [
         (["serve", "socnavbench", "-e", "t_tow"], "no episode of SocNavBench called 't_tow'; did you mean 't_two'"),
-        (["serve", "socnavbench", "--address", "0.0.0.0:2100"], "nobody outside this machine is listened to"),
+        (["serve", "socnavbench", "--address", "0.0.0.0:2100"], "connections from other machines are not accepted"),
         (["serve", "socnavbench", "--patience", "0"], r"patience: expected a number in \(0, 1000000\], got 0.0"),
         (["bench", "socnavbench", "-p", "socnavbench:adress=/tmp/x"], "adress: unknown key; did you mean 'address'"),
-        (["bench", "socnavbench", "-p", "socnavbench", "-p", "orca"], "--planner socnavbench goes alone"),
+        (
+            ["bench", "socnavbench", "-p", "socnavbench", "-p", "orca"],
+            "--planner socnavbench cannot be combined with other planners",
+        ),
         (
             ["bench", "socnavbench", "-p", "socnavbench", "--batch", "3"],
             "--batch has no effect with --planner socnavbench: one joystick",
@@ -73,9 +76,9 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
             ["bench", "socnavbench", "-p", "socnavbench", "--workers", "2", "--record", "scan"],
             "--workers, --record have no effect with --planner socnavbench",
         ),
-        (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch goes with --planner ros alone"),
-        (["serve", "socnavbench", "--repeats", "3"], "repeats 3: time waits for commands and repeats none"),
-        (["serve", "socnavbench", "--recv", "/tmp/a", "--send", "/tmp/b", "--address", "/tmp/c"], "say both sockets already"),
+        (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch needs --planner ros"),
+        (["serve", "socnavbench", "--repeats", "3"], "repeats 3: has no effect unless asynchronous is true"),
+        (["serve", "socnavbench", "--recv", "/tmp/a", "--send", "/tmp/b", "--address", "/tmp/c"], "already name both sockets"),
         (["bench", "demo", "-p", "socnavbench"], "a joystick of SocNavBench needs world: socnavbench"),
     ],
 )

@@ -76,15 +76,15 @@ def test_a_signal_lets_the_round_end_and_leaves_the_policy_so_far_with_a_card_th
     answer = agora()
     assert isinstance(answer.exception, StoppedError) and answer.exception.code == 128 + number
     kept = "there is no checkpoint yet, so a resumed training begins from scratch"
-    assert str(answer.exception) == f"stopped by {words}: {kept}; the same command with --resume goes on"
-    assert "stopping after this round; Ctrl-C again ends at once" in answer.stderr
+    assert str(answer.exception) == f"stopped by {words}: {kept}; the same command with --resume continues"
+    assert "stopping after this round; press Ctrl-C again to stop immediately" in answer.stderr
     assert f"policy  {tmp_path / 'run' / POLICY}" in answer.stdout and f"card    {tmp_path / 'run' / 'card.md'}" in answer.stdout
     assert bias(tmp_path / "run" / POLICY) == pytest.approx(0.2)  # of the second round, in which the signal came
     card = load(tmp_path / "run" / "card.yaml", PolicyCard)
     assert (card.seeds[0].stopped, card.seeds[0].steps, card.seeds[0].results) == (True, 20, ())
     page = (tmp_path / "run" / "card.md").read_text()
     assert "The policy was not tested." in page
-    assert "seed 4 was stopped after 20 steps; its policy is that of the last round, as none was validated" in page
+    assert "seed 4 was stopped after 20 steps; its policy is that of the last round, as no policy was validated" in page
     assert signal.getsignal(number) is before
 
 
@@ -93,7 +93,7 @@ def test_what_was_stopped_goes_on_to_the_same_end_as_if_it_had_not_been(agora, t
     agora(validate=1)
     assert bias(tmp_path / "run" / POLICY) == pytest.approx(0.1)  # the best in validation, not the latest
     assert (tmp_path / "run" / "seed_4" / CHECKPOINT).exists() and bias(tmp_path / "run" / "seed_4" / LATEST) == pytest.approx(0.2)
-    assert "its policy is the best in validation until then" in (tmp_path / "run" / "card.md").read_text()
+    assert "its policy is the best in validation up to then" in (tmp_path / "run" / "card.md").read_text()
     answer = agora(validate=1, resume=True)
     assert answer.exit_code == 0 and "seed 4, demo/crossing: success" in answer.stdout
     [record] = load(tmp_path / "run" / "card.yaml", PolicyCard).seeds
@@ -104,7 +104,7 @@ def test_what_was_stopped_goes_on_to_the_same_end_as_if_it_had_not_been(agora, t
 def test_a_training_whose_time_is_up_after_a_round_is_tested_and_not_taken_for_a_whole_one(agora, tmp_path):
     answer = agora("--minutes", "0")
     assert answer.exit_code == 0
-    assert "seed 4: its time was up after 10 steps; the same command with --resume goes on" in answer.stderr
+    assert "seed 4: its time limit was reached after 10 steps; the same command with --resume continues" in answer.stderr
     [record] = load(tmp_path / "run" / "card.yaml", PolicyCard).seeds
     assert record.stopped and record.steps == 10 and record.results[0].episodes == 6
     assert "seed 4 was stopped after 10 steps" in (tmp_path / "run" / "card.md").read_text()

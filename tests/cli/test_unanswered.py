@@ -49,7 +49,7 @@ def test_a_call_that_does_not_answer_is_told_with_its_number_and_its_line():
         answer(calls, Waits(lambda: told.wait(60.0)))
     assert re.fullmatch(
         r"planner polite has not answered call 2 for \d+ s "
-        r"\(test_unanswered\.py, line \d+, in <lambda>: .*told\.wait\(60\.0\).*\); Ctrl-C ends it",
+        r"\(test_unanswered\.py, line \d+, in <lambda>: .*told\.wait\(60\.0\).*\); Ctrl-C stops it",
         notices[-1],
     )
 
@@ -60,7 +60,7 @@ def test_a_call_on_its_way_to_the_planner_names_no_line():
         calls.before(PLANNER)
         told.wait(60.0)
         calls.after()
-    assert re.fullmatch(r"planner polite has not answered call 1 for \d+ s; Ctrl-C ends it", notices[0])
+    assert re.fullmatch(r"planner polite has not answered call 1 for \d+ s; Ctrl-C stops it", notices[0])
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

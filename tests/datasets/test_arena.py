@@ -109,8 +109,8 @@ def test_what_can_be_used_is_taken_and_the_rest_is_told_with_the_reason(arena, t
     }
     reasons = "\n".join(report.skipped)
     for part in (
-        "world broken: ", "there is no such image", "world sly: its image ../../../secret.png is not in its folder",
-        "old.json: taken over from arena-tools' format", "wrong.json:1: robbots: unknown key; did you mean 'robots'?",
+        "world broken: ", "image not found", "world sly: its image ../../../secret.png is not in its folder",
+        "old.json: converted from arena-tools' format", "wrong.json:1: robbots: unknown key; did you mean 'robots'?",
         "robot ghost: ", "robot blind: ", "laser.angle.max: the key is missing",
         "obstacle statue: ", "collision 'b' is neither a box nor a cylinder", "obstacles/dynamic/actor1: pedestrians have",
     ):  # fmt: skip
@@ -189,7 +189,7 @@ def test_suites_and_contests_keep_what_can_be_played_and_the_rest_is_told_with_t
         "suite meta: five: scenarios: no scenario of depot called '5'",
         "suite meta: ogre: robot: no robot called 'ogre'",
         f"suite meta: twins: meta/twins/0: {home}/worlds/depot/scenarios/2.json:1: obstacles.dynamic[1].pos: pedestrian 'b' is at "
-        "(3.00, 8.00), overlapping somebody at (3.00, 8.00)",
+        "(3.00, 8.00), overlapping a pedestrian or robot at (3.00, 8.00)",
         "contest all: b, d: no planner called 'telepathy'",
         "contest all: e: no interplanner called 'rude'",
     ):
@@ -203,7 +203,7 @@ def test_a_benchmark_is_not_brought_where_its_worlds_are_not_known_by_name(bench
     monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
     report = import_arena(benchmark, tmp_path / "elsewhere")
     assert not (tmp_path / "elsewhere" / "benchmark").exists()
-    assert any("names are those of the data folder" in line for line in report.skipped)
+    assert any("only worlds in the data folder have names" in line for line in report.skipped)
 
 
 def test_an_imported_benchmark_is_run_by_its_folder(benchmark, tmp_path, monkeypatch):

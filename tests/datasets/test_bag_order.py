@@ -155,7 +155,7 @@ def test_an_unreadable_bag_costs_its_own_rows_alone(tmp_path):
     assert len(read_all([tmp_path / "bags"], Unsaid(), left_out)) == 3 and len(left_out) == 2
     result = CliRunner().invoke(app, ["bag", str(tmp_path / "bags"), "--metric", "path_length"])
     assert result.stdout.count("path_length") == 3 and isinstance(result.exception, InputError)
-    assert "b.bag: no bag of ROS 1" in str(result.exception) and "d.mcap: its end is missing" in str(result.exception)
+    assert "b.bag: not a ROS 1 bag" in str(result.exception) and "d.mcap: its end is missing" in str(result.exception)
     exported = CliRunner().invoke(app, ["export", "mcap", str(tmp_path / "bags"), "--output", str(tmp_path / "mcap")])
     assert sorted(path.name for path in (tmp_path / "mcap").iterdir()) == ["a.mcap", "c.mcap"]
     assert "left out 2 recordings" in str(exported.exception)

@@ -144,7 +144,7 @@ def test_people_of_every_tracker_count(tmp_path, make):
         recording = played.robots[0].recording
         assert values["closest_pedestrian_distance_min"] == pytest.approx(0.8 - recording.radius - 0.3, abs=1e-6)
         assert recording.pedestrian_position.shape == (101, 1, 2) and recording.pedestrian_present.all()
-        assert any("people are those of /tracker" in note for note in played.notes)
+        assert any("people come from /tracker" in note for note in played.notes)
         assert not any("pedestrians and contacts were not recorded" in note for note in played.notes)
 
 
@@ -191,9 +191,11 @@ def test_a_person_is_there_while_messages_name_it(tmp_path):
 def test_of_several_topics_one_is_read_and_another_can_be_asked_for(tmp_path):
     path = drive(tmp_path / "x.bag", ("/people", people), ("/simulated_agents", agents))
     played, _ = read(path)
-    assert any("people are read from /simulated_agents; there is /people, too: --people chooses" in note for note in played.notes)
+    assert any(
+        "people are read from /simulated_agents; other topics: /people; choose one with --people" in note for note in played.notes
+    )
     asked, _ = read(path, people="people")
-    assert any("people are those of /people" in note for note in asked.notes)
+    assert any("people come from /people" in note for note in asked.notes)
     with pytest.raises(InputError, match="--people /poeple: .* did you mean '/people'"):
         read(path, people="/poeple")
 
@@ -207,5 +209,5 @@ def test_topics_that_may_hold_people_and_are_not_read_are_named(tmp_path):
 
     path = drive(tmp_path / "x.bag", ("/people_poses", cloud), ("/particlecloud", cloud), ("/tracks", strange))
     played, values = read(path)
-    line = "x.bag: /people_poses (geometry_msgs/PoseArray), /tracks (odd_msgs/TrackedPersons) may hold people and cannot be read"
+    line = "x.bag: /people_poses (geometry_msgs/PoseArray), /tracks (odd_msgs/TrackedPersons) may contain people but cannot be read"
     assert line in played.notes and values["closest_pedestrian_distance_min"] is None

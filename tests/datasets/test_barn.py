@@ -64,7 +64,7 @@ def test_free_space_keeps_two_cells_from_every_cylinder():
         ({"path": [[12, 30]]}, r"paths\.json: 4: expected cells within 0..29"),
         ({"path": []}, r"paths\.json: 4: expected cells"),
         ({"path": [[12, 0.5]]}, r"paths\.json:1: 4\[0\]\[1\]: expected an integer, got 0.5"),
-        ({"path": [[19, 4]]}, "the path comes too near to a cylinder"),
+        ({"path": [[19, 4]]}, "the path is too close to a cylinder"),
     ],
 )
 def test_a_broken_file_is_an_error_that_names_it(small_barn, tmp_path, options, message):
@@ -74,7 +74,7 @@ def test_a_broken_file_is_an_error_that_names_it(small_barn, tmp_path, options, 
 
 @pytest.mark.parametrize(
     ("keep", "message"),
-    [(20, r"grids\.txt:20: world 4 has 18 of 30 rows"), (None, r"grids\.txt:33: expected 'world' and a number that is here once")],
+    [(20, r"grids\.txt:20: world 4 has 18 of 30 rows"), (None, r"grids\.txt:33: expected 'world' and a number that occurs once")],
 )
 def test_a_file_that_ends_early_or_says_a_world_twice_is_refused(small_barn, tmp_path, keep, message):
     path = small_barn(tmp_path) / "grids.txt"

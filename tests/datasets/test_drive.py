@@ -133,7 +133,7 @@ def test_positions_are_those_of_the_robots_own_transform_whichever_odometry_is_r
         pose = played.robots[0].recording.pose
         assert pose[0] == pytest.approx([5.0, 5.0, np.pi / 2]) and pose[-1] == pytest.approx([5.0, 15.0, np.pi / 2])
         assert played.robots[0].recording.twist[7, 0] == (1.2 if "wheel" in topic else 1.0)
-    assert "odometry is read from /odometry/filtered, which is a filter's by its name; there is /wheel/odom, too" in said(played)
+    assert "odometry is read from /odometry/filtered, which has the name of a filter; other topics: /wheel/odom" in said(played)
     with pytest.raises(InputError, match="--odometry /weel/odom: .* did you mean '/wheel/odom'"):
         read(odometry="/weel/odom")
 
@@ -146,7 +146,9 @@ def test_the_odometry_whose_frame_leads_to_the_map_is_read(written):
         straight(bag, START, 8.0, topic="/zz/odom")
     (played,) = read()
     assert values(played)["path_length"] == pytest.approx(8.0)
-    assert "/zz/odom, which has a frame that is connected to the map; there is /ekf, too: --odometry chooses" in said(played)
+    assert ("/zz/odom, which has a frame that is connected to the map; other topics: /ekf; choose one with --odometry") in said(
+        played
+    )
 
 
 @pytest.mark.parametrize("there", [("odom", 10.0, 0.0), ("map", 5.0, 12.0), ("base_link", 10.0, 0.0), ("", 5.0, 12.0)])
@@ -171,8 +173,10 @@ def test_a_goal_from_before_the_first_transform_is_placed_by_that_one_and_it_is_
         bag.transform(START, "map", "odom", 5.0, 2.0)
         straight(bag, START, 10.0)
     (played,) = read()
-    assert played.robots[0].recording.outcome is Outcome.REACHED and "placed by the first transform, 4.0 s later" in said(played)
-    assert "the last correction of base_link in map is 10.0 s before the end; it holds until then" in said(played)
+    assert played.robots[0].recording.outcome is Outcome.REACHED and (
+        "its position comes from the first transform, 4.0 s later"
+    ) in said(played)
+    assert "the last correction of base_link in map is 10.0 s before the end; it is used until then" in said(played)
 
 
 def test_a_goal_in_the_robots_frame_is_ahead_of_where_it_was_then_not_of_where_it_is_later(written):
@@ -223,7 +227,7 @@ def test_where_no_transform_leads_to_the_map_estimates_of_the_pose_do(written):
     (played,) = read()
     pose = played.robots[0].recording.pose
     assert pose[[20, 110, 200]] == pytest.approx(np.array([[4, 2, np.pi / 2], [4, 6.5, np.pi / 2], [4, 11, np.pi / 2]]))
-    assert "nobody transforms odom to map; /amcl_pose does instead" in said(played) and len(pose) == 201
+    assert "no transform from odom to map; /amcl_pose is used instead" in said(played) and len(pose) == 201
 
 
 def test_a_robot_without_a_map_is_read_in_the_frame_of_its_odometry(written):
@@ -232,7 +236,9 @@ def test_a_robot_without_a_map_is_read_in_the_frame_of_its_odometry(written):
         bag.goal(START, 4.0, 0.0)
         straight(bag, START, 4.0, frame="world", child="")
     (played,) = read()
-    assert values(played)["final_goal_distance"] < 1e-9 and "nobody transforms world to map; both are taken as one" in said(played)
+    assert values(played)["final_goal_distance"] < 1e-9 and ("no transform from world to map; both are treated as one") in said(
+        played
+    )
 
 
 def test_idle_time_does_not_count(written):
@@ -458,7 +464,7 @@ def test_velocities_that_nobody_told_are_those_of_the_poses(written):
             bag.odometry(START + STEP * k, 2.0 * np.sin(turned), 2.0 - 2.0 * np.cos(turned), turned)
     (played,) = read()
     twist = played.robots[0].recording.twist[10]
-    assert twist == pytest.approx([0.5, 0.0, 0.25], abs=1e-4) and "the twists are zeros although the robot moves" in said(played)
+    assert twist == pytest.approx([0.5, 0.0, 0.25], abs=1e-4) and "the twists are zero although the robot moves" in said(played)
 
 
 def test_the_map_is_in_its_own_frame(written):
@@ -492,6 +498,6 @@ def test_the_command_line_says_each_episode_and_each_note_once(written, tmp_path
     answer = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--odometry", "/odom"], catch_exceptions=False)
     assert "recorded/x/0/unknown/0: reached, 3.0 s" in answer.output and "recorded/x/1/unknown/0: reached, 3.0 s" in answer.output
     assert answer.output.count("pedestrians and contacts were not recorded") == 1
-    assert answer.output.count("no model of the robot, as --robot names one") == 1 and "path_length" not in answer.output
+    assert answer.output.count("no model of the robot (set it with --robot)") == 1 and "path_length" not in answer.output
     one = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--metric", "path_length"], catch_exceptions=False)
     assert one.output.count("path_length") == 2 and "--all" not in one.output

@@ -70,7 +70,7 @@ def test_groups_lose_repeated_ids_and_lines_of_one_number(tmp_path):
 def test_a_homography_without_inverse_is_refused(tmp_path):
     path = tmp_path / "H.txt"
     path.write_text("1 0 0\n2 0 0\n0 0 1\n")
-    with pytest.raises(InputError, match="that has an inverse"):
+    with pytest.raises(InputError, match="expected an invertible"):
         read_homography(path)
 
 
@@ -125,7 +125,7 @@ def test_a_scene_is_a_folder_with_the_published_files(crooked_zara, tmp_path, mo
     square = read_scene("square", folder=folder)
     assert square.source == "table" and scene_sources("square", folder) == ("table", "annotation")
     np.testing.assert_allclose(square.trajectories.at(0.5).velocity, [[1.0, 2.0]])
-    with pytest.raises(InputError, match=r"square/annotation\.vsp: its places are pixels; add H\.txt"):
+    with pytest.raises(InputError, match=r"square/annotation\.vsp: its positions are in pixels; add H\.txt"):
         read_scene("square", "annotation", folder=folder)
     with pytest.raises(UnknownNameError, match="did you mean 'square'"):
         read_scene("squares", folder=folder)

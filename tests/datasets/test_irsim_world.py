@@ -101,7 +101,7 @@ def test_keys_without_a_counterpart_are_named_once_with_their_line(file):
         "world.step_time", "world.collision_mode", "robot.sensors", "robot.kinematics", "robot.shape", "robot.behavior",
         "obstacle.behavior.name", "obstacle.behavior.factor", "obstacle.color", "obstacle.shape",
     }  # fmt: skip
-    assert "3: robot.kinematics: not taken: the robot model is the stage's: robot: NAME (2 places)" in notes
+    assert "3: robot.kinematics: not imported: the stage sets the robot model: robot: NAME (2 places)" in notes
     assert len(notes) == len(set(notes))
 
 
@@ -139,7 +139,7 @@ def test_the_command_line_writes_a_world_that_is_read_again(file, tmp_path):
         ("radius: 0.4,", "radius: -1,", "shape.radius: expected a number above 0, got -1"),
         ("name: circle, radius: 2.5,", "name: ring,", "robot.distribution.name: no distribution called 'ring'"),
         ("[-2, 3, 1.2]", "[-2, far]", r"yard.yaml:5: robot.state: expected \[x, y, heading\]"),
-        ("number: 3", "number: many", "robot.number: expected a whole number up to 10000, got 'many'"),
+        ("number: 3", "number: many", "robot.number: expected an integer up to 10000, got 'many'"),
         ("world: {", "word: {", "expected the key world"),
     ],
 )

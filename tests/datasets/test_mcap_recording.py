@@ -276,7 +276,7 @@ def test_a_file_that_was_cut_off_says_what_is_missing(run, bagged, tmp_path):
             with pytest.raises(InputError, match=r"x\.mcap: .*(its end is missing|damaged)"):
                 read_all([tmp_path / "x.mcap"], Unsaid())
     (tmp_path / "x.mcap").write_bytes(b"#ROSBAG V2.0\n")
-    with pytest.raises(InputError, match=r"x\.mcap: no MCAP file; expected one that begins with"):
+    with pytest.raises(InputError, match=r"x\.mcap: not an MCAP file; expected a file that begins with"):
         read_all([tmp_path / "x.mcap"], Unsaid())
 
 
@@ -307,11 +307,11 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
         f"robot 0 of {EPISODE} lacks goal": [McapMessage.json(head.channel, 0, robot), *samples],
         "radius: expected a JSON number, got 'wide'": [McapMessage.json(head.channel, 0, wide), *samples],
         "seed: expected a JSON integer, got '12'": [McapMessage.json(head.channel, 0, named), *samples],
-        "the times of robot 0 run backwards": [
+        "the times of robot 0 decrease": [
             head,
             *(one._replace(nanoseconds=10**12 - one.nanoseconds) for one in samples),
         ],
-        f"{EPISODE} is no JSON": [McapMessage(head.channel, 0, b"{"), *samples],
+        f"{EPISODE} is not JSON": [McapMessage(head.channel, 0, b"{"), *samples],
         f"{EPISODE} lacks suite, stage": [McapMessage(McapChannel(EPISODE, "agora.Episode", "{}", JSON), 0, b"{}"), *samples],
     }  # fmt: skip
     for message, content in wrong.items():
@@ -349,12 +349,12 @@ def test_a_chunk_unpacks_to_what_it_says_and_no_more():
 
 def test_what_cannot_be_written_is_said_and_what_is_there_stays(run, bagged, tmp_path):
     before = bagged.read_bytes()
-    with pytest.raises(ResultsError, match=r"two_robots\.mcap: is there already"):
+    with pytest.raises(ResultsError, match=r"two_robots\.mcap: already exists"):
         write_mcap_files(bagged.parent, [BAG])
     assert bagged.read_bytes() == before
     with pytest.raises(UnknownNameError, match="did you mean 'small/helbing/1/go_to_goal'"):
         write_mcap_files(tmp_path, [run / "run"], ["small/helbing/1/go_to_gaol"])
-    with pytest.raises(InputError, match=r"--key a/b/0/c: keys are of runs"):
+    with pytest.raises(InputError, match=r"--key a/b/0/c: keys select episodes of runs"):
         write_mcap_files(tmp_path, [BAG], ["a/b/0/c"])
     write_drive(tmp_path / "drive.bag")
     write_played(tmp_path / "drive", read_all([tmp_path / "drive.bag"], Unsaid()))

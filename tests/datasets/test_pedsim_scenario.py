@@ -72,7 +72,7 @@ def test_a_box_without_room_grows_and_says_so(file):
     read = read_pedsim(file)
     spots = np.array([p.pos[:2] for p in read.scenario.obstacles.dynamic[:6]])
     assert min(np.hypot(*(a - b)) for i, a in enumerate(spots) for b in spots[:i]) >= 0.699
-    assert "shop.xml:15: 6 people find no room in their box" in read.notes[-1]
+    assert "shop.xml:15: 6 people do not fit into their box" in read.notes[-1]
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(file):
@@ -162,7 +162,7 @@ def test_a_waypoint_into_which_nobody_gets_is_left_out_and_said(tmp_path):
     read_ = read(tmp_path, outside, inside, walkers(1, 8, 3, "out", "in"))
     assert [person.waypoints for person in read_.scenario.obstacles.dynamic] == [((20.0, 6.0, 1.0),)]
     assert [note.partition(": ")[2] for note in read_.notes] == [
-        "there is no way from here into the waypoint at (8, 30), r = 3 m; it is left out"
+        "there is no path from here to the waypoint at (8, 30), r = 3 m; it is left out"
     ]
 
 
@@ -172,4 +172,4 @@ def test_a_robots_goal_on_a_wall_is_the_nearest_free_place_of_its_area_and_one_b
     x, y = read_.scenario.robots[1].goal[:2]
     assert read_.map.gap(np.array([[x, y]]))[0] > 0.3 and np.hypot(x - 10, y) <= 1.0
     beyond = read(tmp_path, goal.replace('y="0"', 'y="-9"'))
-    assert beyond.notes[0].endswith("into the waypoint at (10, -9), r = 1 m; move the goal in the scenario")
+    assert beyond.notes[0].endswith("to the waypoint at (10, -9), r = 1 m; move the goal in the scenario")

@@ -112,7 +112,7 @@ def test_an_episode_whose_beginning_is_missing_is_named_and_the_last_one_may_be_
     messages = [*told, *parts[0][half:], *parts[1], *parts[2][:half]]
     whole, cut = read_all([write(tmp_path / "all.bag", once, messages)], Unsaid())
     assert (whole.entry, whole.interrupted) == ("small/helbing/1", "")
-    assert "all.bag: the beginning of small/helbing/0 is not in the bag; it is left out" in whole.notes
+    assert "all.bag: the start of small/helbing/0 is not in the bag; the episode is left out" in whole.notes
     assert cut.entry == "small/helbing/2" and "the bag ends before" in cut.interrupted
 
 

@@ -135,7 +135,7 @@ def test_a_demonstration_pairs_each_scan_with_the_command_that_answered_it(tmp_p
 
 def test_a_bag_in_which_nobody_drives_or_sees_is_left_out_with_the_reason_and_the_others_are_written(tmp_path):
     write_drive(tmp_path / "b.bag", shift=False)
-    lacks = {"a": ("cmd_vel", "nobody drives"), "c": ("scan", "holds no scans"), "d": ("odom", "no odometry")}
+    lacks = {"a": ("cmd_vel", "nobody drives"), "c": ("scan", "contains no scans"), "d": ("odom", "no odometry")}
     bags = [write_drive(tmp_path / f"{name}.bag", without=(topic,)) for name, (topic, _) in lacks.items()]
     written, left_out = write_demonstrations(sorted(tmp_path.glob("*.bag")), tmp_path / "learn")
     assert [path.name for path in written] == ["b.robot.npz"]
@@ -151,7 +151,7 @@ def test_a_jump_of_the_clock_leaves_the_longest_stretch(tmp_path):
     (played,) = read_all([write_drive(tmp_path / "x.bag", stamps=late)], Unsaid())
     recording = played.robots[0].recording
     assert len(recording.time) == 70 and recording.time[-1] < 10.0
-    assert "clock or place of /odom leap, so these are 2 drives" in "".join(played.notes)
+    assert "clock or position of /odom jumps, so there are 2 drives" in "".join(played.notes)
     assert values(played)["failure_to_progress"] is not None
 
 
@@ -166,7 +166,7 @@ def test_odometry_that_is_no_number_is_left_out_and_said(tmp_path):
 
     (played,) = read_all([write_drive(tmp_path / "x.bag", poses={4: pose(np.nan), 9: pose(1e300)})], Unsaid())
     assert len(played.robots[0].recording.time) == SAMPLES - 2
-    assert "2 of 101 messages of /odom hold no numbers" in "".join(played.notes)
+    assert "2 of 101 messages of /odom contain NaN or infinite values" in "".join(played.notes)
     assert not any(value != value for value in values(played).values())
 
 

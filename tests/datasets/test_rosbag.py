@@ -83,7 +83,7 @@ def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):
     assert kept.map is not None and original is not None
     assert kept.map.occupied.tobytes() == original.occupied.tobytes() and kept.map.origin == (-4.3, 2.1)
     assert "wall collision" in report(tmp_path / "run").read_text()
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         write_played(tmp_path / "run", read_all([BAG], Unsaid()))
 
 
@@ -100,7 +100,7 @@ def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path):
 
 def test_what_is_wrong_with_a_bag_is_said_once(cut):
     said = CliRunner().invoke(app, ["bag", str(cut)], catch_exceptions=False)
-    assert said.output.count("what was written before is read") == 1 and said.output.count("small/helbing/1/go_to_goal/") == 2
+    assert said.output.count("the part before it is used") == 1 and said.output.count("small/helbing/1/go_to_goal/") == 2
 
 
 def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
@@ -141,12 +141,12 @@ def test_damaged_bags_give_errors_of_agora_and_no_others(tmp_path):
 
 def test_what_is_no_bag_is_refused_by_name(tmp_path):
     (tmp_path / "x.bag").write_bytes(b"#ROSBAG V1.2\nold")
-    with pytest.raises(InputError, match=r"x\.bag: no bag of ROS 1; expected a file that begins with '#ROSBAG V2.0'"):
+    with pytest.raises(InputError, match=r"x\.bag: not a ROS 1 bag; expected a file that begins with '#ROSBAG V2.0'"):
         read_all([tmp_path / "x.bag"], Unsaid())
     with pytest.raises(InputError, match=r"y\.bag: there is no such file; did you mean .x\.bag"):
         read_all([tmp_path / "y.bag"], Unsaid())
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no bag"):
+    with pytest.raises(InputError, match="contains no bag"):
         read_all([tmp_path / "empty"], Unsaid())
 
 
@@ -172,7 +172,7 @@ def test_a_chunk_unpacks_to_what_it_says_and_no_more(tmp_path):
         assert list(bag.messages()) == []
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
         tracemalloc.stop()
-        assert "another size" in bag.cut or "a record of 4294967295 bytes" in bag.cut
+        assert "whose size differs" in bag.cut or "a record of 4294967295 bytes" in bag.cut
 
 
 def test_a_length_that_the_file_does_not_have_takes_no_room(tmp_path):
@@ -193,7 +193,7 @@ def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
     collect = rosbag.collect_episodes
     monkeypatch.setattr(rosbag, "collect_episodes", late)
     played = read_episode(BAG)
-    assert played.notes == ("two_robots.bag: 1 samples are of after the time limit; they are left out",)
+    assert played.notes == ("two_robots.bag: 1 samples are later than the time limit; they are left out",)
     monkeypatch.undo()
     whole = read_episode(BAG)
     assert [fingerprint(r.recording) for r in played.robots] == [fingerprint(r.recording) for r in whole.robots]

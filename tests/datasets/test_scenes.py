@@ -70,8 +70,8 @@ def test_a_scene_of_which_nothing_says_the_rate_is_read_at_25_and_that_is_told_w
     folder = table(tmp_path, "plaza", [(12 * k, 4, SPEED * 2.4 * k, 1.0) for k in range(20)])
     read_scene("plaza", folder=folder)
     rate, speed = told(caplog)
-    assert "plaza: nothing says how many frames a second has; 25 are assumed" in rate and "frame_rate: N" in rate
-    assert "plaza.txt: its people walk at 6.50 m/s on average with 25 frames a second; expected 0.3 to 2.5 m/s" in speed
+    assert "plaza: the frame rate is unknown; 25 frames per second are assumed" in rate and "frame_rate: N" in rate
+    assert "plaza.txt: its people walk at 6.50 m/s on average with 25 frames per second; expected 0.3 to 2.5 m/s" in speed
 
 
 def test_an_id_that_comes_back_is_another_person(tmp_path):
@@ -92,13 +92,13 @@ def test_gaps_up_to_the_longest_are_walked_and_the_new_ids_depend_on_ids_and_tim
     order = np.array([3, 5, 0, 6, 2, 1, 4])
     again = Trajectories.of_rows(time[order], who[order], time[order], 0 * time, longest_gap=2.0)
     assert all(np.array_equal(getattr(people, name), getattr(again, name)) for name in ("id", "first", "knot_time", "knot_x"))
-    with pytest.raises(InputError, match="none is left for who comes back"):
+    with pytest.raises(InputError, match="none is left for pedestrians that return"):
         Trajectories.of_rows([0.0, 9.0], [2**31 - 1, 2**31 - 1], [0.0, 1.0], [0.0, 1.0], longest_gap=2.0)
 
 
 def test_an_id_twice_in_a_frame_names_both_lines(tmp_path):
     folder = table(tmp_path, "dup", [(0, 7, 0, 0), ("",), (10, 7, 0.5, 0), (10, 8, 1, 1), (10, 7, 0.6, 0)])
-    with pytest.raises(InputError, match=r"dup\.txt:5: pedestrian 7 is twice in frame 10; first in line 3"):
+    with pytest.raises(InputError, match=r"dup\.txt:5: pedestrian 7 occurs twice in frame 10; first in line 3"):
         read_scene("dup", folder=folder)
 
 
@@ -129,7 +129,7 @@ def test_trajnet_is_read_at_the_rate_that_its_scenes_say_without_predictions(tmp
         ('{"track": ', r"ndjson:62: not valid JSON"),
         ("[1, 2]", r'ndjson:62: expected \{"track": \{...\}\} or'),
         ('{"scene": {"fps": 4}}', r"ndjson:62: fps is 4; expected one number above 0, the same in all scenes"),
-        ('{"track": {"f": 10, "p": 2, "x": 1, "y": 0}}', r"ndjson:62: pedestrian 2 is twice in frame 10; first in line 5"),
+        ('{"track": {"f": 10, "p": 2, "x": 1, "y": 0}}', r"ndjson:62: pedestrian 2 occurs twice in frame 10; first in line 5"),
     ],
 )
 def test_a_broken_file_of_trajnet_is_an_error_with_a_line(tmp_path, line, message):
@@ -155,7 +155,11 @@ def test_stanford_drone_is_read_in_metres_with_y_up_and_without_who_rides_or_is_
 
 
 def test_stanford_drone_without_a_scale_is_refused_and_so_is_a_broken_row(tmp_path):
-    with pytest.raises(InputError, match=r"annotations\.txt: its places are pixels; say how many metres one is: scale: 0\.04 in"):
+    with pytest.raises(
+        InputError,
+        match=r"annotations\.txt: its positions are in pixels; set the metres per pixel, such as scale: "
+        r"0\.04, in",
+    ):
         read_scene("bookstore", folder=drone(tmp_path))
     for row, message in (("5 1 2 3 4 5 0 0 0 Cart", "expected 9 numbers"), ("5 1 2 3 4 5 0 0 0", "a label in quotes")):
         with pytest.raises(InputError, match=f"txt:601: .*{message}"):
@@ -179,7 +183,7 @@ def test_a_scene_is_brought_in_with_its_rate_and_scale(tmp_path, monkeypatch):
     assert read_scene("shop").trajectories.mean_speed() == pytest.approx(1.2)
     refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(source), "--scene", "other"])
     assert isinstance(refused.exception, InputError)
-    assert str(refused.exception).startswith(f"{source}/annotations.txt: its places are pixels")
+    assert str(refused.exception).startswith(f"{source}/annotations.txt: its positions are in pixels")
     assert [path.name for path in (tmp_path / "home" / "eth_ucy").iterdir()] == ["shop"]
     for arguments, message in (
         (["eth_ucy", str(source), "--scale", "0.04"], "name it"),
@@ -282,7 +286,7 @@ def test_a_file_of_trajnet_says_its_rate_in_a_folder_with_the_name_of_a_public_s
     CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", "mine"])
     assert read_scene("mine").trajectories.mean_speed() == pytest.approx(SPEED) and not told(caplog)
     refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", name])
-    assert f"--scene {name}: is a scene of the data set itself" in str(refused.exception)
+    assert f"--scene {name}: is the name of a scene in the data set" in str(refused.exception)
 
 
 def splines(folder):
@@ -297,7 +301,9 @@ def test_a_scene_without_a_homography_takes_that_of_the_scene_filmed_from_the_sa
     source = splines(tmp_path / "uni_examples")
     arguments = ["data", "import", "eth_ucy", str(source), "--scene", "campus"]
     lacks = CliRunner().invoke(app, arguments)
-    assert "add H.txt" in str(lacks.exception) and "have students003 next to it or in the data folder" in str(lacks.exception)
+    assert "add H.txt" in str(lacks.exception) and (
+        "put students003, filmed from the same position, next to it or into the data folder"
+    ) in str(lacks.exception)
     there = tmp_path / "home" / "eth_ucy" / "students003"
     there.mkdir(parents=True)
     np.savetxt(there / "H.txt", np.diag([0.01, 0.01, 1.0]))

@@ -48,7 +48,7 @@ def test_an_episode_has_its_map_poses_and_budget(small_socnavbench, tmp_path):
         ('"map": "M"', '"map": "N"', "names a map 'N' that is not in the file"),
         ('"dataset": "p"', '"dataset": "q"', "names a data set 'q' that is not in the file"),
         ('"first_ped_id": 5', '"first_ped_id": 50', "no pedestrian has an id of 50 or above"),
-        ("pedestrians/p.csv", "../../p.csv", "knots_file must lie inside the data set"),
+        ("pedestrians/p.csv", "../../p.csv", "knots_file must be inside the data set"),
         ("pedestrians/p.csv", "pedestrians/q.csv", "no such file; did you mean 'p.csv'"),
     ],
 )

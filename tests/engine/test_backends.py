@@ -275,7 +275,7 @@ def test_an_engine_is_made_where_its_simulator_says_and_the_librarys_elsewhere()
     starts = [start()]
     assert isinstance(backend_of(starts, Conditions()), Engine)
     assert type(backend_of(starts, Conditions(simulator=Plain()))).__name__ == "PlainEngine"
-    with pytest.raises(InputError, match="simulator Plain brings an engine of its own, where the library's is needed"):
+    with pytest.raises(InputError, match="simulator Plain has its own engine, but the library's engine is needed"):
         Engine.of(starts, Conditions(simulator=Plain()))
 
 

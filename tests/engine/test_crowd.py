@@ -269,7 +269,7 @@ def test_what_is_no_crowd_model_and_a_number_without_a_model_are_refused():
     one = start(crowd=people([[0.0, 0.0], [1.0, 1.0]], [[[5.0, 0.0]]] * 2))
     with pytest.raises(InputError, match=r"pedestrian 12 has crowd model number 2, of 2; the first is 0"):
         engine(numbered([one], [0, 2]), DT, crowd=[Waypoint(), Helbing()])
-    with pytest.raises(InputError, match=r"Map is no crowd model: expected a method compute"):
+    with pytest.raises(InputError, match=r"Map is not a crowd model: expected a method compute"):
         engine([one], DT, crowd=[plane()])
     with pytest.raises(InputError, match=r"crowd model Listener: max_step: expected a number above 0, got 0"):
         engine([one], DT, crowd=Listener(max_step=0))

@@ -125,7 +125,7 @@ def test_robots_whose_planners_remember_start_afresh_in_every_episode_whatever_t
 def test_a_robot_with_other_sensors_than_its_number_has_in_the_batch_is_refused():
     batch = Batch([together(NARROW), together(WIDE)], Conditions(), ("scan",), 2)
     batch.begin(0, 0)
-    with pytest.raises(InputError, match="robot 0: disc has other sensors"):
+    with pytest.raises(InputError, match="robot 0: disc has different sensors"):
         batch.begin(1, 1)
 
 
@@ -206,7 +206,7 @@ def test_the_contract_of_channels():
 
     with pytest.raises(ContractError, match="Loud: turn is between .* its field says -7 to 7"):
         check_channel(Loud())
-    with pytest.raises(ContractError, match=r"Compass: turn: in the scene turned by 90 degrees 100% of the readings are others"):
+    with pytest.raises(ContractError, match=r"Compass: turn: in the scene turned by 90 degrees 100% of the readings differ"):
         check_channel(Compass())
 
     @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
     task = Task(Surroundings(cut), cut, 0.3, 0.1, Stream("t/s/0", 1, "task"), People())
     waypoints = np.array([placed(0.0, -1.0), placed(0.0, 2.0)])
     task.pedestrians = [Person(np.array(placed(0.0, -2.0)), waypoints, 1.2, 0.3, name="D_elder_1")]
-    with pytest.raises(PlacementError, match=r"D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):
+    with pytest.raises(PlacementError, match=r"D_elder_1 at \(3.10, -3.70\): no path leads to its waypoint \(3.10, 0.30\)"):
         check_ways(task)
 
 

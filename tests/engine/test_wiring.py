@@ -110,7 +110,7 @@ def test_a_painting_shows_what_its_simulator_paints_and_is_refused_elsewhere():
     bearings = np.arctan2([-0.7, 1.4], [1.7, 3.1]) - POSE[2]
     columns = ((0.75 - bearings) / 1.5 * 16).astype(int)
     assert red[:, columns].all() and not red[:, [0, 10]].any()
-    with pytest.raises(InputError, match="channel painting: the simulator does not measure it"):
+    with pytest.raises(InputError, match="channel painting: the simulator does not provide it"):
         batch(("painting",))
 
 

@@ -70,21 +70,21 @@ def test_a_planner_of_another_package_is_asked_in_its_own_process_whatever_names
 
 def test_a_sensor_of_another_package_is_refused_for_it_would_run_beside_the_world(stranger):
     planner = runnable_planner({"name": "warm", "reads": True}, "planner")
-    refused = "channel 'thermometer' is of the package warm, whose code is not let into this process"
+    refused = "channel 'thermometer' belongs to the package warm, whose code may not run in this process"
     with own_alone(), pytest.raises(InputError, match=refused):
         assert planner.part.declares
     assert "warm" not in sys.modules
 
 
 def test_parameters_that_it_does_not_have_are_said_by_its_process(stranger):
-    with pytest.raises(InputError, match="speed: unknown key; there are reads, weights"):
+    with pytest.raises(InputError, match="speed: unknown key; known names: reads, weights"):
         assert runnable_planner({"name": "warm", "speed": 1.0}, "planner").part.declares
 
 
 def test_no_component_of_another_package_is_imported_while_agora_is_alone(stranger):
     with own_alone():
         assert load("planners", "orca")
-        with own_alone(False), pytest.raises(InputError, match="planner 'warm' is of the package warm"):
+        with own_alone(False), pytest.raises(InputError, match="planner 'warm' belongs to the package warm"):
             load("planners", "warm")
     assert load("planners", "warm").__name__ == "Warm"
     sys.modules.pop("warm")

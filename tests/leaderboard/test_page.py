@@ -71,7 +71,11 @@ def test_a_run_of_other_code_of_agora_makes_no_entry(run, tmp_path):
         text = (other / name).read_text()
         assert text.count(old) == 1
         (other / name).write_text(text.replace(old, "00" + old))
-    with pytest.raises(InputError, match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install what it was, or run"):
+    with pytest.raises(
+        InputError,
+        match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install that version, "
+        r"or run",
+    ):
         submit(other, tmp_path / "board")
 
 
@@ -111,7 +115,7 @@ def test_one_value_that_was_edited_in_one_row_is_found_and_named(entry):
         (key, "path_length", repr(true + 1e-12), repr(true))
     ]
     page = render([read_entry(entry)])
-    assert "did not come out again" in page
+    assert "was not reproduced" in page
     assert 'class="board"' not in page
 
 
@@ -124,17 +128,17 @@ def test_rows_that_are_edited_without_more_are_not_even_read(entry):
 
 def test_a_summary_that_the_rows_do_not_say_is_found(entry):
     edit(entry, "  rows: 4\n", "  rows: 5\n")
-    assert check(entry, Sample(1, seed=0), HERE).problems == ("results are not those of the rows",)
-    assert "results are not those of the rows" in render([read_entry(entry)])
+    assert check(entry, Sample(1, seed=0), HERE).problems == ("results differ from those of the rows",)
+    assert "results differ from those of the rows" in render([read_entry(entry)])
 
 
 def test_a_row_that_was_left_out_or_is_of_another_episode_is_found(entry):
     posted = read_entry(entry)
     assert PostedEntry(entry, posted.entry, posted.rows[1:]).problems() == ["1 episodes of the suite have no row"]
     strange = [{**posted.rows[0], "seed": 99}, *posted.rows[1:]]
-    assert "is no row of this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
+    assert "is not a row of this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
     words = [{**row, "path_length": "short"} for row in posted.rows]
-    assert PostedEntry(entry, posted.entry, words).problems() == ["column 'path_length' does not hold numbers"]
+    assert PostedEntry(entry, posted.entry, words).problems() == ["column 'path_length' does not contain numbers"]
 
 
 def test_a_replay_of_another_drive_is_found(entry, made):
@@ -151,7 +155,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry is of Agora 0\.0\.1, this is"),
+        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry was made with Agora 0\.0\.1, this is"),
         ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
         ("  version: 4\n", "  version: 1\n", r"suite\.version is 1 there and 4 here"),
         ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
@@ -177,7 +181,7 @@ def test_a_check_of_an_entry_that_was_changed_afterwards_counts_no_more(entry):
 
 
 def test_no_entry_is_overwritten_and_one_name_is_for_one_planner(run, made):
-    with pytest.raises(ResultsError, match="go_to_goal: is there already"):
+    with pytest.raises(ResultsError, match="go_to_goal: already exists"):
         submit(run, run.parent / "board", ["go_to_goal"])
     with pytest.raises(InputError, match="one name for 2 planners"):
         submit(run, run.parent / "board", words=Words(name="mine"))
@@ -189,7 +193,7 @@ def test_a_run_that_is_not_whole_or_of_other_versions_or_files_makes_no_entry(ru
     folder = shutil.copytree(run, tmp_path / "run")
     lost = next((folder / "episodes").glob("*.parquet"))
     moved = lost.rename(tmp_path / lost.name)
-    with pytest.raises(ResultsError, match="not whole.*have no row"):
+    with pytest.raises(ResultsError, match="incomplete.*have no row"):
         submit(folder, tmp_path / "board")
     moved.rename(lost)
     record = folder / "run.yaml"
@@ -298,7 +302,7 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     ask = ["submit", "--check", str(entry), "--episodes", "4", "--workers", "0"]
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 0
-    assert "give every value again" in answer.output
+    assert "reproduce every value" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
@@ -306,14 +310,14 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "BREAKS THE RULES, so nothing was driven again" in answer.output
+    assert "BREAKS THE RULES, so no episode was driven again" in answer.output
     assert "is -0.25, but cannot be below 0" in answer.output
 
 
 def test_a_folder_without_entries_is_refused(tmp_path):
-    with pytest.raises(InputError, match="holds no entry"):
+    with pytest.raises(InputError, match="contains no entry"):
         write([tmp_path], tmp_path / "page.html", with_own=False)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="the folder does not exist"):
         write([tmp_path / "no"], tmp_path / "page.html", with_own=False)
 
 

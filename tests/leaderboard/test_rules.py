@@ -105,7 +105,7 @@ def test_columns_that_were_deleted_are_missed(entry, never_run):
 
 def test_a_column_of_nobody_is_refused(entry, never_run):
     forge(entry, [{**row, "brilliance": 1.0} for row in read_entry(entry).rows])
-    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is of no metric of Agora's own",)
+    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is not a metric of Agora",)
 
 
 def copied(rows, row, robots):
@@ -117,7 +117,7 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     rows, (good, _) = read_entry(entry).rows, reached(entry)
     forge(entry, copied(rows, good, range(1, 80)))
     [problem] = check(entry, Sample(1), HERE).problems
-    assert f"episode {good['episode']} of stage {good['stage']!r} has rows of robots 0 to 79 (80), others of 1" in problem
+    assert f"episode {good['episode']} of stage {good['stage']!r} has rows of robots 0 to 79 (80), other episodes of 1" in problem
     everywhere = [one for row in rows for one in copied([], {**good, **{k: row[k] for k in ("stage", "episode")}}, range(3))]
     forge(entry, everywhere)
     assert any("has rows of robots 0, 1, 2; its robots are 1" in problem for problem in check(entry, Sample(1), HERE).problems)
@@ -128,23 +128,25 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     [
         ({"time_to_goal": -100.0}, "time_to_goal of .* is -100.0, but cannot be below 0"),
         ({"time_to_goal": 0.5}, "time_to_goal is not the duration"),
-        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length over duration"),
+        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length divided by "
+            "duration"),
         ({"success": 0.0}, "success is not reached without contact"),
-        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached and nothing spoilt it"),
+        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached without a cause that "
+            "spoils it"),
         ({"outcome": "timeout"}, "reached is not outcome reached"),
-        ({"outcome": "triumph"}, "outcome is none of reached, pedestrian_collision"),
+        ({"outcome": "triumph"}, "outcome is not one of reached, pedestrian_collision"),
         ({"reached": 0.5}, "reached of .* is 0.5, but must be 0 or 1"),
         ({"collisions": 1.0}, "collisions is not the sum of collisions_pedestrian, collisions_wall"),
         ({"collisions": 0.5}, "collisions of .* is 0.5, but must be 0, 1, 2 or more"),
-        ({"spl": 1.0, "path_efficiency": 0.9}, "spl is not path_efficiency of a success"),
+        ({"spl": 1.0, "path_efficiency": 0.9}, "spl is neither path_efficiency after a success"),
         ({"personal_space_compliance.robosense": 1.5}, "must be from 0 to 1"),
         ({"success": None}, "success of .* is empty, but it is defined for every episode"),
-        ({"path_length": "short"}, "column 'path_length' does not hold numbers"),
+        ({"path_length": "short"}, "column 'path_length' does not contain numbers"),
         ({"velocity_max": 0.0}, "velocity_average is above velocity_max"),
-        ({"failure": "on purpose"}, "only where planner or simulator failed is a failure"),
-        ({"reason": "boredom"}, "reason is none that is known"),
-        ({"robot": -1}, "is no row of this suite, seed and planner"),
-        ({"seed": 99}, "is no row of this suite, seed and planner"),
+        ({"failure": "on purpose"}, "failure must be given exactly if planner or simulator failed"),
+        ({"reason": "boredom"}, "reason is unknown"),
+        ({"robot": -1}, "is not a row of this suite, seed and planner"),
+        ({"seed": 99}, "is not a row of this suite, seed and planner"),
         ({"stalled_time": 1e4}, "stalled_time is above duration"),
         ({"model": "tank"}, "model is 'tank', the robot is a jackal"),
         ({"velocity_max": 1e6}, "velocity_max is 1000000.0 m/s, but a jackal drives at most 2 m/s"),
@@ -198,7 +200,7 @@ def test_a_million_rows_are_refused_before_they_are_read(entry, monkeypatch):
     many = dataclasses.replace(posted.entry, files=posted.entry.files | {ROWS: digest_of(entry / ROWS)})
     (entry / ENTRY).write_text(dump(many))
     monkeypatch.setattr(shard, "read", lambda *given: pytest.fail("the rows were read"))
-    with pytest.raises(InputError, match=r"rows\.parquet: holds 1000000 rows, expected at most 6"):
+    with pytest.raises(InputError, match=r"rows\.parquet: has 1000000 rows, expected at most 6"):
         check(entry, Sample(1), HERE)
     results = dataclasses.replace(posted.entry.results, rows=count)
     (entry / ENTRY).write_text(dump(dataclasses.replace(many, results=results)))
@@ -219,7 +221,7 @@ def test_more_recordings_than_an_entry_may_keep_are_refused(entry):
     recording_shards.write_recordings(entry / REPLAYS, {f"recording {k}": kept[0] for k in range(9)})
     files = posted.entry.files | {REPLAYS: digest_of(entry / REPLAYS)}
     (entry / ENTRY).write_text(dump(dataclasses.replace(posted.entry, files=files)))
-    with pytest.raises(InputError, match=r"replays\.parquet: holds 9 rows, expected at most 8"):
+    with pytest.raises(InputError, match=r"replays\.parquet: has 9 rows, expected at most 8"):
         read_entry(entry)
 
 

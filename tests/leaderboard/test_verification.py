@@ -156,13 +156,13 @@ def test_planning_times_that_cannot_be_are_refused(entry):
         assert said(entry).startswith(f"{TIMING}: {column} of {key!r} is -0.001, but ")
         change(entry, key, TIMING, **{column: None})
     rewrite(entry, TIMING, read_entry(entry).timing[1:])
-    assert said(entry) == f"{TIMING}: its rows are not those of the entry"
+    assert said(entry) == f"{TIMING}: its rows differ from those of the entry"
 
 
 def test_rows_that_are_missing_doubled_or_of_another_stage_are_refused(made, refused):
     rows = list(read_entry(made[0]).rows)
     assert "episodes of the suite have no row" in refused(rows[1:])
-    assert "is there twice" in refused([*rows, rows[0]])
+    assert "occurs twice" in refused([*rows, rows[0]])
     swapped = {name: value for name, value in rows[1].items() if name not in store.IDENTITY}
     assert rows[0]["key"] in refused([{**rows[0], **swapped}, *rows[1:]])
 
@@ -195,9 +195,9 @@ def test_commands_that_are_missing_or_of_no_row_or_no_numbers_are_refused_with_t
     for some, words in (
         ({key: one for key, one in drives.items() if key != first}, f"no commands of '{first}'"),
         ({f"{key[:-1]}7" if key == first else key: one for key, one in drives.items()}, f"no commands of '{first}'"),
-        (drives | {f"{first[:-1]}7": drives[first]}, "holds 5 rows, expected at most 4"),
-        (drives | {first: dataclasses.replace(drives[first], commands=drives[first].commands * np.nan)}, "no finite number"),
-        (drives | {first: dataclasses.replace(drives[first], notes={"reason": np.zeros(2, np.int8)})}, "no finite number"),
+        (drives | {f"{first[:-1]}7": drives[first]}, "has 5 rows, expected at most 4"),
+        (drives | {first: dataclasses.replace(drives[first], commands=drives[first].commands * np.nan)}, "not one finite number"),
+        (drives | {first: dataclasses.replace(drives[first], notes={"reason": np.zeros(2, np.int8)})}, "not one finite number"),
     ):
         drive(entry, some)
         with pytest.raises(InputError, match=rf"{DRIVES}.*{words}"):
@@ -215,7 +215,7 @@ def test_a_file_that_was_cut_or_is_another_is_refused_by_its_name(entry, made, n
         with pytest.raises(InputError, match=name):
             check(entry, ALL, HERE)
     (entry / name).unlink()
-    with pytest.raises(InputError, match=rf"files\.{name}: there is no such file"):
+    with pytest.raises(InputError, match=rf"files\.{name}: the entry has no such file"):
         check(entry, ALL, HERE)
 
 
@@ -234,7 +234,7 @@ def test_no_address_of_an_entry_is_connected_to_unless_it_is_asked_for(entry):
         claims = read_claims(entry)
         planner = dataclasses.replace(claims.planner, configuration={"name": "remote", "address": address})
         (entry / ENTRY).write_text(dump(dataclasses.replace(claims, planner=planner)))
-        with pytest.raises(InputError, match=f"entry.yaml: planner: it is a program at {address}; --connect"):
+        with pytest.raises(InputError, match=f"entry.yaml: planner: it is a program at {address}; if you trust it"):
             check(entry, ALL, HERE)
         with pytest.raises(BlockingIOError):
             server.accept()

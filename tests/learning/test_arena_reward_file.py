@@ -61,8 +61,8 @@ def test_a_file_is_worth_what_it_says(tmp_path):
     assert worth(reward, brought(command=(-0.3, 0.0, 0.0))) == pytest.approx(-0.06)
     assert worth(reward, brought(command=(-0.1, 0.0, 0.0))) == 0.0
     assert [note.removeprefix(f"{tmp_path}/mine.yaml") for note in taken.notes] == [
-        ":5: collision.bumper_zone: not taken: a collision is a contact with the outline",
-        ":13: approach_goal._goal_update_threshold: not needed: a new goal is no progress in Agora, however far it is",
+        ":5: collision.bumper_zone: not imported: a collision is a contact with the outline",
+        ":13: approach_goal._goal_update_threshold: not needed: in Agora a new goal is not progress, at any distance",
     ]
 
 
@@ -146,7 +146,7 @@ ped_type_vel_constraint:
     clash = "ped_type_vel_constraint: {active_distance: 2.1}\nped_type_safety_distance: {}\n"
     taken = read_arena_reward(written(tmp_path, clash))
     assert (taken.reward.elder, taken.reward.elder_speed) == (0.0, -0.05)
-    assert "mine.yaml:2: ped_type_safety_distance: not taken" in taken.notes[-1]
+    assert "mine.yaml:2: ped_type_safety_distance: not imported" in taken.notes[-1]
 
 
 ROSNAV_RL = """\

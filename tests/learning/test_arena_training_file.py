@@ -87,7 +87,7 @@ def test_a_round_has_arenas_steps_and_each_mini_batch_a_world(tmp_path):
     ppo = training(tmp_path).trainer.part
     assert (ppo.worlds, ppo.horizon) == (8, 90)
     notes = read(tmp_path).notes
-    assert any(":2: n_envs: not taken: 8 worlds" in note for note in notes)
+    assert any(":2: n_envs: not imported: 8 worlds" in note for note in notes)
     enough = CONFIG.replace("n_envs: 6", "n_envs: 12").replace("n_steps: 1200", "n_steps: 60")
     ppo = training(tmp_path, enough).trainer.part
     assert (ppo.worlds, ppo.horizon) == (12, 60)
@@ -112,9 +112,9 @@ def test_what_is_not_taken_is_told_with_its_line_and_what_is_off_is_not(tmp_path
         + "wandb_key: none\n"
     )
     notes = [note.removeprefix(f"{tmp_path}/") for note in read(tmp_path, other).notes]
-    assert "training_config.yaml:23: rl_agent.lr_schedule.type: not taken: the rate falls in a straight line" in notes
-    assert "training_config.yaml:9: callbacks.stop_training: not taken: stop_at of the trainer is a share of successes" in notes
-    assert "training_config.yaml:37: wandb_key: not taken: Agora knows no such key of Arena's" in notes
+    assert "training_config.yaml:23: rl_agent.lr_schedule.type: not imported: the rate decreases linearly" in notes
+    assert "training_config.yaml:9: callbacks.stop_training: not imported: stop_at of the trainer is a share of successes" in notes
+    assert "training_config.yaml:37: wandb_key: not imported: Agora does not know this key of Arena" in notes
     assert training(tmp_path, other).trainer.part.stop_at == 0.0
 
 
@@ -123,10 +123,10 @@ def test_the_commands_write_a_training_and_print_a_reward(tmp_path):
     source, output = str(tmp_path / "training_config.yaml"), tmp_path / "new" / "slow.yaml"
     first = CliRunner().invoke(app, ["import", "arena-training", source, "-o", str(output)])
     assert first.exit_code == 0
-    assert "training_config.yaml:6: robot: not taken" in first.output
+    assert "training_config.yaml:6: robot: not imported" in first.output
     assert load_training(output).name == "slow"
     again = CliRunner().invoke(app, ["import", "arena-training", source, "-o", str(output)])
-    assert "slow.yaml: is there already" in str(again.exception)
+    assert "slow.yaml: already exists" in str(again.exception)
     blocked = CliRunner().invoke(app, ["import", "arena-training", source, "-o", f"{source}/slow.yaml"])
     assert "slow.yaml: cannot be written" in str(blocked.exception)
     reward = str(tmp_path / "reward_functions" / "careful.yaml")
@@ -135,7 +135,7 @@ def test_the_commands_write_a_training_and_print_a_reward(tmp_path):
         parse(printed.stdout, dict[str, Annotated[Rewarding, Plug("rewards")]])["reward"]
         == read_arena_reward(reward, safe_distance=0.65, subgoals=True).reward
     )
-    assert "careful.yaml:3: obs_safe_distance: not taken" in printed.stderr
+    assert "careful.yaml:3: obs_safe_distance: not imported" in printed.stderr
 
 
 def test_without_a_schedule_the_rate_stays_and_without_normalisation_rewards_are_arenas(tmp_path):
@@ -158,7 +158,7 @@ def test_without_a_schedule_the_rate_stays_and_without_normalisation_rewards_are
         (
             "n_envs: 6",
             "n_envs: 721",
-            "training_config.yaml:2: n_envs: no number of worlds from 721 to 10000 shares batch_size = 720",
+            "training_config.yaml:2: n_envs: no number of worlds from 721 to 10000 divides batch_size = 720",
         ),
         ("n_envs: 6", "n_envs: many", "training_config.yaml:2: n_envs: expected an integer, got 'many'"),
         ("reward_fnc: careful", "reward_fnc: carefull", "carefull.yaml: there is no such file; did you mean 'careful.yaml'"),

@@ -58,7 +58,7 @@ def test_a_training_is_stopped_from_another_thread_and_resumed_to_the_same_curve
 
     said, told = stopped(lambda token: train(training, tmp_path, 3, token=token), is_time)
     kept = "there is no checkpoint yet" if checkpoints == 0 else "the checkpoint after "
-    assert said.startswith(f"stopped: {kept}") and said.endswith("the same training with resume goes on")
+    assert said.startswith(f"stopped: {kept}") and said.endswith("the same training with resume continues")
     assert not any(isinstance(event, Trained) for event in told)
     *_, trained = train(training, tmp_path, 3, resume=True)
     assert points(tmp_path) == points(whole[0])

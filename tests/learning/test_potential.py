@@ -66,7 +66,7 @@ def test_the_command_writes_what_it_measured(tmp_path, capsys):
     path = tmp_path / "mine.safetensors"
     main(["simulated", str(path), "--seed", "3", "--worlds", "2", "--steps", "3"])
     assert load_potential(path).about["seed"] == "3"
-    assert "test error of the next place" in capsys.readouterr().out
+    assert "test error of the next position" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="2"):
         main(["eth_ucy", str(path), "--scenes", "nowhere"])
     assert "no scene of ETH/UCY called 'nowhere'" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_an_error_in_a_process_is_raised_here_and_its_death_is_told():
     assert np.array_equal(seen, StagesVectorEnv(both(), ("walk", "run"), 2, observe=SEE).reset()[0])
     env._players[0]._process.kill()
     env._players[0]._process.join()
-    with pytest.raises(AgoraError, match=r"a process that plays worlds has died \(exit code -9\)"):
+    with pytest.raises(AgoraError, match=r"a process that simulates worlds died \(exit code -9\)"):
         env.step(np.zeros((2, 2), np.float32))
     env.close()
     env.close_extras()
@@ -122,7 +122,7 @@ def test_ppo_trains_on_several_stages_a_policy_without_a_body():
     assert one.curve == other.curve and [steps for steps, _ in one.curve] == [32, 64]
     assert one.policies[-1].body is None
     assert trained(dataclasses.replace(ppo, more_stages=()), both(), "walk").policies[-1].body is not None
-    with pytest.raises(InputError, match="a curriculum is of one stage"):
+    with pytest.raises(InputError, match="a curriculum uses one stage"):
         dataclasses.replace(ppo, up_at=0.8)
 
 

@@ -68,7 +68,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"suite": "crowdnav"}, InputError, "the split of 'crowdnav' is test; nothing is trained on a test"),
+        ({"suite": "crowdnav"}, InputError, "the split of 'crowdnav' is test; training on a test suite is not allowed"),
         ({"stage": "circel"}, InputError, "circel.*circle"),
         ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
         ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
@@ -80,9 +80,9 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"planner": "agora.planners.learned.crowdnav:Cadrl"}, InputError, r"no registered planner.*project\.entry-points"),
         ({"name": "../../x"}, InputError, r"one\.yaml:\d+: name must be a printable text without '/'"),
         ({"name": ".hidden"}, InputError, "name must be a printable text"),
-        ({"test": "crowdnav_training"}, InputError, "a card's numbers are made on a test"),
-        ({"validation": "circle"}, InputError, "stage 'circle' is trained on; choose another"),
-        ({"validation": "crowdnav"}, InputError, "on 'crowdnav' a card's numbers are made; choose another to validate on"),
+        ({"test": "crowdnav_training"}, InputError, "a card's results must come from a test suite"),
+        ({"validation": "circle"}, InputError, "stage 'circle' is used for training; choose another"),
+        ({"validation": "crowdnav"}, InputError, "'crowdnav' is used for the test; choose another for validation"),
         ({"validation": "circel"}, InputError, "circel.*circle"),
     ],
 )
@@ -120,7 +120,7 @@ def test_an_unknown_training_is_answered_with_the_nearest():
 
 def test_a_folder_takes_no_other_training_and_none_again_without_being_told(tmp_path, training):
     Run(tmp_path, training, 1).close()
-    with pytest.raises(ResultsError, match="holds a training already; choose another folder, or go on with --resume"):
+    with pytest.raises(ResultsError, match="already contains a training; choose another folder, or continue it with --resume"):
         Run(tmp_path, training, 1)
     with pytest.raises(ResultsError, match="seed is 1 there and 2 here"):
         Run(tmp_path, training, 2, resume=True)
@@ -214,7 +214,7 @@ def test_a_checkpoint_that_is_a_folder_is_named(tmp_path, training):
     path = begun(tmp_path, training) / CHECKPOINT
     path.unlink()
     path.mkdir()
-    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: is no checkpoint: expected a file, got a folder"):
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: is not a checkpoint: expected a file, got a folder"):
         Run(tmp_path, training, 1, resume=True)
 
 
@@ -280,8 +280,8 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
             "0.1.0, code ",
             r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training was begun",
         ),
-        ("torch: ", r"torch was 00\S+ and is \S+ since the training was begun; install what it was"),
-        ("numpy: ", r"numpy was 00\S+ and is \S+ since the training was begun; install what it was"),
+        ("torch: ", r"torch was 00\S+ and is \S+ since the training started; install that version"),
+        ("numpy: ", r"numpy was 00\S+ and is \S+ since the training started; install that version"),
     ],
 )
 def test_a_training_is_not_resumed_with_other_code_or_other_versions_of_what_computes_it(tmp_path, training, old, words):
@@ -307,7 +307,7 @@ def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, trai
     written = load(record, dict)
     assert {"inputs", "packages"} <= written.keys()
     record.write_text(dump({key: value for key, value in written.items() if key != "inputs"}))
-    with pytest.raises(ResultsError, match="was begun by an Agora that kept no inputs; begin anew"):
+    with pytest.raises(ResultsError, match="was started by a version of Agora that recorded no inputs; start again"):
         Run(tmp_path, training, 1, resume=True)
 
 
@@ -370,7 +370,7 @@ def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp
     card = PolicyCard(said, (record, other))
     card.save(tmp_path)
     page = (tmp_path / "card.md").read_text()
-    assert "2 seeds were trained; the policy that comes along is that of seed 4" in page
+    assert "2 seeds were trained; the policy in this folder is that of seed 4" in page
     assert "| `crossing` | seed 5 | 3 | 100.0 % [43.9, 100.0] | 0.0 % |" in page
     assert "| `crossing` | published: a paper |  | 90 % |" in page
     assert "| `demonstrations` | 6 |" in page and (tmp_path / "curve.png").stat().st_size > 1000

@@ -184,7 +184,7 @@ def test_missing_files_are_refused_by_name(tmp_path):
         read_map(tmp_path / "nowhere.yaml")
     path = write(tmp_path)
     (tmp_path / "f.pgm").unlink()
-    with pytest.raises(InputError, match="no such image"):
+    with pytest.raises(InputError, match="image not found"):
         read_map(path)
 
 

@@ -91,7 +91,7 @@ def test_a_map_takes_the_place_of_one_on_which_no_world_is_any_more(four):
         np.testing.assert_array_equal(
             grid(store.arrays, store.arrays.clearance, store.arrays.clearance_start, number), one.clearance
         )
-    with pytest.raises(InputError, match="all 3 slots are held"):
+    with pytest.raises(InputError, match="all 3 slots are in use"):
         crowded = MapStore(4, MapRoom.of(four, 3))
         for world, one in enumerate(four):
             crowded.use(world, one)

@@ -50,11 +50,11 @@ def test_points_are_in_a_zone_if_they_are_in_one_of_its_polygons(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("category: [room, quiet]", "category: []", 2, "category must be one word or more"),
+        ("category: [room, quiet]", "category: []", 2, "category must have at least one word"),
         ("category: [room, quiet]", "category: room", 2, r"\[0\].category: expected a list, got 'room'"),
         ("label: ward 3", "lable: ward 3", 1, r"\[0\].lable: unknown key; did you mean 'label'"),
-        ("[1.5, 4], [1.5, 7]", "[1.5, 4]", 4, r"polygon \[0\] must have three or more corners about an area, got 2"),
-        ("[1.5, 7]", "[0.5, 4]", 4, r"polygon \[0\] must have three or more corners about an area"),
+        ("[1.5, 4], [1.5, 7]", "[1.5, 4]", 4, r"polygon \[0\] must have three or more corners that enclose an area, got 2"),
+        ("[1.5, 7]", "[0.5, 4]", 4, r"polygon \[0\] must have three or more corners that enclose an area"),
         ("[5, 5.5]", "[5, .nan]", 5, r"\[0\].polygon\[1\]\[2\]\[1\]: expected a finite number"),
         ("[5, 5.5]", "[5, 5.5, 0]", 5, r"\[0\].polygon\[1\]\[2\]: expected a list of 2 values, got 3"),
     ],

@@ -213,7 +213,7 @@ def test_what_makes_no_crowd_is_refused_and_changes_nothing():
         crowd.step()
     crowd.robots.x[0, 0] = 0.0
     for wrong, words in (
-        (people([(6.0, 4.5)], [[(6.0, -1.0)]], first_id=12), "pedestrian 12: the id is taken"),
+        (people([(6.0, 4.5)], [[(6.0, -1.0)]], first_id=12), "pedestrian 12: the id is already in use"),
         (people([(60.0, 4.5)], [[(6.0, -1.0)]], first_id=90), "outside the map"),
         (people([(np.nan, 4.5)], [[(6.0, -1.0)]], first_id=90), "outside the map"),
     ):

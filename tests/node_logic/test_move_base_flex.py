@@ -211,7 +211,7 @@ def test_where_no_way_is_wide_enough_there_is_no_path():
     wall = Map.from_shapes(
         segments=[[2.0, -2.0, 2.0, 0.4], [2.0, 0.6, 2.0, 3.0]], bounds=(-1.0, -2.0, 5.0, 3.0), resolution=0.05, name="wall"
     )
-    with pytest.raises(FlexError, match=r"no way from \(0\.00, 0\.50\) to \(4\.00, 0\.50\)") as refused:
+    with pytest.raises(FlexError, match=r"no path from \(0\.00, 0\.50\) to \(4\.00, 0\.50\)") as refused:
         path_to(maker("a_star"), ROBOT, wall, (0.0, 0.5, 0.0), (4.0, 0.5, 0.0))
     assert refused.value.outcome == GetPath.NO_PATH_FOUND
 

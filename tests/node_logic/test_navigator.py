@@ -197,7 +197,7 @@ def test_a_scan_with_other_beams_or_of_nothing_is_refused_and_lost_beams_are_no_
         ((2.5, 2.5, 0.0), r"its goal \(2.50, 2.50\) is 0.00 m from an obstacle, it needs 0.1"),
         ((99.0, 0.0, 0.0), r"its goal \(99.00, 0.00\) is outside the map"),
         ((9.65, 6.0, 0.0), r"its goal \(9.65, 6.00\) is 0.05 m from the border of the map, it needs 0.1"),
-        ((6.5, 2.0, 0.0), r"no path from \(0.40, -0.30\) to \(6.50, 2.00\): no way is wide enough"),
+        ((6.5, 2.0, 0.0), r"no path from \(0.40, -0.30\) to \(6.50, 2.00\): no path is wide enough"),
     ],
 )
 def test_where_there_is_no_path_it_stands_and_says_why(goal, why):
@@ -254,7 +254,7 @@ def test_when_the_clock_jumps_back_memory_is_forgotten_and_it_is_noted():
     ready(nav, 50.1, later)
     assert np.array_equal(nav.guidance(0).path[-1], retreat), "it backs away to the same place"
     back = ready(nav, 3.0, later)
-    assert back.notes == ("the clock jumped back from 50.100 s to 3.000 s: what the planners remember is forgotten",)
+    assert back.notes == ("the clock jumped back from 50.100 s to 3.000 s: the planners' memory is cleared",)
     assert len(nav.guidance(0).path) == 21 and not np.array_equal(nav.guidance(0).path[-1], retreat)
     assert ready(nav, 3.1).notes == ()
 

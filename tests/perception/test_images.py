@@ -275,7 +275,7 @@ def test_what_is_not_a_model_is_refused(tmp_path):
         ({"shape": [1, 3, 96, 96]}, r"expected an output of shape .*\(1, 3, 96, 96\)"),
         ({"shape": [1, 3, 96, 96], "output": [1, 1000]}, r"expected an output of shape .*\(1, 1000\)"),
         ({"shape": [1, 3, 96, 96], "output": [1, 300, 5]}, r"expected an output of shape .*\(1, 300, 5\)"),
-        ({"shape": [1, 3, 96, 96], "output": [1, 84, 2100]}, r"does not tell the names of its classes.*'person'"),
+        ({"shape": [1, 3, 96, 96], "output": [1, 84, 2100]}, r"does not name its classes.*'person'"),
     ],
 )
 def test_models_that_are_no_detectors_are_refused_by_what_they_take_and_give(tmp_path, model, message):

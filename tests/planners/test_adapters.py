@@ -389,7 +389,7 @@ def fanned(seen):
         (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
         (sensed, "observation.sensors has no 'robots': the planner does not declare it; say needs=('robots',)"),
         (lambda seen: seen.sensors["scann"], "no sensor called 'scann'; did you mean 'scan'?"),
-        (lambda seen: seen.sensors["nothing_like_it"], "no sensor called 'nothing_like_it'; there are "),
+        (lambda seen: seen.sensors["nothing_like_it"], "no sensor called 'nothing_like_it'; known names: "),
         (lambda seen: seen.headin, "'Observation' object has no attribute 'headin'"),
         (lambda seen: seen.goals[0], "did you mean 'goal'?"),
         (lambda seen: seen.pose[:2].reshape(3), "cannot reshape array of size 2 into shape (3,)"),

@@ -302,7 +302,7 @@ def test_a_program_that_answers_a_question_twice_fails_and_no_answer_is_taken_fo
     with talking(answer) as address:
         planner, seen = Remote(address), needed(observation(rows=1), ())
         twists = [planner.act(seen, {}).twists[0, 0] for _ in range(3)]
-        with pytest.raises(PlannerError, match=r"sent \d+ bytes more than one answer to question 3 before it was asked again"):
+        with pytest.raises(PlannerError, match=r"sent \d+ bytes after one answer to question 3 before the next question"):
             planner.act(seen, {})
         twists += [planner.act(seen, {}).twists[0, 0] for _ in range(2)]
     assert twists == pytest.approx([0.1, 0.2, 0.3, 0.1, 0.2], abs=1e-6) and asked == [1, 2, 3, 1, 2]
@@ -319,7 +319,7 @@ def test_an_answer_that_comes_after_the_next_question_is_not_taken_for_the_answe
     with talking(answer) as address:
         planner, seen = Remote(address), needed(observation(rows=1), ())
         assert planner.act(seen, {}).twists[0, 0] == np.float32(0.1)
-        with pytest.raises(PlannerError, match="answers question 1, expected an answer to question 2"):
+        with pytest.raises(PlannerError, match="answered question 1, expected an answer to question 2"):
             planner.act(seen, {})
 
 
@@ -331,7 +331,7 @@ def test_an_episode_whose_program_answers_twice_ends_as_failed_like_one_whose_pl
     with talking(answer) as address:
         (recording,) = played(Remote(address), STARTS[1:2])
     assert recording.outcome == Outcome.PLANNER_FAILED and recording.time[-1] == pytest.approx(2.0)
-    assert recording.failure.endswith("bytes more than one answer to question 20 before it was asked again")
+    assert recording.failure.endswith("bytes after one answer to question 20 before the next question")
 
 
 def test_a_program_that_hangs_up_among_several_robots_is_asked_for_each_again_and_the_recordings_count_it():
@@ -370,7 +370,7 @@ def test_a_program_that_misses_its_deadline_again_and_again_is_not_asked_any_mor
             answered = [row for row in range(len(every)) if row not in failures]  # on a busy machine a single row may be late, too
             assert answer.notes[ASKED_AGAIN].all() and (answer.twists[answered, 0] == 0.25).all()
         assert set(failures) == {0, 1, 2} and 10 * 0.05 < planner._line.waited < 10 * 0.05 + 30.0
-        words = f"program at {address}: is not asked any more: {planner._line.unanswered} questions without an answer took"
+        words = f"program at {address}: is no longer queried: {planner._line.unanswered} unanswered questions took"
         assert all(reason.startswith(words) for reason in failures.values())
         asked = len(calls)
         call(planner, seen, {}, every)
@@ -395,7 +395,7 @@ def test_a_program_that_was_started_anew_is_asked_again_unless_it_needs_somethin
         assert planner.act(seen, {}).twists[0, 0] == 0.25
         planner._line.close()
         hello[0] = Hello(needs=("scan",))
-        with pytest.raises(PlannerError, match=f"program at {address}: says another hello than before; restart the run"):
+        with pytest.raises(PlannerError, match=f"program at {address}: sent a different hello than before; restart the run"):
             planner.act(seen, {})
     with pytest.raises(PlannerError, match=f"program at {address}: nobody listens .*; start the program first"):
         planner.act(seen, {})

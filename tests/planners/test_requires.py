@@ -56,7 +56,7 @@ def test_a_planner_whose_extra_is_not_here_is_refused_with_the_package_and_the_c
     with pytest.raises(InputError) as refused:
         named_planner("deep:speed=0.7")
     said, _, command = str(refused.value).partition("; install them: ")
-    assert said == "planner 'deep:speed=0.7': packages of the extra learning are not here: torch-of-nowhere"
+    assert said == "planner 'deep:speed=0.7': packages of the extra learning are not installed: torch-of-nowhere"
     assert shlex.split(command)[:4] == [sys.executable, "-m", "pip", "install"] and "torch-of-nowhere>=2.6" in command
     assert named_planner("light")[1].part == Light()
 
@@ -84,7 +84,7 @@ def test_a_benchmark_without_planners_takes_those_that_can_run_and_says_which_it
 def test_an_extra_that_there_is_not_is_told_the_nearest():
     with pytest.raises(UnknownNameError, match="no extra called 'lerning'.*learning"):
         extras.lacking(("lerning",))
-    with pytest.raises(ValueError, match="requires are collections"):
+    with pytest.raises(ValueError, match="requires must be collections"):
         Declaration(requires="learning")
 
 

@@ -85,7 +85,7 @@ def test_planners_that_share_the_first_place_are_named_together_and_the_others_m
 def test_how_far_people_were_moved_counts_before_their_distance_where_a_run_has_it():
     rows = run(a=([5.0] * 3, 0.8), b=([6.0] * 3, 0.6))
     kinder = answers([row | {MOVED: 0.25 if row["planner"] == "a" else 0.125} for row in rows], ["a", "b"], METRICS)[-1]
-    assert kinder.words.startswith("Mean distance of people from where they would have been,")
+    assert kinder.words.startswith("Mean distance of people from their positions without robots,")
     assert kinder.words.endswith("b 0.12 m; then a 0.25 m.")
 
 
@@ -99,7 +99,7 @@ def test_the_answers_are_about_the_planners_that_were_asked_for_and_the_last_abo
     *asked, last = answers(rows, ["a", "b", "blind"], METRICS[:2], ["blind"])
     assert asked[0].words == "Of 12 episodes: a 100.0 %; then b 33.3 %."
     assert not any("blind" in one.words + one.sure for one in asked)
-    assert last.words == "blind, which sees nobody, was added as a measure: it reached the goal in 100.0 % of 12 episodes."
+    assert last.words == "blind, which sees nobody, was added as a reference: it reached the goal in 100.0 % of 12 episodes."
     assert last.sure == "b reached fewer, which is more than chance. The difference from a may be chance."
 
 

@@ -23,7 +23,7 @@ def test_stages_say_robots_crowds_knowledge_and_periods_once_each(told):
     assert setting(record) == {
         "robots": ["jackal", "tiago"],
         "crowds": ["orca", "anticipation"],
-        "known": ["the true state of those in view", "the true states of pedestrians"],
+        "known": ["the true states of pedestrians in view", "the true states of pedestrians"],
         "control": ["0.1 s"],
     }
 
@@ -32,7 +32,7 @@ def test_replayed_people_are_moved_by_no_model_and_levels_of_the_run_count_befor
     crowd = {"model": {"name": "anticipation"}}
     suite = {"name": "s", "stages": [stage(obstacles="replay", crowd=crowd, pedestrians="truth")]}
     said = setting(RunRecord(suite, {"orca": {}}, pedestrians={"orca@tracked": "tracked"}))
-    assert said["crowds"] == ["replayed tracks"] and said["known"] == ["tracks of the robot's own scans"]
+    assert said["crowds"] == ["replayed tracks"] and said["known"] == ["tracks from the robot's own scans"]
 
 
 def test_a_run_that_was_played_elsewhere_says_nothing():

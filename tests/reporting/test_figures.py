@@ -101,14 +101,14 @@ def test_what_a_failure_flatters_is_drawn_of_the_episodes_that_all_planners_reac
     axes = comparison_figure(table, METRICS[2]).axes[0]
     assert {round(float(x), 6) for dots in axes.collections for x in dots.get_offsets()[:, 0]} == {0.3}
     assert [one.get_text() for one in axes.get_yticklabels()] == ["a\n7 of 12, 58% reached", "b\n7 of 12, 100% reached"]
-    assert axes.get_xlabel().endswith("episodes that all reached")
+    assert axes.get_xlabel().endswith("episodes in which all reached the goal")
     assert "12 of 12" in comparison_figure(table, METRICS[1]).axes[0].get_yticklabels()[0].get_text()
     words = [text.get_text() for text in planner_matrix(table, METRICS[2]).axes[0].texts]
     assert words[0] == "0.3\n(17% of 6 reached)" and words[1] == "0.3\n(100% of 6 reached)"
     for row in table:
         row["outcome"] = "timeout" if row["planner"] == "a" else "reached"
     nobody = comparison_figure(table, METRICS[2])
-    assert "no episode that all planners reached" in [text.get_text() for text in nobody.axes[0].texts]
+    assert "no episode in which all planners reached the goal" in [text.get_text() for text in nobody.axes[0].texts]
 
 
 def test_twelve_planners_fit(tmp_path):

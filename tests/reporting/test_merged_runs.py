@@ -67,7 +67,11 @@ def test_runs_of_other_code_of_agora_are_paired_but_no_planner_is_the_same_in_bo
     assert pairs(found, "go_to_goal (spring)", "pure_pursuit (autumn)") == 3
     notes = " ".join(found.notes)
     assert f"pure_pursuit: packages.agora-nav is '{code}' in spring and '0.1.0, code 00' in autumn." in notes
-    assert re.search(r"other code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Where it decides", notes)
+    assert re.search(
+        r"different code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Episodes that "
+        r"this code",
+        notes,
+    )
 
 
 def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):
@@ -78,7 +82,7 @@ def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, 
     assert pairs(found, "go_to_goal", "pure_pursuit:speed=0.5") == 3
     said = "\n".join(found.notes)
     assert "The same episodes in spring and autumn, on which planners are paired: plane." in said
-    assert "pure_pursuit is the same in spring and autumn; its rows stand here once." in said
+    assert "pure_pursuit is the same in spring and autumn; its rows are included once." in said
     own = {row["key"]: row for row in read_rows(other / "episodes")}
     assert all(row == own[found.places[row["key"]][1]] for row in found.rows if found.places[row["key"]][0] == other)
 
@@ -97,8 +101,8 @@ def test_episodes_of_another_version_suite_or_stage_are_not_paired(first, tmp_pa
     assert {row["stage"] for row in found.rows if row["planner"] == "go_to_goal (autumn)"} == {"plane (autumn)"}
     assert len(found.rows) == 9 and pairs(found, "pure_pursuit", "go_to_goal (autumn)") == 0
     assert pairs(found, "pure_pursuit", "go_to_goal (spring)") == 3
-    assert re.search(f"plane \\(autumn\\): {reason}: the episodes are others, and are not paired", "\n".join(found.notes))
-    assert "go_to_goal (autumn) minus go_to_goal (spring): no episode is the same" in differences(found)
+    assert re.search(f"plane \\(autumn\\): {reason}: the episodes differ and are not paired", "\n".join(found.notes))
+    assert "go_to_goal (autumn) minus go_to_goal (spring): the runs have no episode in common" in differences(found)
 
 
 def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path):
@@ -107,7 +111,7 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     assert [row["stage"] for row in found.rows if row["planner"] == "go_to_goal"] == ["plane"] * 3 + ["plane (seed 6)"] * 3
     assert pairs(found, "go_to_goal", "pure_pursuit") == 3
     said = "\n".join(found.notes)
-    assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes are others, and are not paired." in said
+    assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes differ and are not paired." in said
     assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
 
 
@@ -120,7 +124,7 @@ def test_episodes_in_places_of_another_seed_are_not_paired_but_have_the_same_pla
     for other, reason in (("1", "seed is 5 in 0 and 6 in 1"), ("2", "seed of the places is 9 in 0 and 8 in 2")):
         found = merged([runs[0], tmp_path / other])
         assert found.planners == ["go_to_goal"] and len(found.rows) == 4
-        assert f"plane ({other}): {reason}: the episodes are others, and are not paired." in found.notes
+        assert f"plane ({other}): {reason}: the episodes differ and are not paired." in found.notes
     assert re.search(r"Seeds of the places</\w+>\s*<\w+>9</", report(runs[0]).read_text())
 
 
@@ -150,7 +154,7 @@ def test_what_planners_know_of_people_is_theirs_and_the_episodes_stay_the_same(f
     known = merged([first, ran(tmp_path / "autumn", "pure_pursuit", suite=plane(episodes=3, timeout=4.0, pedestrians="visible"))])
     assert known.planners == ["go_to_goal", "pure_pursuit (spring)", "pure_pursuit (autumn)"]
     assert pairs(known, "pure_pursuit (spring)", "pure_pursuit (autumn)") == 3
-    assert any("told of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
+    assert any("knowledge of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
     levels = merged([first, ran(tmp_path / "levels", "social_force", pedestrians=("truth", "view"))])
     assert levels.planners == ["go_to_goal", "pure_pursuit", "social_force@truth", "social_force@view"]
     assert levels.names["social_force@view"] == "social_force" and pairs(levels, "social_force@truth", "social_force@view") == 3
@@ -168,14 +172,14 @@ def test_the_same_planner_with_other_results_is_not_taken_for_the_same(first, tm
     strange, label = merged([first, again]), rows[0]["planner"]
     assert len(strange.rows) == 9 and not strange.problems
     assert {f"{label} (spring)", f"{label} (summer)"} < set(strange.planners)
-    assert f"{label}: 1 of the episodes in both spring and summer came out otherwise, of the same planner." in strange.notes
+    assert f"{label}: 1 of the episodes in both spring and summer have different results for the same planner." in strange.notes
 
 
 def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_path):
     alone = merged([first])
     assert (alone.planners, alone.notes) == (["go_to_goal", "pure_pursuit"], [])
     assert sorted(row["key"] for row in alone.rows) == sorted(row["key"] for row in read_rows(first / "episodes"))
-    with pytest.raises(InputError, match="is there twice"):
+    with pytest.raises(InputError, match="is given twice"):
         merged([first, first.parent / "." / "spring"])
     with pytest.raises(ResultsError, match=r"no run\.yaml"):
         merged([first, tmp_path])

@@ -73,7 +73,7 @@ def test_a_wrong_number_is_refused_with_its_line():
     text = "title: A\nrows:\n  - {planner: a, table: t, values: {success: [0.5, 0.1, 0.2]}}\n"
     with pytest.raises(InputError, match=r"values\.success must be \[mean\] or \[mean, deviation\]"):
         parse(text, PublishedNumbers)
-    with pytest.raises(InputError, match="suite must be given where ours is"):
+    with pytest.raises(InputError, match="suite must be given if ours is"):
         parse("title: A\nrows:\n  - {planner: a, table: t, ours: orca, values: {success: [0.5]}}\n", PublishedNumbers)
 
 

@@ -127,7 +127,7 @@ def test_comparisons_name_what_is_wrong():
         paired_difference(rows, "spl", "dwa", "orka")
     with pytest.raises(InputError, match="did you mean 'spl'"):
         paired_difference(rows, "sppl", "dwa", "orca")
-    with pytest.raises(InputError, match="two rows of 'dwa'"):
+    with pytest.raises(InputError, match="two rows for 'dwa'"):
         paired_difference(rows + rows[:1], "spl", "dwa", "orca")
 
 

@@ -67,7 +67,7 @@ def test_robots_that_flatland_cannot_move_are_refused_and_the_others_are_not(nam
 
 def test_an_outline_of_too_many_corners_is_refused():
     corners = tuple((0.3 * math.cos(a), 0.3 * math.sin(a)) for a in [k * math.tau / 9 for k in range(9)])
-    with pytest.raises(InputError, match="9 corners, Box2D takes at most 8"):
+    with pytest.raises(InputError, match="9 corners, but Box2D takes at most 8"):
         robot_yaml(replace(load_robot("burger"), radius=0.31, footprint=corners), "bot", 0.1)
 
 

@@ -107,7 +107,7 @@ def test_a_slot_that_held_a_polygon_holds_a_disc_after_a_disc_is_filled_in():
 
 
 def test_a_record_without_room_for_the_corners_is_refused():
-    with pytest.raises(InputError, match="4 corners, the record has room for 1"):
+    with pytest.raises(InputError, match="4 corners, but the record has room for 1"):
         load_robot("jackal_barn").fill(robot_traits(1, 1), 0, 0)
 
 
@@ -135,7 +135,7 @@ def test_only_robots_that_move_sideways_are_told_that_they_can():
         (disc, {"footprint": SQUARE[::-1]}, "^footprint must be a convex"),
         (disc, {"footprint": ((0.1, 0.0), (-0.1, 0.0))}, "^footprint must be a convex"),
         (disc, {"footprint": ((0.2, 0.0), (0.0, 0.05), (-0.2, 0.2), (-0.1, 0.0), (-0.2, -0.2))}, "^footprint must be a convex"),
-        (disc, {"footprint": SQUARE, "radius": 0.25}, "^radius must hold the footprint: at least 0.283"),
+        (disc, {"footprint": SQUARE, "radius": 0.25}, "^radius must enclose the footprint: at least 0.283"),
         (car, {"wheelbase": None}, "^kinematics ackermann needs"),
         (car, {"max_steering": 1.6}, "^max_steering must be below"),
     ],

@@ -75,7 +75,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
         ("agora_bringup start_arena.launch model:=burger", "--ros-launch: model: has no effect with suite: demo"),
         (
             "agora_bringup start_arena.launch episodes:=2",
-            "--ros-launch: episodes:=2 has no effect: agora bench asks for the episodes",
+            "--ros-launch: episodes:=2 has no effect: agora bench requests the episodes",
         ),
         (
             "agora_bringup start_arena.launch tm_robots:=circle headless:=2",
@@ -99,7 +99,7 @@ def test_without_a_graph_or_without_ros_one_line_says_what_to_do(graph, tmp_path
         without.returncode == 2 and without.stderr.startswith("error: --planner ros needs ROS 1") and "make ros" in without.stderr
     )
     both = run(file, tmp_path / "run", graph.master.env, "--planner", "dwa")
-    assert both.returncode == 2 and "goes alone" in both.stderr
+    assert both.returncode == 2 and "cannot be combined" in both.stderr
 
 
 def test_a_suite_in_ros_that_is_stopped_says_what_is_kept(graph, tmp_path):

@@ -195,7 +195,7 @@ class Faults:
         arena.wait(lambda: arena.begun.count(number) > begun, f"episode {number} again", wait_until)
         arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until)
         lines = [line for line in arena.log.splitlines() if "was interrupted: " in line][said:]
-        assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated once" in line for line in lines), lines
+        assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated when" in line for line in lines), lines
         assert arena.done.count(number) == 1
 
     def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counting(self, arena: Arena, wait_until: Any) -> None:
@@ -239,8 +239,8 @@ def check_played_once(arena: Arena, wait_until: Any) -> None:
     whole = [p.entry for p in played if not p.interrupted]
     assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
     if "recorder went away" in arena.log:
-        (name,) = set(re.findall(r"recorder: (\S+) was never closed", arena.log))
-        assert "the bag ends before the episode does" in read_all([arena.bags / name], Unsaid())[0].interrupted
+        (name,) = set(re.findall(r"recorder: (\S+) was not closed", arena.log))
+        assert "the bag ends before the episode" in read_all([arena.bags / name], Unsaid())[0].interrupted
 
 
 class TestInLockStep(Faults):
@@ -254,7 +254,7 @@ class TestInLockStep(Faults):
 
     @LATE
     def test_a_crowd_that_answers_late_is_waited_for(self, arena: Arena, seconds: float, wait_until: Any) -> None:
-        words = "pedsim_simulator/step did not answer within 4 s; look at its node's log"
+        words = "pedsim_simulator/step did not answer within 4 s; see the log of its node"
         number, said = arena.in_the_middle(wait_until), arena.log.count(words)
         go_on = stopped(arena, "pedsim_simulator")
         rospy.rostime.wallsleep(seconds)
@@ -281,7 +281,7 @@ class TestFree(Faults):
         return {"robot_setup_file": folder / "robots.yaml", "timeout": 5}
 
     def test_a_planner_that_stops_publishing_leaves_robots_that_stand(self, arena: Arena, wait_until: Any) -> None:
-        words = "no cmd_vel for 0.5 s; it stands until there is one. Is its planner running?"
+        words = "no cmd_vel for 0.5 s; it stops until there is one. Is its planner running?"
         arena.in_the_middle(wait_until)
         said, go_on = arena.log.count(words), stopped(arena, "navigation_node")
         try:

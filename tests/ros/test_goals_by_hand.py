@@ -271,7 +271,7 @@ def test_a_goal_where_no_robot_can_be_is_refused_and_the_robot_keeps_the_one_it_
 def test_a_goal_in_the_robots_frame_is_one_on_the_map_and_one_in_a_frame_that_nobody_knows_is_refused(play: Play) -> None:
     play.switched("scenario", 1)
     play.click((1.0, 0.0, 0.0), frame="nowhere")
-    play.server.said("nobody transforms frame 'nowhere' to map")
+    play.server.said("no transform from frame 'nowhere' to map")
     play.click((0.5, 0.25, 0.0), frame="burger/odom")  # the same as the map's
     play.status(lambda s: s.robots[0].by_hand, "a goal in the frame of odometry")
     assert not near(play.statuses[-1].robots[0].target, GOALS[0])
@@ -347,7 +347,7 @@ def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
     action.send(play.place(0, (2.5,)))
     play.status(lambda s: s.robots[0].by_hand == 2, "another goal")
     play.click(play.place(0), play.graph.publisher(f"{name}/move_base_simple/goal", PoseStamped))
-    action.ends(GoalStatus.ABORTED, "another goal took its place")
+    action.ends(GoalStatus.ABORTED, "another goal replaced it")
     play.is_well()
 
 

@@ -111,7 +111,7 @@ def test_what_keeps_images_from_being_used_is_said(graph, model, wait_until):
     eye.images.publish(image_of(np.zeros((ROWS, COLUMNS, 3), np.uint8), "rgb8", 20.0))
     wait_until(lambda: "no depth image within 0.03 s" in eye.node.log, "a line about the depth")
     eye.depths.publish(image_of(np.zeros((ROWS, COLUMNS), np.uint16), "16UC1", 20.0))
-    wait_until(lambda: "an image is left out" in eye.node.log, "a line about the transform")
+    wait_until(lambda: "an image is skipped" in eye.node.log, "a line about the transform")
     eye.frames.publish(TFMessage([optical(CAMERA, 20.0)]))
     eye.people.wait(1)
     eye.frames.publish(TFMessage([optical(CAMERA, 21.0)]))

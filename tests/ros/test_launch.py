@@ -231,7 +231,7 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
     check(arguments(simulator="glide", synchronous="true"))
     with pytest.raises(InputError, match="gazebo cannot be stepped"):
         check(arguments(simulator="gazebo", synchronous="True"))
-    with pytest.raises(InputError, match="nobody waits for AMCL"):
+    with pytest.raises(InputError, match="lock step does not wait for AMCL"):
         check(arguments(complexity="2", synchronous="true"))
 
 
@@ -386,5 +386,5 @@ def test_the_graph_that_is_launched_moves_a_robot_and_ends_with_its_last_episode
     said = log.read_text()
     assert "functions in" not in said, "no node compiles what was compiled before the graph was up"
     assert "Traceback" not in said and "has died" not in said and "went away" not in said
-    assert "episode 1: timeout, 3.0 s, 0 contacts" in said and "1 resets in all: 1 timeout" in said
+    assert "episode 1: timeout, 3.0 s, 0 contacts" in said and "1 resets in total: 1 timeout" in said
     assert launched.returncode == 0

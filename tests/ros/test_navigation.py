@@ -214,9 +214,9 @@ def test_a_goal_of_the_action_is_set_in_the_episode_and_ends_as_the_status_says(
     world.drive_until(lambda: client.get_state() == GoalStatus.ABORTED)
     assert client.get_goal_status_text() == refusal.pop()
     send(3.0, 4.3, "nowhere")
-    world.drive_until(lambda: client.get_goal_status_text().startswith("nobody transforms the goal's frame to map"))
+    world.drive_until(lambda: client.get_goal_status_text().startswith("no transform from the goal's frame to map"))
     for ends, words in (
-        ((2, True, 101), "the robot's episode has ended: pedestrian collision"), ((4, False, -1), "another goal took its place")
+        ((2, True, 101), "the robot's episode has ended: pedestrian collision"), ((4, False, -1), "another goal replaced it")
     ):  # fmt: skip
         send(-5.0, 1.0)
         number = ends[0] if ends[1] else ends[0] - 1
@@ -366,7 +366,7 @@ def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):
 
     for tick in range(8):
         say(tick)
-    wait_until(lambda: "nobody transforms burger/odom to map" in node.log, "a line about the transform")
+    wait_until(lambda: "no transform from burger/odom to map" in node.log, "a line about the transform")
     moved.header.frame_id, pose = "map", to_pose((2.0, 1.0, math.pi / 2))
     moved.transform.translation.x, moved.transform.translation.y, moved.transform.rotation = 2.0, 1.0, pose.orientation
     broadcaster = tf2_ros.StaticTransformBroadcaster()

@@ -220,7 +220,7 @@ def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
     graph.param("map_file", "hall")
     graph.call("reset_task", Empty)
     ask.publish("")
-    wait_until(lambda: "request_new_map is ignored: maps are new only with the module 'dynamic_map'" in node.log, "a refusal")
+    wait_until(lambda: "request_new_map is ignored: only the module 'dynamic_map' generates maps" in node.log, "a refusal")
     assert start_of(parts.episodes[-1]).map.name == "hall"
 
 
@@ -400,7 +400,7 @@ def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_
     pose.header.frame_id = "odom"
     tool = graph.publisher("goalpose", PoseStamped)
     tool.publish(pose)
-    wait_until(lambda: "nobody transforms frame 'odom' to map" in node.log, "a word about the frame")
+    wait_until(lambda: "no transform from frame 'odom' to map" in node.log, "a word about the frame")
     pose.header.frame_id = "map"
     tool.publish(pose)
     told = goals["burger_1"].wait(2)[-1]
@@ -450,7 +450,7 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     assert np.allclose([robot.pose.x, robot.pose.y, robot.pose.theta], [4.75, 2.25, -0.5])
     assert all(np.allclose([goal.x, goal.y], [4.75, 2.25]) for goal in robot.goals)
     parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104, end_time=60.0, goal=79)])
-    node.said("episode 4: time is over, 60.0 s, 0 goals reached, 0 contacts")  # it waited where it stood
+    node.said("episode 4: out of time, 60.0 s, 0 goals reached, 0 contacts")  # it waited where it stood
 
 
 def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start: Any, wait_until: Any) -> None:
@@ -460,7 +460,7 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     second = parts.begun(wait_until, 2)
     assert identical(crowd_of(second).position, crowd_of(first).position) and identical(start_of(second).map, start_of(first).map)
     assert second.robots[0].pose != first.robots[0].pose
-    node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
+    node.said("episode 1: out of time, 60.0 s, 3 goals reached, 1 contact")
     spawned, hit = RobotStatus(name="spawned", goal=2, outcome=-1), {"ended": True, "outcome": 101, "end_time": 7.6, "contacts": 1}
     parts.say(robots=[RobotStatus(name="jackal"), spawned])
     parts.say(done=True, robots=[RobotStatus(name="jackal", goal=2, by_hand=1, **hit), spawned])
@@ -499,7 +499,7 @@ def test_a_suite_is_played_as_the_benchmark_plays_it(graph: Any, parts: Parts, s
     refused = play(stage="b", episode=0)
     assert not refused.success and "no stage called 'b'" in refused.message
     refused = play(stage="a", episode=2)
-    assert not refused.success and "has 2 episodes, there is no 2" in refused.message
+    assert not refused.success and "has 2 episodes, got 2" in refused.message
     assert len(parts.episodes) == 1
     parts.say(interrupted=True)
     assert play(stage="a", episode=0).number == 2

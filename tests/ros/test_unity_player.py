@@ -86,7 +86,7 @@ def test_what_the_player_sends_is_what_ros_reads(csharp_player: Path) -> None:
     assert (image.width, image.height, image.step, image.encoding, image.data) == (2, 1, 6, "rgb8", bytes([1, 2, 3, 4, 5, 6]))
     assert (info.width, info.height, info.K[0], info.K[2], info.P[5], info.P[6]) == (160, 120, 114.5, 80.0, 114.5, 60.0)
     answer = seen["gazebo_msgs/SpawnModelResponse"]
-    assert (answer.success, answer.status_message) == (False, "bot is there already: é")
+    assert (answer.success, answer.status_message) == (False, "bot already exists: é")
     assert seen["std_srvs/TriggerResponse"].success
 
 

@@ -52,7 +52,7 @@ def test_with_complexity_2_a_robot_stands_until_somebody_tells_where_its_odometr
     nodes = {node: launch_node(package, node, f"{node}_node") for package, node in NODES.items()}
     launch_node("agora_task_generator", "task_generator_server", patience=300.0)
     robots.wait(60, 240)
-    wait_until(lambda: "nobody transforms rto/odom to map" in nodes["navigation"].log, "a line about the transform")
+    wait_until(lambda: "no transform from rto/odom to map" in nodes["navigation"].log, "a line about the transform")
     assert abs(robots[-1].x[0] - robots[0].x[0]) < 1e-3
     amcl, told = tf2_ros.StaticTransformBroadcaster(), TransformStamped(child_frame_id="rto/odom")
     told.header.frame_id, told.transform.rotation.w = "map", 1.0

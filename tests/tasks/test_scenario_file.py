@@ -76,7 +76,7 @@ def test_a_suite_in_json_is_no_scenario(tmp_path):
         ({"world": None}, r'x.json: names no world; give the key map, such as "map": "hall", or put it into WORLD/scenarios'),
         ({"world": "hal"}, r"x.json:1: map: no world called 'hal'; did you mean 'hall'\?"),
         ({"world": "./nowhere"}, "x.json:1: map: there is no folder ./nowhere"),
-        ({"world": 3}, "x.json:1: map: expected a text or nothing, got 3"),
+        ({"world": 3}, "x.json:1: map: expected a string or nothing, got 3"),
         ({"robot": []}, r"x.json:1: robot: unknown key; did you mean 'robots'\?"),
         ({"start": [1.2, 5.0, 90]}, r"x.json:2: robots\[0\]: start: a heading of 90 .* 90 degrees are 1.571"),
     ],
@@ -94,10 +94,10 @@ def test_a_file_that_is_wrong_is_refused_with_line_and_key_before_it_is_played(t
         ({"state": "fone"}, r":4: obstacles.dynamic\[0\]: state: no state called 'fone'; did you mean 'phone'\?"),
         ({"with": "bb"}, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'bb'; did you mean 'b'\?"),
         ({"with": ["b", "zz"]}, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'zz'"),
-        ({"with": "a"}, r":4: obstacles.dynamic\[0\]: with: 'a' must talk with somebody else"),
-        ({"with": 3}, r":4: obstacles.dynamic\[0\].with: expected a text or a list or nothing, got 3"),
+        ({"with": "a"}, r":4: obstacles.dynamic\[0\]: with: 'a' must talk with another pedestrian"),
+        ({"with": 3}, r":4: obstacles.dynamic\[0\].with: expected a string or a list or nothing, got 3"),
         ({"with": "b", "pos": [6.9, 25.4]}, r":4: obstacles.dynamic\[0\].pos: 'a' talks with 'b', who is 20.0 m away"),
-        ({"state": "talking"}, r":4: obstacles.dynamic\[0\].state: who is 'talking' needs somebody else"),
+        ({"state": "talking"}, r":4: obstacles.dynamic\[0\].state: a pedestrian that is 'talking' needs a partner"),
         ({"heading": "north"}, r":4: obstacles.dynamic\[0\].heading: expected a number or nothing, got 'north'"),
         ({"heading": 90}, r":4: obstacles.dynamic\[0\]: heading: a heading of 90 .* 90 degrees are 1.571"),
         ({"pos": [6.0, 6.0, 180]}, r":4: obstacles.dynamic\[0\]: pos: a heading of 180 .* 180 degrees are 3.142"),
@@ -120,7 +120,7 @@ def test_files_that_are_no_scenarios_are_refused_by_name(tmp_path):
     (tmp_path / "x.yaml").write_text("map: hall\nrobots: []\n")
     with pytest.raises(InputError, match=r"x.yaml: expected a scenario file, whose name ends in .json"):
         task_of_file(tmp_path / "x.yaml", 0.3)
-    with pytest.raises(InputError, match=r"\.x.json: the name of the file becomes that of a suite: name must be a printable"):
+    with pytest.raises(InputError, match=r"\.x.json: the name of the file becomes the name of the suite: name must be a printable"):
         load_suite(scene(tmp_path / ".x.json", *PEOPLE))
     (tmp_path / "old.json").write_text(json.dumps({"pedsim_agents": [], "robot_position": [0, 0]}))
     with pytest.raises(InputError, match="old.json: this is a scenario in arena-tools' old format"):

@@ -112,7 +112,7 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         (
             "model: {name: orca}",
             "{model: orca, models: [{model: helbing}]}",
-            ":18: stages[1].crowd: models cannot be given together with model, which is that of all",
+            ":18: stages[1].crowd: models cannot be combined with model, which sets the model of all pedestrians",
         ),
         ("burger", "burgr", ":13: stages[0]: robot: no robot called 'burgr'; did you mean 'burger'?"),
         ("path: WORLD", "path: hal", ":6: stages[0].world: path: no world called 'hal'; did you mean 'hall'?"),
@@ -239,19 +239,24 @@ def test_a_scenario_puts_robots_and_pedestrians_where_it_says(tmp_path):
         (
             walk(dynamic=[PERSON, PERSON | {"name": "twin"}]),
             None,
-            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, overlapping somebody",
+            r"obstacles.dynamic\[1\].pos: pedestrian 'twin' is at .*, overlapping a pedestrian or robot",
         ),
         (
             walk(dynamic=[PERSON | {"pos": [-1.9, 4.1]}]),
             None,
-            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), overlapping somebody",
+            r"obstacles.dynamic\[0\].pos: pedestrian '.*' is at \(-1.90, 4.10\), overlapping a pedestrian or robot",
         ),
         (
             walk(goal=(3.1, 9.1, 0.0), static=[SHELF]),
             None,
             r"obstacles: the goal of robot 0 is at \(3.10, 9.10\), inside an obstacle",
         ),
-        (walk() | {"robots": walk()["robots"] * 2}, None, r"robots\[1\].start: robot 1 is at .*, overlapping somebody at"),
+        (
+            walk() | {"robots": walk()["robots"] * 2},
+            None,
+            r"robots\[1\].start: robot 1 is at .*, overlapping a pedestrian or "
+            r"robot at",
+        ),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused_with_file_line_and_key(tmp_path, scenario, line, message):

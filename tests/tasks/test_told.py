@@ -37,10 +37,10 @@ def test_everybody_has_a_sentence_with_place_heading_state_partner_and_end():
         "ben (pedestrian 1, an elder) stands at (1.00, 4.00), facing east, and talks with ida until the end.",
         "ida (pedestrian 2, an adult) stands at (2.00, 4.00), facing west, and talks with ben until the end.",
         "pedestrian 3, an adult, starts at (1.00, 4.00), facing east, and phones while it walks, at half the speed, until 4 s or a "
-        "robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), round and round.",
+        "robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), repeatedly.",
         "pedestrian 4, an adult, scared of robots, stands at (1.00, 4.00), facing south, and waits until 3 s; then it walks to "
         "(5.00, 4.00) and stays there.",
-        "pedestrian 5, an adult, stands at (1.00, 4.00), facing east, and has nowhere to go.",
+        "pedestrian 5, an adult, stands at (1.00, 4.00), facing east, and has no waypoints.",
     ]
 
 

@@ -59,9 +59,9 @@ def test_a_goal_in_another_room_that_a_large_robot_cannot_get_to_is_found(tmp_pa
     assert check_world(tmp_path, 0.2).problems == []
     found = check_world(tmp_path, 0.4)
     assert len(found.problems) == 1 and found.problems[0].endswith(
-        "robots[0].goal: a robot of radius 0.4 m does not get there from its start"
+        "robots[0].goal: a robot of radius 0.4 m cannot get there from its start"
     )
-    assert "2 areas that are not joined" in found.notes[1]
+    assert "2 separate areas" in found.notes[1]
     assert check_world(tmp_path, 9.0).problems[0].endswith("a robot of radius 9 m fits nowhere")
 
 
@@ -84,7 +84,7 @@ def test_who_is_outside_the_house_is_told_from_who_is_inside(tmp_path):
     assert [p.partition(": ")[2] for p in check_world(tmp_path, 0.3).problems] == [
         f"robots[0].goal: is {outside}",
         f"obstacles.dynamic[1].pos: 'p1' is {outside}",
-        "obstacles.dynamic[2].pos: 'p2' is where the map knows nothing",
+        "obstacles.dynamic[2].pos: 'p2' is in an unknown area of the map",
     ]
     (tmp_path / "open").mkdir()
     house(tmp_path / "open", door=True).write_text(scenario([0.0, 5.0], [6.5, 5.0], [2.0, 6.0], [6.0, 3.0]))

@@ -159,12 +159,12 @@ def ends_without_robots(self, w):
 @pytest.mark.parametrize(
     ("verbs", "clause"),
     [
-        ({"reset": forgets_people}, "people do not begin where they are"),
+        ({"reset": forgets_people}, "pedestrians do not start at their positions"),
         ({"reset": begins_all_anew}, "a reset of other worlds"),
         ({"holds": lambda self, start: False}, "`holds` refuses"),
         ({"advance": takes_one_step_less}, "`world.tick` is 2"),
         ({"advance": says_nothing}, r"called at steps \[\]"),
-        ({"drive": is_slow}, "told to drive at 0.8 m/s"),
+        ({"drive": is_slow}, "commanded to drive at 0.8 m/s"),
         ({"drive": says_half_its_speed}, "its record says"),
         ({"drive": never_rests}, "still moves"),
         ({"judge": never_arrives}, "at the last goal"),
@@ -179,8 +179,8 @@ def ends_without_robots(self, w):
         ({"advance": knows_better}, r"was put at \(3, 2\)"),
         ({"drive": draws_from_nowhere}, "not deterministic"),
         ({"drive": mixes_worlds}, "worlds are mixed"),
-        ({"drive": remembers}, "leaves something of the last episode"),
-        ({"step": ends_without_robots}, "without robots is done"),
+        ({"drive": remembers}, "leaves state of the last episode"),
+        ({"step": ends_without_robots}, "without robots is marked as done"),
     ],
     ids=lambda given: next(iter(given.values())).__name__ if isinstance(given, dict) else "",
 )

@@ -117,12 +117,12 @@ BAD = {
     draws_from_nowhere: "not deterministic",
     draws_from_the_global_generator: "global random generator",
     mixes_worlds: "worlds are mixed",
-    counts_slots: "the number of slots counts",
-    looks_into_empty_slots: "empty slots count",
+    counts_slots: "the number of slots changes the result",
+    looks_into_empty_slots: "empty slots change the result",
     goes_on_for_ever: "in a world that is done",
     drifts_north: "turned",
     goes_mad: "type, reaction and state 0, 0, 99",
-    talks_to_strangers: "names somebody who is not there",
+    talks_to_strangers: "names an absent pedestrian",
 }
 
 
@@ -141,5 +141,5 @@ def test_a_parameter_that_may_be_nan_is_named():
             pass
 
     assert math.isnan(Careless(math.nan).gain)
-    with pytest.raises(ContractError, match="parameter gain may be NaN"):
+    with pytest.raises(ContractError, match="parameter gain accepts NaN"):
         check_behaviour(Careless())

@@ -254,7 +254,7 @@ class Watcher(Decent):
 
 def test_who_stands_has_to_say_why():
     check_bad_input(Watcher())
-    with pytest.raises(ContractError, match="beams of no range: it stands, and notes no reason"):
+    with pytest.raises(ContractError, match="beams of range 0: it stands without noting a reason"):
         check_bad_input(Watcher(says=False))
 
 
@@ -283,9 +283,9 @@ def test_a_label_that_is_none_is_named():
 @pytest.mark.parametrize(
     ("parameter", "span", "reason"),
     [
-        ("sped", Span(0.1, 1.0), "'sped' is no number"),
-        ("title", Span(0.1, 1.0), "'title' is no number"),
-        ("brave", Span(0.1, 1.0), "'brave' is no number"),
+        ("sped", Span(0.1, 1.0), "'sped' is not a number"),
+        ("title", Span(0.1, 1.0), "'title' is not a number"),
+        ("brave", Span(0.1, 1.0), "'brave' is not a number"),
         ("speed", Span(-1.0, 1.0), "refuses speed = -1.0: too slow"),
     ],
 )

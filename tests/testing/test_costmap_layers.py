@@ -85,10 +85,10 @@ def forgets_the_origin(parameters, position, velocity, heading, evidence, presen
 
 BAD = {
     draws_nothing: "leave no cost",
-    draws_everywhere: "not asked for",
-    clears_what_is_lethal: "does not stay",
-    draws_the_absent: "not present",
-    draws_the_last_slot: "depend on the slots",
+    draws_everywhere: "not requested",
+    clears_what_is_lethal: "is overwritten",
+    draws_the_absent: "absent pedestrian leaves",
+    draws_the_last_slot: "depend on the order or number of slots",
     forgets_the_origin: "moved by whole cells",
 }
 

@@ -102,11 +102,11 @@ class Broken(FromLimitToLimit):
     [
         ("", None),
         ("bounds", "value 0 is -"),
-        ("others", "it writes others"),
-        ("mean", "alone is another"),
+        ("others", "it also writes others"),
+        ("mean", "alone differs from"),
         ("writes", "writes to"),
         ("remembers", "twice"),
-        ("actions", "give other twists"),
+        ("actions", "give different twists"),
     ],
 )
 def test_an_encoding_that_breaks_a_clause_is_told(monkeypatch, fault, clause):

@@ -70,7 +70,7 @@ class Naughty(Bypass):
     ("how", "clause"),
     [
         ("fast", "speed must be in"),
-        ("afraid", "danger must be 0 with nobody about"),
+        ("afraid", "danger must be 0 without pedestrians"),
         ("elsewhere", "not at its goal"),
         ("mixed", "rows are mixed"),
         ("ghosts", "empty slots of pedestrians count"),

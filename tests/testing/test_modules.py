@@ -82,14 +82,14 @@ class Pushes(Module):
 @pytest.mark.parametrize(
     ("module", "reason"),
     [
-        (Counts(), "not deterministic: another plan"),
+        (Counts(), "not deterministic: different plans"),
         (Quickens(), "changes periods"),
         (Forgets(), "returns a NoneType"),
         (Draws(), "global random generator"),
         (Raises(), "raises ZeroDivisionError"),
         (TakesTheRobots(), "leaves no robot"),
         (MovesTheWalls(), "writes to"),
-        (Pushes(), "not deterministic: another task"),
+        (Pushes(), "not deterministic: different tasks"),
     ],
 )
 def test_a_bad_module_fails_for_its_own_reason(module, reason):

@@ -109,14 +109,14 @@ def moves_who_is_done(bodies, world, after, first, last):
         (is_nowhere, "x is"),
         (is_too_fast, "faster than it can be"),
         (stays, r"no more than 0\.000 m far"),
-        (never_rests, "told to stand"),
+        (never_rests, "commanded to stand"),
         (drives_through_walls, "in a wall"),
-        (hides_walls, "never said so"),
+        (hides_walls, "was never set"),
         (pushes_pedestrians, "people"),
-        (forgets_commands, "the commands are others"),
+        (forgets_commands, "the commands have changed"),
         (draws_from_nowhere, "not deterministic"),
         (mixes_worlds, "worlds are mixed"),
-        (remembers_the_last_episode, "a reset leaves something"),
+        (remembers_the_last_episode, "a reset leaves state"),
         (moves_who_is_done, "a world that is done"),
     ],
 )
@@ -130,5 +130,5 @@ def test_a_simulator_whose_time_passes_by_itself_is_refused():
     class ByItself(Native):
         can = frozenset({"pause"})  # type: ignore[assignment]
 
-    with pytest.raises(InputError, match="simulator ByItself takes no single steps"):
+    with pytest.raises(InputError, match="simulator ByItself cannot take single steps"):
         Engine.of([start()], Conditions(simulator=ByItself()))

@@ -170,7 +170,7 @@ def takes_what_it_gets(task):
         (at_the_wall, "not 0.5 m clear"),
         (on_top_of_each_other, "overlap"),
         (from_a_generator_of_its_own, "not deterministic"),
-        (always_the_same, "the same places for every seed"),
+        (always_the_same, "the same positions for every seed"),
         (turned_too_far, "heading"),
         (moves_the_walls, "writes to"),
         (takes_what_it_gets, "all wall"),
@@ -218,7 +218,7 @@ def ignores_the_seed(task):
         (blocks_the_goal, "start or goal"),
         (has_no_speed, "speed 0"),
         (moves_the_robots, "writes to robots"),
-        (ignores_the_seed, "the same places for every seed"),
+        (ignores_the_seed, "the same positions for every seed"),
     ],
 )
 def test_a_bad_obstacles_mode_fails_for_its_own_reason(place, reason):

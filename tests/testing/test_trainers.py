@@ -107,10 +107,10 @@ def test_a_trainer_that_goes_on_from_its_checkpoint_keeps_the_contract():
 @pytest.mark.parametrize(
     ("trainer", "message"),
     [
-        (Counts(forgets=True), "after its first checkpoint it comes to"),
+        (Counts(forgets=True), "resumed from its first checkpoint it reaches"),
         (Counts(share=0.5), "must rise, shares to 1"),
         (Counts(lumps=True), "it logs 3 points before it yields"),
-        (Silent(), "it must yield whenever it has logged"),
+        (Silent(), "it must yield after every log entry"),
         (Counts(checkpoints=1), "1 points, 1 validations and 1 checkpoints"),
     ],
 )

@@ -119,7 +119,7 @@ def test_another_tuning_does_not_go_on_in_the_folder(found):
     what, folder, _ = found
     with pytest.raises(ResultsError, match="tuning.seed is 0 there and 4 here"):
         tuned_by(dataclasses.replace(what, seed=4), folder, Options(workers=0), resume=True)
-    with pytest.raises(ResultsError, match="holds a run already"):
+    with pytest.raises(ResultsError, match="already contains a run"):
         tuned_by(what, folder, Options(workers=0))
 
 
@@ -160,7 +160,7 @@ def test_a_tuning_is_stopped_from_another_thread_and_resumed_to_the_same_result(
         }[moment]
 
     said, told = stopped(lambda token: tune(what, tmp_path, Options(workers=workers, batch=3), token=token), is_time)
-    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume goes on")
+    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume continues")
     assert not any(isinstance(event, Tuned) for event in told)
     events = list(tune(what, tmp_path, Options(workers=workers, batch=3), resume=True))
     assert events[-1] == tuned
@@ -180,7 +180,7 @@ def test_a_tuning_tells_the_best_so_far_with_every_trial(found):
 def test_a_token_that_was_asked_before_begins_no_tuning(tmp_path):
     token = StopToken()
     token.stop()
-    with pytest.raises(StoppedError, match="no episode was begun"):
+    with pytest.raises(StoppedError, match="no episode was started"):
         next(tune(tuning(), tmp_path / "run", token=token))
     assert list(tmp_path.iterdir()) == []
 
@@ -244,7 +244,7 @@ def test_a_planner_without_anything_to_tune_says_so():
     class Fixed:
         declares: ClassVar[Declaration] = Declaration()
 
-    with pytest.raises(InputError, match="'fixed' names no parameters to tune"):
+    with pytest.raises(InputError, match="'fixed' declares no parameters to tune"):
         space(Named("fixed", Fixed()))
 
 

@@ -85,9 +85,11 @@ def test_the_best_trial_is_better_than_the_model_as_it_was(found):
 
 def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_path, monkeypatch):
     calibrated(calibration(5), recorded, tmp_path)
-    with pytest.raises(ResultsError, match="go on with --resume"):
+    with pytest.raises(ResultsError, match="continue it with --resume"):
         calibrated(calibration(), recorded, tmp_path)
-    with pytest.raises(ResultsError, match="seed is 0 there and 1 here; a calibration is resumed only as it was begun"):
+    with pytest.raises(
+        ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"
+    ):
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"
     record.write_text((text := record.read_text()).replace("0.1.0, code ", "0.1.0, code 00"))
@@ -103,7 +105,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
 
 
 def test_a_model_that_names_nothing_to_calibrate_is_told():
-    with pytest.raises(InputError, match="crowd model 'waypoint' names no parameters"):
+    with pytest.raises(InputError, match="crowd model 'waypoint' declares no parameters"):
         Calibration(Named.of("crowd_models", "waypoint"))
 
 
@@ -147,7 +149,7 @@ def test_a_calibration_is_stopped_from_another_thread_and_resumed_to_the_same_re
         return calibrate(calibration(), recorded, tmp_path, token=token)
 
     said, told = stopped(begun, lambda told: len(told) == 5)
-    assert said == f"stopped: the trials that were finished are kept in {tmp_path}; the same calibration with resume goes on"
+    assert said == f"stopped: finished trials are kept in {tmp_path}; the same calibration with resume continues"
     assert [event.trial for event in told] == found.trials[:5]
     assert calibrated(calibration(), recorded, tmp_path, resume=True) == found
 

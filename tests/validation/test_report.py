@@ -60,7 +60,7 @@ def test_the_picture_has_no_empty_axes_without_recorded_people(validation):
 def test_a_place_where_nobody_is_says_so(validation):
     away = replace(validation.lanes, walk=replace(validation.lanes.walk, position=validation.lanes.walk.position + 500.0))
     said = [[text.get_text() for text in axes.texts] for axes in figure(replace(validation, lanes=away)).axes]
-    assert said == [[], [], ["nobody is here"]]
+    assert said == [[], [], ["empty"]]
 
 
 def test_what_did_not_happen_is_said_in_words_and_is_null_in_valid_json(validation, tmp_path):
@@ -82,7 +82,7 @@ def test_what_did_not_happen_is_said_in_words_and_is_null_in_valid_json(validati
     words = [case["found"] for case in kept]
     assert not [text for text in words if "nan" in text or "inf " in text], words
     assert "0 of 5 out within 32 s" in words[0]
-    assert words[-2:] == ["nobody came by at 1 of 2 densities", "the streams did not meet in 1 of 2 runs"]
+    assert words[-2:] == ["no pedestrian passed at 1 of 2 densities", "the streams did not meet in 1 of 2 runs"]
     titles = [axes.get_title() for axes in figure(found).axes] + [t.get_text() for t in figure(found).axes[0].get_legend().texts]
     assert not [text for text in titles if re.search(r"\bnan\b", text)], titles
     assert picture.is_file()

@@ -29,7 +29,7 @@ def test_without_a_screen_the_error_says_what_to_do_instead(monkeypatch):
 def test_a_backend_that_opens_no_windows_is_named_and_leaves_no_figure(monkeypatch):
     monkeypatch.setenv("DISPLAY", ":77")
     plt.switch_backend("agg")
-    with pytest.raises(InputError, match="'agg' opens no windows"):
+    with pytest.raises(InputError, match="'agg' cannot open windows"):
         window()
     assert not plt.get_fignums()
 

@@ -85,13 +85,13 @@ def test_the_side_is_that_of_the_robots_heading(place, heading, side):
         ([1.0] * 20 + list(np.linspace(1.0, 0.2, 10)), "The robot braked from 1.0 to 0.2 m/s in the last second."),
         ([0.1] * 20 + list(np.linspace(0.1, 1.0, 10)), "The robot sped up from 0.1 to 1.0 m/s in the last second."),
         ([1.0] * 10 + [0.0] * 20, "The robot stood, for 2.0 s."),
-        ([1.0] * 27 + [0.0] * 3, "The robot had braked from 1.0 m/s to a stand."),
+        ([1.0] * 27 + [0.0] * 3, "The robot had braked from 1.0 m/s to a stop."),
         ([0.2] * 22 + [1.5] * 6 + [0.5] * 3, "The robot sped up from 0.2 to 1.5 m/s and braked to 0.5 m/s in the last second."),
         (
             [0.8] * 22 + [0.0] * 5 + [-0.6] * 4,
             "The robot braked from 0.8 to 0.0 m/s and sped up to 0.6 m/s backwards in the last second.",
         ),
-        ([0.0] * 22 + [1.5] * 6 + [0.0] * 3, "The robot had braked from 1.5 m/s to a stand."),
+        ([0.0] * 22 + [1.5] * 6 + [0.0] * 3, "The robot had braked from 1.5 m/s to a stop."),
     ],
 )
 def test_how_the_robot_drove_in_the_last_second(speeds, words):
@@ -174,7 +174,7 @@ def test_a_contact_with_a_wall_says_its_side_and_how_far_the_robot_was_off_its_p
 
 def test_touching_at_the_start_is_called_so():
     contact = Contact(0.0, ContactKind.WALL, -1, 2.0, -1.0)
-    assert why(drive([0.0], Outcome.WALL_COLLISION, contacts=[contact])).words.endswith("They touched already at the start.")
+    assert why(drive([0.0], Outcome.WALL_COLLISION, contacts=[contact])).words.endswith("They were in contact at the start.")
 
 
 def test_a_time_out_of_a_robot_that_stood_says_since_when_where_beside_whom_and_what_was_asked_for():
@@ -190,7 +190,7 @@ def test_a_time_out_of_a_robot_that_stood_says_since_when_where_beside_whom_and_
         "Nearest person 0.4 m ahead, who stood; nearest wall 2.8 m. The planner asked for no speed. The planner noted: no path."
     )
     asked = why(replace(recording, command=np.full((400, 3), 0.5) * (1.0, 0.0, 0.0)))
-    assert "The planner asked for 0.5 m/s all the same." in asked.words
+    assert "The planner nevertheless asked for 0.5 m/s." in asked.words
 
 
 def test_a_time_out_says_whether_the_robot_turned_stayed_or_was_on_its_way_and_whether_there_is_a_way():
@@ -198,12 +198,12 @@ def test_a_time_out_says_whether_the_robot_turned_stayed_or_was_on_its_way_and_w
     turning = replace(still, twist=still.twist + (0.0, 0.0, 0.7))
     assert "turned on the spot for the last 10 s at (2.0, -1.0)" in why(turning).words
     fro = replace(still, twist=still.twist + np.where(np.arange(101) // 8 % 2, 0.7, -0.7)[:, None] * (0.0, 0.0, 1.0))
-    assert "turned to and fro on the spot for the last 10 s at (2.0, -1.0)" in why(fro).words
+    assert "turned back and forth on the spot for the last 10 s at (2.0, -1.0)" in why(fro).words
     to_and_fro = drive(np.where(np.arange(300) // 10 % 2, 0.6, -0.6), Outcome.TIMEOUT)
     assert "stayed within 1 m of (2.0, -1.0) for the last 30 s" in why(to_and_fro).words
     slow = drive([0.2] * 200, Outcome.TIMEOUT)
-    assert why(slow).words.endswith("The robot was on its way, at 0.2 m/s on average; a shortest way is 7.0 m.")
-    assert "There is no way to the goal for this robot." in why(replace(still, shortest_path=np.inf)).words
+    assert why(slow).words.endswith("The robot was on its way, at 0.2 m/s on average; a shortest path is 7.0 m.")
+    assert "There is no path to the goal for this robot." in why(replace(still, shortest_path=np.inf)).words
 
 
 def test_a_time_out_of_a_robot_that_stood_for_most_of_its_way_says_so_though_it_drove_at_the_end():

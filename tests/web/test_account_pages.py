@@ -51,7 +51,7 @@ def take(page, link: str, name: str) -> None:
     page.get_by_label(re.compile("^Password(?! again)")).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
     check_both(page)
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Create the account").click()
     expect(page.locator(".who")).to_contain_text(name)
 
 
@@ -86,11 +86,11 @@ def test_people_are_invited_work_within_their_role_are_blocked_and_come_back(per
     check_both(chief)
     chief.get_by_role("button", name="Block eve").click()
     expect(eve.get_by_role("heading", name="Sign in")).to_be_visible()
-    chief.get_by_role("button", name="Let in eve").click()
+    chief.get_by_role("button", name="Unblock eve").click()
     eve.get_by_label("Name").fill("EVE")
     eve.get_by_label("Password").fill(PASSWORD)
     eve.get_by_role("button", name="Sign in").click()
     expect(eve.get_by_role("heading", name="eve")).to_be_visible()
-    expect(eve.get_by_text("You have none.")).to_be_visible()
+    expect(eve.get_by_text("You have no tokens.")).to_be_visible()
     eve.locator(".who").get_by_role("button", name="Sign out").click()
     expect(eve.get_by_role("heading", name="Sign in")).to_be_visible()

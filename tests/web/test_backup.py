@@ -62,11 +62,11 @@ def test_a_backup_within_the_folder_does_not_hold_itself(kept):
 
 def test_nothing_is_restored_over_what_is_there(kept, url, tmp_path):
     back_up(kept, tmp_path / "backup.tar.gz", print)
-    with pytest.raises(InputError, match="expected a folder that is empty"):
+    with pytest.raises(InputError, match="expected an empty or new folder"):
         restore(kept, tmp_path / "backup.tar.gz", print)
     with open_database(url) as engine:
         RunQueue(engine).put("mine", {})
-    with pytest.raises(InputError, match="holds rows already"):
+    with pytest.raises(InputError, match="already contains rows"):
         restore(Settings(tmp_path / "new", url), tmp_path / "backup.tar.gz", print)
     assert len(rows(url)) == 1 and not (tmp_path / "new").exists()
 
@@ -85,7 +85,7 @@ def test_a_backup_that_was_cut_off_restores_nothing(kept, tmp_path, share):
 def test_a_file_that_leads_out_is_refused(name, tmp_path):
     with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as tar:
         tar.addfile(tarfile.TarInfo(name), io.BytesIO())
-    with pytest.raises(InputError, match="cannot be in a backup"):
+    with pytest.raises(InputError, match="does not belong in a backup"):
         restore(Settings(tmp_path / "new"), tmp_path / "bad.tar.gz", print)
 
 

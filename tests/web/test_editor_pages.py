@@ -92,7 +92,7 @@ def test_two_who_talk_and_one_who_walks_are_drawn_saved_and_watched(page, folder
     page.get_by_label("Name").press("Enter")
     page.get_by_role("combobox", name=re.compile("^Does")).select_option("phone")
     expect(page.get_by_text("lena <b>x</b> (pedestrian 3, an adult)", exact=False)).to_contain_text("phones while it walks")
-    expect(page.get_by_text("None: it can be played.")).to_be_visible()
+    expect(page.get_by_text("None: the scenario can be played.")).to_be_visible()
     check_access(page)
     page.keyboard.press("Control+s")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
@@ -129,7 +129,7 @@ def test_everything_is_moved_turned_undone_and_taken_away_by_keys(page, context,
     expect(page.get_by_label("Heading °")).not_to_have_value("0")
     page.keyboard.press("Delete")
     expect(element(page, "ada")).to_have_count(0)
-    expect(page.get_by_text("ben (pedestrian 1, an adult) stands at", exact=False)).to_contain_text("nowhere to go")
+    expect(page.get_by_text("ben (pedestrian 1, an adult) stands at", exact=False)).to_contain_text("has no waypoints")
     for _ in range(3):
         page.keyboard.press("Control+z")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
@@ -152,12 +152,12 @@ def test_edits_that_were_not_saved_are_there_after_a_reload_and_can_be_thrown_aw
     expect(page.get_by_text("are here again")).to_be_visible()
     expect(element(page, "person_1")).to_be_visible()
     check_access(page)
-    page.get_by_role("button", name="Throw them away").click()
+    page.get_by_role("button", name="Discard them").click()
     expect(element(page, "person_1")).to_have_count(0)
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("choice", ["Keep mine as a copy", "Take theirs"])
+@pytest.mark.parametrize("choice", ["Keep mine as a copy", "Use theirs"])
 def test_who_saves_what_somebody_else_has_changed_chooses(page, context, name, choice):
     version = keep(context, name, HALL)
     page.goto(f"/scenarios/{name}")
@@ -167,7 +167,7 @@ def test_who_saves_what_somebody_else_has_changed_chooses(page, context, name, c
     expect(element(page, "person_1")).to_be_visible()
     keep(context, name, HALL | {"obstacles": {"dynamic": [{"name": "theirs", "pos": [9.0, 5.0]}]}}, version)
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Somebody else has saved this scenario")).to_be_visible()
+    expect(page.get_by_text("Another user has saved this scenario")).to_be_visible()
     check_access(page)
     page.get_by_role("button", name=choice).click()
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
@@ -186,12 +186,12 @@ def test_a_problem_is_told_where_it_is_and_a_press_on_it_chooses_who_has_it(page
     expect(page.get_by_role("heading", name="ada")).to_be_visible()
     board = Board(page)
     board.drag(7.5, 7.2, 7.5, 5.0)
-    expect(page.get_by_text("None: it can be played.")).to_be_visible()
+    expect(page.get_by_text("None: the scenario can be played.")).to_be_visible()
 
 
 def test_a_world_is_made_or_taken_and_a_scenario_begins_in_it(page, context, folder, name):
     page.goto("/scenarios")
-    page.get_by_text("Make a world for it").click()
+    page.get_by_text("Generate a world for it").click()
     page.get_by_label("Generator").select_option("corridor")
     page.get_by_label("Called").fill(f"{name}-c")
     page.get_by_role("button", name="Make this world").click()

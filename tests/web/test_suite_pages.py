@@ -26,12 +26,12 @@ def test_three_densities_are_put_together_looked_at_and_run(page, folder):
     check_access(page)
     page.get_by_label("Name").fill("densities")
     page.get_by_role("combobox", name="World").select_option("corridor")
-    page.get_by_role("button", name="Put it together").click()
+    page.get_by_role("button", name="Create the suite").click()
     for count, name in ((1, "one"), (4, "few"), (9, "many")):
         if count > 1:
             page.get_by_role("button", name="Copy this one").click()
         page.get_by_label("Name (name)").fill(name)
-        people = page.get_by_role("group", name="People, least and most").get_by_role("spinbutton")
+        people = page.get_by_role("group", name="People, minimum and maximum").get_by_role("spinbutton")
         people.nth(0).fill(str(count))
         people.nth(1).fill(str(count))
         expect(page.get_by_text(re.compile(rf"^{count} (person|people);"))).to_be_visible()
@@ -74,8 +74,8 @@ def test_a_file_is_opened_and_what_is_wrong_is_found_undone_and_kept_over_a_relo
     check_access(page)
     page.reload()
     expect(page.get_by_text("are here again")).to_be_visible()
-    page.get_by_role("button", name="Throw them away").click()
-    expect(page.get_by_text("None: it can be run.")).to_be_visible()
+    page.get_by_role("button", name="Discard them").click()
+    expect(page.get_by_text("None: the suite can be run.")).to_be_visible()
     page.get_by_text("The file", exact=True).click()
     expect(page.locator("pre")).to_contain_text("# by hand")
     version = context.request.get("/api/suites/own/by-hand").json()["version"] if context else ""
@@ -85,8 +85,8 @@ def test_a_file_is_opened_and_what_is_wrong_is_found_undone_and_kept_over_a_relo
     theirs = context.request.get(f"/api/suites/own/{name}").json()["version"]
     assert context.request.put(f"/api/suites/own/{name}", data=changed | {"version": theirs}).ok
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Somebody else has saved this suite")).to_be_visible()
-    page.get_by_role("button", name="Take theirs").click()
+    expect(page.get_by_text("Another user has saved this suite")).to_be_visible()
+    page.get_by_role("button", name="Use theirs").click()
     expect(page.get_by_label("Episodes (episodes)")).to_have_value("3")
 
 
@@ -119,5 +119,5 @@ def test_four_worlds_run_side_by_side_and_keys_act_on_those_that_are_ticked(page
     for k in (0, 2):
         expect(lines.nth(k)).to_contain_text(re.compile(r"^0\.[456] s"))
     assert [lines.nth(k).inner_text() for k in (1, 3)] == stood
-    page.get_by_role("link", name="Take world 4 away").click()
+    page.get_by_role("link", name="Remove world 4").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("3 worlds side by side")

@@ -15,7 +15,7 @@ from playwright.sync_api import expect  # noqa: E402
 
 def test_a_person_trains_a_policy_reads_its_curve_and_drives_with_it(page):
     page.goto("/training?training=ga3c_cadrl")
-    page.get_by_text("Nothing is changed").click()
+    page.get_by_text("No changes").click()
     page.get_by_label("trainer.steps", exact=True).fill("-3")
     check_access(page)
     page.get_by_role("button", name="Start the training").click()  # the browser refuses it, and shows where

@@ -126,7 +126,7 @@ def test_who_saves_what_somebody_else_has_changed_keeps_a_copy(page, context, fo
     )
     assert kept.ok
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Somebody else has saved this world")).to_be_visible()
+    expect(page.get_by_text("Another user has saved this world")).to_be_visible()
     check_access(page)
     page.get_by_role("button", name="Keep mine as a copy").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"{name}-mine")
@@ -136,7 +136,7 @@ def test_who_saves_what_somebody_else_has_changed_keeps_a_copy(page, context, fo
 
 def test_a_policy_is_brought_and_offered_as_a_planner(page):
     page.goto("/policies")
-    page.get_by_text("Bring a policy of your own").click()
+    page.get_by_text("Upload your own policy").click()
     page.get_by_label("File").set_input_files(shared("configs") / "policies" / "hall.safetensors")
     expect(page.get_by_role("heading", name="own/hall")).to_be_visible()
     check_access(page)

@@ -225,9 +225,9 @@ def test_an_outcome_that_is_none_is_refused():
         (pack("agora.start", version_of("agora.start") + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
         (pack("agora.map", 1, {}), "expected the format agora.start, got agora.map"),
         (pack("agora.strat", 1, {}), "no format called 'agora.strat'; did you mean 'agora.start'"),
-        (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not among those of the message"),
+        (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not in the message"),
         (pack("agora.start", 1, {"entry": {"$number": "9"}}), "expected inf or -inf"),
-        (pack("agora.start", True, {}), "whole number as version"),
+        (pack("agora.start", True, {}), "an integer as version"),
         (encode(lift())[:-3], "expected a message of Agora"),
     ],
 )
@@ -248,9 +248,9 @@ def test_other_programs_read_a_message_as_safetensors_and_json():
 
 
 def test_what_no_wire_carries_is_refused():
-    with pytest.raises(InputError, match="no format is of a dict"):
+    with pytest.raises(InputError, match="there is no format for a dict"):
         encode({})
-    with pytest.raises(InputError, match="does not carry a set"):
+    with pytest.raises(InputError, match="messages cannot contain a set"):
         to_plain({1, 2})
-    with pytest.raises(InputError, match="a: a wire does not carry arrays of object"):
+    with pytest.raises(InputError, match="a: messages cannot contain arrays of object"):
         pack("agora.start", 1, {"a": np.array([None])})

@@ -155,5 +155,5 @@ def test_bodies_are_numbered_apart_and_their_discs_are_neighbours():
     both = joined([body(WAY, SHAPES["bar"]), body(WAY, SHAPES["l"], first_id=61)])
     assert both.body.tolist() == [4] * 5 + [9] * 7
     assert both.only(both.id > 33).body.tolist() == [4] * 2 + [9] * 7
-    with pytest.raises(InputError, match="the discs of a body are not neighbours"):
+    with pytest.raises(InputError, match="the discs of a body are not consecutive"):
         dataclasses.replace(both, body=np.array([1, 2, 1, *[-1] * 9]))

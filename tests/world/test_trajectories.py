@@ -123,7 +123,7 @@ def test_joining_keeps_groups_apart_and_refuses_the_same_id_twice():
     assert both.group.tolist() == [0, -1, 0, -1, 1, 1]
     np.testing.assert_allclose(both.at(12.0).position[3], [2.0, 2.0])
     np.testing.assert_array_equal(both.at(12.0).present, [False, False, False, True, False, False])
-    with pytest.raises(InputError, match="an id is there twice"):
+    with pytest.raises(InputError, match="an id occurs twice"):
         joined([one, one])
 
 
@@ -151,7 +151,7 @@ def test_arrays_are_read_only_copies():
         ({"knot_x": [0.0]}, "do not fit together"),
         ({"knot_x": [0.0, np.nan]}, "not finite"),
         ({"first": [0, 0], "id": [4]}, "at least one knot"),
-        ({"first": [0, 1, 2], "id": [4, 4]}, "an id is there twice"),
+        ({"first": [0, 1, 2], "id": [4, 4]}, "an id occurs twice"),
         ({"period": [0.5]}, "a period is shorter"),
         ({"knot_y": [[0.0, 1.0]]}, "one axis"),
     ],

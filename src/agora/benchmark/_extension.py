@@ -27,17 +27,20 @@ def extended_request(request: Request) -> Request:
     record, folder = RunRecord.read(request.folder), request.folder
     levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))
     if request.pedestrians not in ((), levels):
-        raise InputError(f"pedestrians: the run in {folder} has {', '.join(levels) or 'what its stages say'}; leave it out")
+        raise InputError(f"pedestrians: the run in {folder} has {', '.join(levels) or 'the levels of its stages'}; leave it out")
     begun: dict[str, Named] = {}
     values: Mapping[str, object] = record.planners if isinstance(record.planners, dict) else {}
     for label, name in record.names.items():
         own = values.get(label)
         if not isinstance(own, Mapping) or own.get("name") == "external":
-            raise ResultsError(f"{folder}: {label} drove from outside; run other planners in a folder of their own: agora compare")
+            raise ResultsError(
+                f"{folder}: {label} was driven by an external program; run other planners in another folder and compare the "
+                "folders with agora compare"
+            )
         begun[name] = planner_of(own, f"{folder}: planners.{label}")
     for name, planner in request.planners.items():
         if name in begun and (now := plain(planner)) != (was := plain(begun[name])):
-            raise ResultsError(f"{folder}: has a planner {name!r} already: {difference_of(was, now, name)}; give it another label")
+            raise ResultsError(f"{folder}: already has a planner {name!r}: {difference_of(was, now, name)}; give it another label")
     planners = begun | {name: planner for name, planner in request.planners.items() if name not in begun}
     controls = tuple(dict.fromkeys(record.names[label] for label in record.control or ()))
     return replace(request, planners=planners, pedestrians=levels, resume=True, begun=tuple(begun), controls=controls)

@@ -45,13 +45,15 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
     """
     suites = sorted({played.suite for played in episodes})
     if len(suites) != 1:
-        raise InputError(f"expected episodes of one suite, got {', '.join(suites) or 'none'}; choose them one suite at a time")
+        raise InputError(
+            f"expected episodes of one suite, got {', '.join(suites) or 'none'}; choose episodes of one suite at a time"
+        )
     check_space(folder, len(episodes))
     with exclusive_access(folder):
         ended = {_shard_of(played): played for played in _last_of_each([one for one in episodes if not one.interrupted])}
         others = {path.stem for path in (folder / "episodes").glob("*.parquet")} - set(ended)
         if RunFolder.is_at(folder) or others:
-            raise ResultsError(f"{folder}: holds a run already; choose another folder")
+            raise ResultsError(f"{folder}: already contains a run; choose another folder")
         for part in folder.rglob(".*.part"):
             part.unlink()
         measures = metrics()
@@ -72,7 +74,7 @@ def _last_of_each(episodes: Iterable[PlayedEpisode]) -> list[PlayedEpisode]:
     for played in episodes:
         key = (played.entry, *(robot.planner for robot in played.robots))
         if key in last:
-            _LOG.warning("%s and %s hold the same episode %s; the second counts", last[key].source, played.source, played.entry)
+            _LOG.warning("%s and %s contain the same episode %s; the second is used", last[key].source, played.source, played.entry)
         last[key] = played
     return [last[key] for key in sorted(last)]
 

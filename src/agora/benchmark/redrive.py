@@ -173,7 +173,7 @@ def read_drives(path: Path) -> dict[str, Drive]:
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
         keys = [str(key) for key in columns[_KEY].to_pylist()]
         if twice := next((key for number, key in enumerate(keys) if key in keys[:number]), ""):
-            raise ValueError(f"it holds commands of {twice!r} twice")
+            raise ValueError(f"it contains commands of {twice!r} twice")
         return {key: _unpack(columns, key, row) for row, key in enumerate(keys)}
 
 
@@ -192,5 +192,5 @@ def _unpack(columns: Mapping[str, pyarrow.Array], key: str, row: int) -> Drive:
     commands = arrays.pop(_COMMAND).reshape(-1, 3)
     for name, array in {_COMMAND: commands, **arrays}.items():
         if len(array) != len(commands) or array.dtype.kind not in "fi" or not np.isfinite(array).all():
-            raise ValueError(f"{name} of {key!r} is no finite number for each of {len(commands)} calls")
+            raise ValueError(f"{name} of {key!r} is not one finite number for each of {len(commands)} calls")
     return Drive(commands, arrays, bool(columns[_PATHS][row].as_py()))

@@ -93,7 +93,7 @@ class Request:
         object.__setattr__(self, "planners", dict(self.planners))
         object.__setattr__(self, "pedestrians", tuple(dict.fromkeys(self.pedestrians)))
         if not self.planners:
-            raise InputError("no planner is given")
+            raise InputError("no planner given")
         for label in self.planners:
             if not label or "/" in label or not label.isprintable():
                 raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")

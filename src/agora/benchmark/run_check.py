@@ -70,9 +70,9 @@ def _suite_of(run: RunFolder) -> Suite:
     """Return the suite of a run, if it can be replayed here."""
     record = run.record
     if not record.planned or record.version is None:
-        raise InputError(f"{run.path}: was not played by Agora's own benchmark, so nobody can drive its commands again")
+        raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be driven again")
     if record.version != __version__:
-        raise InputError(f"{run.path}: the run is of Agora {record.version}, this is {__version__}")
+        raise InputError(f"{run.path}: the run was made with Agora {record.version}, this is {__version__}")
     suite = run.suite()
     now = inputs(suite)
     if changed := difference({name: (record.inputs or {}).get(name, "") for name in now}, now, "since the run; put the file back"):

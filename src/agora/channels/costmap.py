@@ -74,7 +74,7 @@ class LocalCostmap:
             InputError: they have none.
         """
         if self.window.needs and self.lidar is None:
-            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
+            raise InputError("sources: the local costmap is built from the scan, but the robots have no lidar")
 
     def bind(self, source: Source) -> Bound:
         """Return the costmaps of a batch.

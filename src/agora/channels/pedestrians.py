@@ -88,7 +88,7 @@ class KnownPedestrians:
         if self.perception.source == "camera":
             return needed(self.camera)
         if self.reads_scans and self.lidar is None:
-            raise InputError(f"pedestrians: {self.perception.source} needs a lidar, and the robots have none")
+            raise InputError(f"pedestrians: {self.perception.source} needs a lidar, but the robots have none")
         return {"visible": ("scan",), "tracked": ("scan", "robots")}.get(self.perception.source, ())
 
     @property

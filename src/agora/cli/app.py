@@ -54,7 +54,7 @@ PANELS: dict[str, dict[str, Any]] = {
     | {"scenario": scenarios, "map": maps, "data": data},
     "Train": {"train": train, "policy": policies},
     "Convert": {"export": export, "bag": bag, "import": import_, "submit": submit},
-    "Serve, and this machine": {"web": web, "server": server, "serve": serve, "warm": warm, "doctor": doctor},
+    "Servers and this machine": {"web": web, "server": server, "serve": serve, "warm": warm, "doctor": doctor},
 }
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 
@@ -72,7 +72,7 @@ class _InPanels(TyperGroup):
 
 app = typer.Typer(
     name="agora",
-    help="Robot navigation among people: run, benchmark, look.",
+    help="Robot navigation among people: run, benchmark and inspect planners.",
     cls=_InPanels,
     no_args_is_help=True,
     add_completion=True,
@@ -149,7 +149,7 @@ def _run() -> None:
     except OSError as error:
         problem = in_words(error) if error.filename is None else f"{error.filename}: {error.strerror}"
     except MemoryError:
-        problem = "the memory of this machine is not enough"
+        problem = "out of memory"
     else:
         return
     typer.echo(f"error: {problem.encode('utf-8', 'backslashreplace').decode()}", err=True)

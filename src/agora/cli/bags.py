@@ -21,15 +21,17 @@ def bag(
         typer.Argument(help="Bags, MCAP files, folders of them, or folders of Arena's recorder.", metavar="PATH..."),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
-    robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
+    robot: Annotated[str, typer.Option(help="Model of the robot, if the recording does not name it.")] = "",
     goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
-    odometry: Annotated[str, typer.Option(help="Topic of the odometry that is read, where a bag has several.")] = "",
-    people: Annotated[str, typer.Option(help="Topic of the people that is read, where a bag has several.")] = "",
+    odometry: Annotated[str, typer.Option(help="Topic of the odometry to read, if a bag has several.")] = "",
+    people: Annotated[str, typer.Option(help="Topic of the people to read, if a bag has several.")] = "",
     planner: Annotated[
-        str, typer.Option("--planner", "-p", help="Name of what drove the robot, instead of the recorded one.")
+        str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, instead of the recorded one.")
     ] = "",
     replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
-    demonstrations: Annotated[Path | None, typer.Option(help="Write what was seen and done to a folder, to learn from.")] = None,
+    demonstrations: Annotated[
+        Path | None, typer.Option(help="Write observations and commands to a folder, as demonstrations for training.")
+    ] = None,
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
@@ -94,8 +96,8 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
 
     if shutil.which("rosrun") is None or subprocess.run(["rospack", "find", "agora_evaluation"], capture_output=True).returncode:
         raise InputError(
-            "--planner ros needs ROS 1 and Agora's workspace on the path: make ros, then source its devel/setup.bash; the machine "
-            "that has neither can evaluate bags: agora bag"
+            "--planner ros needs ROS 1 and Agora's workspace: run make ros, then source its devel/setup.bash; a machine "
+            "without them can still evaluate bags with agora bag"
         )
     command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
     node = subprocess.Popen([*command, *(["--resume"] if resume else [])])
@@ -111,4 +113,4 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
     if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
         raise typer.Exit(code)
     if code:
-        raise ResultsError(f"{folder}: the suite was not played; see the reason above")
+        raise ResultsError(f"{folder}: the suite was not run; see the reason above")

@@ -28,7 +28,7 @@ PlannerNames = Annotated[
         "-p",
         help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
         "NAME:key=1,2,3 is a sweep. "
-        "Without it, all that are registered.",
+        "Without it, all registered planners.",
     ),
 ]
 
@@ -38,9 +38,11 @@ def bench(
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
     stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat it. All by default.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Most episodes of a stage, the first ones; all by default.", min=1)] = None,
+    episodes: Annotated[
+        int | None, typer.Option(help="Maximum number of episodes per stage, from the first; all by default.", min=1)
+    ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help=f"A first look: --episodes {_QUICK}. On an axis, these cover it evenly.")
+        bool, typer.Option("--quick", help=f"For a first look: --episodes {_QUICK}. On an axis, these cover it evenly.")
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[
@@ -49,18 +51,16 @@ def bench(
     ] = WORKERS,
     executor: Annotated[
         str,
-        typer.Option(help="Executor that replaces these workers, with parameters: processes:workers=4,deadline=60."),
+        typer.Option(help="Executor to use instead of these workers, with parameters: processes:workers=4,deadline=60."),
     ] = "",
-    threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = THREADS,
-    batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = BATCH,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    threads: Annotated[int, typer.Option(help="Threads per worker, each for some of the worlds.")] = THREADS,
+    batch: Annotated[int, typer.Option(help="Maximum number of episodes simulated side by side.")] = BATCH,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
     add: Annotated[
-        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes, and its rows stay.")
+        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes; existing rows are kept.")
     ] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = TRAJECTORIES,
-    record: Annotated[
-        list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
-    ] = None,
+    record: Annotated[list[str] | None, typer.Option(help="A channel to record, such as scan; repeat it for several.")] = None,
     video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
@@ -70,11 +70,11 @@ def bench(
     simulator: Simulator = "",
     counterfactual: Annotated[
         bool,
-        typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
+        typer.Option("--counterfactual", help="Run each episode again without robots, to measure the effect of robots on people."),
     ] = False,
     no_control: Annotated[
         bool,
-        typer.Option("--no-control", help="Without pure_pursuit, the blind control for planners that see people."),
+        typer.Option("--no-control", help="Leave out pure_pursuit, the control that does not see people."),
     ] = False,
     ros_launch: Annotated[
         str,
@@ -96,7 +96,7 @@ def bench(
         refuse(f"with --quick, which is --episodes {_QUICK}", "episodes")
         episodes = _QUICK
     if executor:
-        refuse("with --executor, which takes its own: --executor processes:workers=4", "workers")
+        refuse("with --executor, which has its own parameters: --executor processes:workers=4", "workers")
     if trajectories == "none":
         refuse("with --trajectories none, which keeps no recordings", "video", "record")
     form = _form(

@@ -23,7 +23,7 @@ class _Notice(logging.Handler):
         now, self._count = time.monotonic(), self._count + getattr(record, "functions", 1)
         if not self._began:
             self._began = self._last = now
-            _say("compiling kernels; once on a machine, this takes a minute or two ...")
+            _say("compiling kernels; needed once per machine, takes a minute or two ...")
         elif now - self._last >= _EVERY:
             self._last = now
             _say(f"compiling kernels: {self._count} functions in {now - self._began:.0f} s ...")

@@ -23,11 +23,11 @@ def data_status() -> None:
 @data.command("import")
 def data_import(
     name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
-    source: Annotated[Path, typer.Argument(help="Folder that holds it; of a scene, its folder or its file of TrajNet++.")],
-    scene: Annotated[str, typer.Option(help="Of eth_ucy: the folder is that of one more scene, and this its name.")] = "",
-    frame_rate: Annotated[float | None, typer.Option(help="Of the scene: frames per second in its numbering.")] = None,
-    scale: Annotated[float | None, typer.Option(help="Of the scene: m of a unit of its places, such as a pixel.")] = None,
-    columns: Annotated[str, typer.Option(help="Of the scene: 'pedestrian frame x y' or 'frame pedestrian x y'.")] = "",
+    source: Annotated[Path, typer.Argument(help="Folder of the data set; for a scene, its folder or its TrajNet++ file.")],
+    scene: Annotated[str, typer.Option(help="Only eth_ucy: import the folder as an additional scene of this name.")] = "",
+    frame_rate: Annotated[float | None, typer.Option(help="Frames per second of the scene.")] = None,
+    scale: Annotated[float | None, typer.Option(help="Metres per unit of the scene's positions, such as a pixel.")] = None,
+    columns: Annotated[str, typer.Option(help="Columns of the scene: 'pedestrian frame x y' or 'frame pedestrian x y'.")] = "",
 ) -> None:
     """Check a data set, or an additional scene of recorded pedestrians, and copy it to Agora's data folder."""
     from agora.config import build
@@ -38,7 +38,7 @@ def data_import(
 
     if not scene and (frame_rate, scale, columns) != (None, None, ""):
         raise InputError(
-            "--frame-rate, --scale and --columns are of one scene; name it: agora data import eth_ucy FOLDER --scene NAME"
+            "--frame-rate, --scale and --columns describe one scene; name it: agora data import eth_ucy FOLDER --scene NAME"
         )
     if scene and name != "eth_ucy":
         raise InputError(f"--scene {scene}: the data set {name!r} has no scenes of its own; expected eth_ucy")

@@ -17,6 +17,6 @@ def lines(differences: Iterable[Difference]) -> Iterator[str]:
     """Yield a line for each row with its first differing value, and at the end the number of further rows."""
     rows = [list(some) for _, some in groupby(differences, key=lambda one: (one.file, one.key))]
     for some in rows[:LINES]:
-        yield f"{some[0]}{f', and at least {len(some) - 1} columns more' if some[1:] else ''}"
+        yield f"{some[0]}{f', and at least {len(some) - 1} more columns' if some[1:] else ''}"
     if rows[LINES:]:
-        yield f"and {len(rows) - LINES} rows more"
+        yield f"and {len(rows) - LINES} more rows"

@@ -13,7 +13,7 @@ def edition(
     text: Annotated[str, typer.Option(help="A public text that did not exist at the commit, such as a public random number.")],
     published: Annotated[str, typer.Option(help="Time at which the text was published, such as 2026-12-03T12:00:00+00:00.")],
     source: Annotated[str, typer.Option(help="Address at which the text can be read.")],
-    episodes: Annotated[int | None, typer.Option(help="Episodes of each stage; as in the suite by default.", min=1)] = None,
+    episodes: Annotated[int | None, typer.Option(help="Episodes per stage; as in the suite by default.", min=1)] = None,
 ) -> None:
     """Draw an edition of a suite at the checked-out commit: its worlds follow from the commit and a later public text."""
     from agora.benchmark.editions import draw

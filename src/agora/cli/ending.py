@@ -12,9 +12,9 @@ _PATIENCE = 5.0  # s
 
 
 def open_streams() -> None:
-    """Open the standard streams that the parent process has closed: reads find nothing, and writes are lost.
+    """Open the standard streams that the parent process has closed, so that reads return nothing and writes are discarded.
 
-    Python leaves closed streams out, so the next opened file would get their number, and receive the output.
+    Otherwise the next opened file would get the number of a closed stream and receive its output.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
@@ -38,7 +38,10 @@ def _end(code: int) -> None:
     threading.main_thread().join()
     threading.Event().wait(_PATIENCE)
     running = [one.name for one in threading.enumerate() if not one.daemon and one is not threading.main_thread()]
-    print(f"threads go on that a component has started: {', '.join(running)}; the process ends without them", file=sys.stderr)
+    print(
+        f"threads of a component are still running: {', '.join(running)}; the process ends without waiting for them",
+        file=sys.stderr,
+    )
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

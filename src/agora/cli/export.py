@@ -15,8 +15,8 @@ Keys = Annotated[
 ]
 
 export = typer.Typer(
-    help="Write episodes or rows of a run as files that other programs open.",
-    epilog="Elsewhere: tables for papers agora table, figures agora figures, maps agora map export, policies agora policy export.",
+    help="Export episodes or rows of a run to the formats of other programs.",
+    epilog="See also: agora table (tables for papers), agora figures, agora map export, agora policy export.",
     no_args_is_help=True,
 )
 
@@ -27,7 +27,7 @@ def mcap(
         list[Path],
         typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one per episode.")],
     key: Keys = None,
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
@@ -46,7 +46,7 @@ def mcap(
 @export.command()
 def socnavbench(
     run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder in which test_PLANNER/EPISODE are created.")],
     key: Keys = None,
 ) -> None:
     """Write episodes as files for SocNavBench's own programs: episode_log.txt, scores, sim_state_data, joystick_data."""
@@ -59,9 +59,9 @@ def socnavbench(
 @export.command()
 def socnavdata(
     run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one per episode.")],
     key: Keys = None,
-    context: Annotated[str, typer.Option(help="The robot's task, in English: the context_description of each file.")] = "",
+    context: Annotated[str, typer.Option(help="The robot's task, in English; the context_description of each file.")] = "",
 ) -> None:
     """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
     from agora.benchmark.exports.socnavdata import write_socnavdata_files
@@ -72,8 +72,8 @@ def socnavdata(
 
 @export.command()
 def demonstrations(
-    run: Annotated[Path, typer.Argument(help="Folder of a run that was made with --record scan.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz for each robot.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run with --record scan.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz per robot.")],
 ) -> None:
     """Write what robots saw and what their planner did in a run, for learning; for bags, use agora bag --demonstrations."""
     from agora.learning.demonstrations import write_demonstrations_of_run
@@ -85,7 +85,7 @@ def demonstrations(
 @export.command()
 def rosbag(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one for each episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one per episode.")],
     key: Keys = None,
 ) -> None:
     """Write episodes as ROS 1 bags, without ROS: for RViz, rqt and rosbag, and for agora bag."""
@@ -100,7 +100,7 @@ def rosbag(
 @export.command("csv")
 def csv_(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file (.csv).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
 ) -> None:
     """Write the rows of a run as one CSV file: a line per episode and robot, with every metric, for a spreadsheet."""
     from agora.benchmark.exports.rows_csv import write_csv

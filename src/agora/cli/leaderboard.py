@@ -17,22 +17,24 @@ if TYPE_CHECKING:
 
 
 def submit(
-    folder: Annotated[list[Path], typer.Argument(help="Folder of a finished run; with --check folders of entries.")],
-    check: Annotated[bool, typer.Option("--check", help="Run a sample of an entry's episodes again, and compare.")] = False,
+    folder: Annotated[list[Path], typer.Argument(help="Folder of a finished run; with --check, folders of entries.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Run a sample of an entry's episodes again and compare the results.")
+    ] = False,
     planner: Annotated[
         list[str] | None, typer.Option("--planner", "-p", help="Label of a planner of the run; repeat it. All by default.")
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the entry; the planner's label by default.")] = "",
-    author: Annotated[str, typer.Option(help="Whose entry it is.")] = "",
+    author: Annotated[str, typer.Option(help="Author of the entry.")] = "",
     description: Annotated[str, typer.Option(help="A description of the planner in a few sentences.")] = "",
-    replays: Annotated[int, typer.Option(help="Recordings to keep, at most: one of each outcome first.", min=0, max=8)] = 2,
+    replays: Annotated[
+        int, typer.Option(help="Maximum number of recordings to keep; one of each outcome first.", min=0, max=8)
+    ] = 2,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")
     ] = Path("leaderboard"),
     episodes: Annotated[int, typer.Option(help="With --check: episodes to run again.", min=1)] = 10,
-    seed: Annotated[
-        int | None, typer.Option(help="With --check: of the draw; by default one that nobody can foresee.", min=0)
-    ] = None,
+    seed: Annotated[int | None, typer.Option(help="With --check: seed of the draw; unpredictable by default.", min=0)] = None,
     workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = WORKERS,
     connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address that an entry names.")] = False,
 ) -> None:
@@ -80,8 +82,9 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
     if one_cpu_only(entry, result.machine.cpu):
         made = ", ".join(dict.fromkeys(machine.cpu for machine in entry.made_on))
         typer.echo(
-            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners of {', '.join(entry.pins.packages)} are "
-            "only sure to give the same on one CPU, so a small difference may be the CPU's",
+            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners that use "
+            f"{', '.join(entry.pins.packages)} are only reproducible on the same CPU, so a small difference may come from "
+            "the CPU",
             err=not result.agrees,
         )
     return result.agrees
@@ -93,27 +96,25 @@ def _say(folder: Path, check: Check) -> None:
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
     if check.agrees:
-        typer.echo(f"{folder}: agrees: the commands of all {check.driven} rows, and the planner on {drawn}, give every value again")
+        typer.echo(f"{folder}: agrees: the commands of all {check.driven} rows, and the planner on {drawn}, reproduce every value")
     elif check.problems:
-        typer.echo(f"{folder}: BREAKS THE RULES, so nothing was driven again", err=True)
+        typer.echo(f"{folder}: BREAKS THE RULES, so no episode was driven again", err=True)
     elif check.episodes:
-        typer.echo(f"{folder}: DIFFERS: the planner does not give this again on {drawn}", err=True)
+        typer.echo(f"{folder}: DIFFERS: the planner does not reproduce these values on {drawn}", err=True)
     else:
-        typer.echo(f"{folder}: DIFFERS: the recorded commands do not give this, so the planner was not run", err=True)
+        typer.echo(f"{folder}: DIFFERS: the recorded commands do not reproduce these values, so the planner was not run", err=True)
     for line in (*check.problems[:LINES], *lines(check.differences)):
         typer.echo(f"  {line}", err=True)
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
         chances = ", ".join(f"{k} with {chance_to_miss(k, check.episodes, check.of):.0%}" for k in (1, tenth))
-        typer.echo(
-            f"  such a sample misses episodes that the planner did not drive so: {chances}; --episodes {check.of} runs all again"
-        )
+        typer.echo(f" such a sample misses falsified episodes: {chances}; --episodes {check.of} runs all of them again")
 
 
 def leaderboard(
-    folder: Annotated[list[Path] | None, typer.Argument(help="Folders with entries in them, at any depth.")] = None,
+    folder: Annotated[list[Path] | None, typer.Argument(help="Folders that contain entries, at any depth.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
-    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora's source.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Leave out the entries that come with Agora's source.")] = False,
 ) -> None:
     """Write all entries as one page that works offline: a table for each suite, with intervals, ranks, filters and replays."""
     from agora.leaderboard.page import write

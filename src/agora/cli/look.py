@@ -29,17 +29,18 @@ def look(
     episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
     time: Annotated[
         float | None,
-        typer.Option(help="Moment of the picture, s, 3 by default; of a film, the moment at which it ends.", min=0.0),
+        typer.Option(help="Time of the picture, s, 3 by default; for a film, the time at which it ends.", min=0.0),
     ] = None,
     robot: Annotated[int, typer.Option(help="Number of the robot.", min=0)] = 0,
     planner: Annotated[str, typer.Option("--planner", "-p", help="Planner of the robots.")] = "dwa",
     camera: Annotated[
         str,
         typer.Option(
-            help="key=value,key=value, or ROBOT,key=value for that of a robot; by default the robot's own, or one of 640 x 480."
+            help="key=value,key=value, or ROBOT,key=value for the camera of a robot; by default the robot's own, or 640 x 480 "
+            "pixels."
         ),
     ] = "",
-    show: Annotated[str, typer.Option(help="Pictures side by side: rgb, depth, segmentation, with commas.")] = "rgb",
+    show: Annotated[str, typer.Option(help="Pictures side by side: rgb, depth, segmentation, separated by commas.")] = "rgb",
     seed: Seed = None,
     simulator: Simulator = "",
 ) -> None:
@@ -66,7 +67,7 @@ def look(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     start, conditions = chosen.start(place.name, episode), Conditions.of(place)
     if robot >= len(start.robots):
-        raise InputError(f"--robot: there are robots 0 to {len(start.robots) - 1}, got {robot}")
+        raise InputError(f"--robot: expected 0 to {len(start.robots) - 1}, got {robot}")
     if time is None:
         time = start.timeout if is_film else min(_MOMENT, start.timeout)
     shorter = replace(start, timeout=min(start.timeout, time + 2.0 * conditions.periods.control))

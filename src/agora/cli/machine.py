@@ -20,6 +20,6 @@ def warm() -> None:
     """Compile the kernels of a ROS graph now, so that its first start need not wait; needed once per machine, about a minute."""
     from agora.node_logic.warm import warm as compile_kernels
 
-    typer.echo("compiling kernels; once on a machine, this takes a minute ...")
+    typer.echo("compiling kernels; needed once per machine, takes about a minute ...")
     compile_kernels()
     typer.echo("done")

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from agora.datasets.imported import Imported
     from agora.maps.place import Place
 
-maps = typer.Typer(help="Worlds and map generators: list, look, make, check, export.", no_args_is_help=True)
-import_ = typer.Typer(help="Bring in what others made.", no_args_is_help=True)
+maps = typer.Typer(help="Worlds and map generators: list, show, generate, check, export.", no_args_is_help=True)
+import_ = typer.Typer(help="Import worlds and scenarios of other projects.", no_args_is_help=True)
 
 
 @import_.callback()
 def _import() -> None:
-    """Bring in what others made."""
+    """Import worlds and scenarios of other projects."""
 
 
 PlaceName = Annotated[
@@ -27,7 +27,7 @@ PlaceName = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of a generated place.", min=0)]
 Height = Annotated[float, typer.Option(help="Height of walls in 3-D files, m.")]
-Kinds = Annotated[str, typer.Option("--export", help="3-D files too: any of sdf,mjcf,glb,obj,unity, separated by commas.")]
+Kinds = Annotated[str, typer.Option("--export", help="Also write 3-D files: any of sdf,mjcf,glb,obj,unity, separated by commas.")]
 
 
 @maps.command("list")
@@ -47,9 +47,11 @@ def list_() -> None:
 @maps.command()
 def generate(
     generator: Annotated[str, typer.Argument(help="A map generator, NAME or NAME:key=value,key=value.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world; must be empty or not exist.")],
     seed: Seed = 0,
-    count: Annotated[int, typer.Option(help="How many; more than one are folders NAME-0, NAME-1, ... in the folder.", min=1)] = 1,
+    count: Annotated[
+        int, typer.Option(help="Number of worlds; several become folders NAME-0, NAME-1, ... in the folder.", min=1)
+    ] = 1,
     kinds: Kinds = "",
     height: Height = 2.5,
 ) -> None:
@@ -94,8 +96,8 @@ def show(
 
 @maps.command()
 def validate(
-    folder: Annotated[str, typer.Argument(help="A world folder with a slash, or a world's name.")],
-    radius: Annotated[float, typer.Option(help="Radius of the robot that must get about, m.", min=0.0)] = 0.3,
+    folder: Annotated[str, typer.Argument(help="A world folder with a slash, or the name of a world.")],
+    radius: Annotated[float, typer.Option(help="Radius of a robot that must be able to drive there, m.", min=0.0)] = 0.3,
 ) -> None:
     """Check a world's files, and that robots can get from the starts of its scenarios to their goals."""
     from agora.tasks.world_check import check_world
@@ -112,7 +114,7 @@ def validate(
 @maps.command()
 def export(
     place: PlaceName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files, which must not be there or be empty.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files; must be empty or not exist.")],
     kinds: Annotated[str, typer.Option("--export", help="Any of sdf,mjcf,glb,obj,unity, separated by commas.")] = "glb",
     seed: Seed = 0,
     height: Height = 2.5,
@@ -139,9 +141,10 @@ def export(
 
 @import_.command("arena")
 def arena(
-    source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that holds it and arena_bringup.")],
+    source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that contains it and arena_bringup.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder instead of the data folder; its worlds then are named by path.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder to use instead of the data folder; its worlds are then named by path."),
     ] = None,
 ) -> None:
     """Copy worlds, scenarios, robots, obstacle models and benchmarks from an installation of Arena 3.0, after checking them."""
@@ -161,7 +164,7 @@ def arena(
 def arena_reward(
     source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 or rosnav-rl (reward_functions/NAME.yaml).")],
     safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
-    subgoals: Annotated[bool, typer.Option("--subgoals", help="Progress is that to sub-goals (subgoal_mode).")] = False,
+    subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress to sub-goals (subgoal_mode).")] = False,
 ) -> None:
     """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output the differences."""
     from agora.learning.arena_reward_file import read_arena_reward
@@ -176,7 +179,8 @@ def arena_reward(
 def arena_training(
     source: Annotated[Path, typer.Argument(help="A training_config.yaml of Arena 3.0.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Training file to write, which must not be there; its name is the training's.")
+        Path,
+        typer.Option("--output", "-o", help="Training file to write; must not exist; its name becomes the name of the training."),
     ],
     reward: Annotated[
         Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml next to the source by default.")
@@ -188,7 +192,7 @@ def arena_training(
     from agora.learning.arena_training_file import read_arena_training
 
     if output.exists():
-        raise InputError(f"--output {output}: is there already; expected a new file")
+        raise InputError(f"--output {output}: already exists; expected a new file")
     taken = read_arena_training(source, output.stem, reward)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -200,14 +204,14 @@ def arena_training(
     typer.echo(output)
 
 
-NewWorld = Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")]
+NewWorld = Annotated[Path, typer.Option("--output", "-o", help="Folder of the world; must be empty or not exist.")]
 
 
 @import_.command("pedsim")
 def pedsim(
     source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],
     output: NewWorld,
-    seed: Annotated[int, typer.Option(help="Seed of the people's places in their boxes.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the people's positions in their boxes.", min=0)] = 0,
 ) -> None:
     """Make a world folder from a scenario of pedsim_ros: obstacles, agents and their waypoints."""
     from agora.datasets.pedsim_scenario import import_pedsim
@@ -219,7 +223,9 @@ def pedsim(
 def hunav(
     source: Annotated[Path, typer.Argument(help="An agents.yaml of HuNavSim.")],
     output: NewWorld,
-    map: Annotated[Path | None, typer.Option(help="The map (.yaml); by default the one that the file names, near it.")] = None,
+    map: Annotated[
+        Path | None, typer.Option(help="The map (.yaml); by default the map that the file names, looked for near it.")
+    ] = None,
 ) -> None:
     """Make a world folder from an agents.yaml of HuNavSim: its map, and its agents with their goals and reactions to robots."""
     from agora.datasets.hunav_agents import import_hunav

@@ -30,7 +30,7 @@ def list_(
     if kind is None:
         for title, entries in shown.items():
             typer.echo(f"{title}: {', '.join(entries) or '-'}")
-        typer.echo("agora list KIND has a line for each")
+        typer.echo("agora list KIND describes each")
         return
     width = max(map(len, names[kind]), default=0)
     for name in names[kind]:

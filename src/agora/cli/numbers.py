@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "All", "Named", "lines", "measures"]
 
 Named = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the nine default ones; repeat it.")
+    list[str] | None,
+    typer.Option("--metric", "-m", help="A metric to print instead of the nine default ones; repeat it for several."),
 ]
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 
@@ -28,7 +29,7 @@ def measures(names: Sequence[str], every: bool) -> list[Metric]:
     from agora.registry import load
 
     if names and every:
-        raise InputError("--all goes without --metric: it prints all metrics")
+        raise InputError("--all cannot be combined with --metric: it prints all metrics")
     return metrics() if every else [load("metrics", name) for name in names or FEW]
 
 

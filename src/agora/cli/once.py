@@ -23,6 +23,6 @@ class Once(TyperCommand):
         for option in given:
             if isinstance(option, TyperOption) and not option.multiple and not option.is_flag and given.count(option) > 1:
                 name = max(option.opts, key=len)
-                raise typer.BadParameter(f"{name} is given {given.count(option)} times, and takes one value", ctx=ctx)
+                raise typer.BadParameter(f"{name} is given {given.count(option)} times, but takes one value", ctx=ctx)
         note({str(option.name): max(option.opts, key=len) for option in given if isinstance(option, TyperOption)})
         return super().parse_args(ctx, args)

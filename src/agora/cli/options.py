@@ -12,7 +12,7 @@ SuiteName = Annotated[
 ]
 
 InterPlannerName = Annotated[
-    str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")
+    str, typer.Option("--interplanner", "-i", help="Interplanner of the planners that name none: NAME or NAME:key=value,key=value.")
 ]
 
 Seed = Annotated[
@@ -20,8 +20,8 @@ Seed = Annotated[
     typer.Option(help="Seed of people and generated places, instead of the seeds of the suite and its stages.", min=0),
 ]
 
-Simulator = Annotated[str, typer.Option(help="Simulator of the robots, NAME or NAME:key=value; the stage's own by default.")]
+Simulator = Annotated[str, typer.Option(help="Simulator of the robots, NAME or NAME:key=value; that of the stage by default.")]
 
 VideoCount = Annotated[
-    str, typer.Option("--videos", "--video", help="Episodes of each planner to film, or failed for every failure.")
+    str, typer.Option("--videos", "--video", help="Number of episodes per planner to film, or failed for every failure.")
 ]

@@ -23,8 +23,10 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
         from agora.cli.bags import bench_in_ros
 
         if form.planners != ("ros",):
-            raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
-        why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
+            raise InputError(
+                "--planner ros cannot be combined with other planners: one program drives the robots of the graph in all episodes"
+            )
+        why = "the suite sets seed and pedestrians; the graph sets the simulator, plays episodes one by one and keeps bags"
         _refuse_unused("ros", why, "ros_launch")
         folder = form.folder(form.chosen()[0])
         bench_in_ros(form.suite, folder, form.resume, ros_launch)
@@ -33,14 +35,14 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
         from agora.cli.serve import bench_by_sockets
 
         if len(form.planners) > 1:
-            raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
-        why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
+            raise InputError("--planner socnavbench cannot be combined with other planners: one joystick drives in all episodes")
+        why = "one joystick drives one episode after the other and receives true pedestrian states; all recordings are kept"
         _refuse_unused("socnavbench", why, "seed")
         suite, _ = form.chosen()
         bench_by_sockets(suite, form.planners[0], form.folder(suite), form.resume)
         return form.folder(suite)
     if ros_launch:
-        raise InputError("--ros-launch goes with --planner ros alone")
+        raise InputError("--ros-launch needs --planner ros")
     return None
 
 

@@ -14,13 +14,13 @@ def play(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them; with --check all by default.", metavar="KEY..."
+            help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them; with --check, all by default.", metavar="KEY..."
         ),
     ] = None,
-    video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each (.mp4).")] = False,
+    video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each episode (.mp4).")] = False,
     live: Annotated[bool, typer.Option("--live", help="Show them in a window, one after the other.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Drive the recorded commands again instead, and compare every row and recording.")
+        bool, typer.Option("--check", help="Drive the recorded commands again instead and compare every row and recording.")
     ] = False,
 ) -> None:
     """Print how recorded episodes of a run ended, and play them as a page in a browser, as videos, or in a window.
@@ -28,7 +28,7 @@ def play(
     A check ends with exit code 1 if a row or a recording is not reproduced.
     """
     if check and (video or live):
-        raise typer.BadParameter("--check shows nothing: leave --video and --live out")
+        raise typer.BadParameter("--check shows nothing: leave out --video and --live")
     if check:
         raise typer.Exit(0 if _agrees(run, keys or ()) else 1)
     if not keys:
@@ -46,7 +46,7 @@ def _agrees(run: Path, keys: Sequence[str]) -> bool:
     rows, unrecorded = sum(some.rows for some in driven), sum(some.unrecorded for some in driven)
     for line in lines(found):
         typer.echo(f"  {line}", err=True)
-    said = "do not give all of them again" if found else "give every value again"
+    said = "do not reproduce all of them" if found else "reproduce every value"
     typer.echo(f"{run}: {'DIFFERS' if found else 'agrees'}: the commands of {rows} rows {said}", err=bool(found))
     if unrecorded:
         typer.echo(f"  {unrecorded} rows were not checked: no recording was kept", err=bool(found))
@@ -74,7 +74,7 @@ def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
     blind = RunFolder.read(run).record.blind or ()
     for group in groups:
         if missing := [row["key"] for row in group if row["key"] not in kept]:
-            raise ResultsError(f"{run}: no recording of {missing[0]} was kept; agora run plays the episode again")
+            raise ResultsError(f"{run}: no recording of {missing[0]} was kept; agora run runs the episode again")
         named |= titles(group, blind)
     for key, recording in kept.items():
         typer.echo(f"{named[key]}\n  {why(recording).words}")

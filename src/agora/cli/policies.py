@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agora.learning.card import PolicyCard
     from agora.policies.policy import Policy
 
-policies = typer.Typer(help="Trained policies: show what they see and do, export them as ONNX.", no_args_is_help=True)
+policies = typer.Typer(help="Trained policies: show their observations and actions, export them as ONNX.", no_args_is_help=True)
 
 PolicyName = Annotated[str, typer.Argument(help="A policy's name (agora list policies) or a safetensors file.")]
 
@@ -21,7 +21,7 @@ PolicyName = Annotated[str, typer.Argument(help="A policy's name (agora list pol
 @policies.command()
 def export(
     policy: PolicyName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, with the ending .onnx.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write (.onnx).")],
 ) -> None:
     """Write a policy and its post-processing as an ONNX file, for programs without Agora."""
     from agora.errors import InputError

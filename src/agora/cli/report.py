@@ -17,9 +17,7 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of the runs, at least two.", metavar="RUN RUN...")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page that is written (.html).")] = Path(
-        "results/compare.html"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write (.html).")] = Path("results/compare.html"),
     baseline: Annotated[
         str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
     ] = None,
@@ -32,12 +30,12 @@ def compare(
     from agora.reporting.terminal import print_rows
 
     if len(runs) < 2:
-        raise InputError(f"{runs[0]}: expected at least two runs; agora report writes the page of one")
+        raise InputError(f"{runs[0]}: expected at least two runs; for one run, use agora report")
     if output.suffix.lower() != ".html":
         raise InputError(f"--output {output}: expected a name that ends in .html")
     found = merged(runs)
     if not found.rows:
-        raise InputError(f"{', '.join(map(str, runs))}: hold no rows")
+        raise InputError(f"{', '.join(map(str, runs))}: have no rows")
     page = write_comparison(found, output, baseline)
     for note in found.notes:
         typer.echo(note)
@@ -50,16 +48,24 @@ def compare(
 
 
 def table(
-    runs: Annotated[list[Path], typer.Argument(help="Folder of a run; of several, as agora compare.", metavar="RUN...")],
+    runs: Annotated[list[Path], typer.Argument(help="Folder of a run, or of several, as for agora compare.", metavar="RUN...")],
     kind: Annotated[str, typer.Option("--format", "-f", help="latex, csv or markdown.")] = "markdown",
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. Those at the head of the report by default.")
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric; repeat it for several. By default those at the top of the report."),
     ] = None,
-    stage: Annotated[list[str] | None, typer.Option("--stage", help="A stage; repeat it. All together by default.")] = None,
-    planner: Annotated[list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat it. All by default.")] = None,
+    stage: Annotated[
+        list[str] | None, typer.Option("--stage", help="A stage; repeat it for several. All together by default.")
+    ] = None,
+    planner: Annotated[
+        list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat it for several. All by default.")
+    ] = None,
     own: Annotated[
         bool,
-        typer.Option("--own-episodes", help="Means of each planner's own episodes, not of those that every planner reached."),
+        typer.Option(
+            "--own-episodes",
+            help="Average over each planner's own episodes, not over those in which every planner reached the goal.",
+        ),
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
 ) -> None:
@@ -92,7 +98,8 @@ def table(
 def figures(
     folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="A metric to compare; repeat it. Arena 3.0's six by default.")
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric to compare; repeat it for several. Arena 3.0's six by default."),
     ] = None,
     kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
 ) -> None:

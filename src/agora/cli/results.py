@@ -71,7 +71,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         typer.echo(error, err=True)
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
-        typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
+        typer.echo(f"{lost} episodes have no row; use --resume to try them again", err=True)
     if lost or found.problems() or found.unmeasured or any(row["outcome"] in FAILURES for row in found.rows):
         raise typer.Exit(1)
 

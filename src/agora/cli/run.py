@@ -37,11 +37,11 @@ def run(
     episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
     video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episode (.html).")] = None,
-    live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
+    replay: Annotated[Path | None, typer.Option(help="Write a page that replays the episode (.html).")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show the episode in a window.")] = False,
     pedestrians: Annotated[
         str | None,
-        typer.Option(help="Known of people: truth, view, visible, tracked or camera; as in the stage by default."),
+        typer.Option(help="Knowledge of people: truth, view, visible, tracked or camera; as in the stage by default."),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
@@ -140,7 +140,7 @@ def _told(stage: Stage, level: str, planner: Named) -> Stage:
     told = replace(stage, pedestrians=replace(stage.perception, source=_level(level)))
     needs, robots = declaration_of(planner.part).needs, [load_robot(name) for name in stage.models]
     if not any(wiring_of(needs, Conditions.of(told), one.lidar, one.sensors).tells_of_people for one in robots):
-        refuse(f"on planner {planner.name!r}, which is not told of pedestrians", "pedestrians")
+        refuse(f"on planner {planner.name!r}, which receives no pedestrians", "pedestrians")
     return told
 
 

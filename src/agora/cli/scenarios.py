@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from agora.tasks.faults import Fault
     from agora.tasks.suite import Suite
 
-scenarios = typer.Typer(help="Scenario cards and scenario files: list, look, write, check.", no_args_is_help=True)
+scenarios = typer.Typer(help="Scenario cards and scenario files: list, show, write, check.", no_args_is_help=True)
 
 Which = Annotated[str, typer.Argument(help="A card (agora scenario list), or a scenario file (.json).")]
-Seed = Annotated[int, typer.Option(help="Of the card's draw.", min=0)]
-Values = Annotated[str, typer.Option("--set", help="Parameters that are not drawn: key=value,key=value.")]
-Robot = Annotated[str, typer.Option(help="The robot that it is looked at for.")]
+Seed = Annotated[int, typer.Option(help="Seed of the card's draw.", min=0)]
+Values = Annotated[str, typer.Option("--set", help="Parameters to fix instead of drawing them: key=value,key=value.")]
+Robot = Annotated[str, typer.Option(help="The robot of the scenario.")]
 ROBOT = "tiago"
 _ENDINGS = (".png", ".pdf", ".svg")
 
@@ -52,9 +52,9 @@ def show(
     from agora.tasks.told import told
 
     if output is not None and (output.suffix.lower() not in _ENDINGS or not output.absolute().parent.is_dir()):
-        raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in a folder that is there")
+        raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in an existing folder")
     if _is_file(which):
-        refuse("on a scenario file, in which nothing is drawn", "seed", "values")
+        refuse("on a scenario file, which draws nothing", "seed", "values")
         task, situation = _file(Path(which), robot), None
         typer.echo(f"{which}: {len(task.robots)} robots, {len(task.pedestrians)} pedestrians, map {task.map.name}")
     else:
@@ -70,7 +70,7 @@ def show(
 @scenarios.command()
 def generate(
     card: Annotated[str, typer.Argument(help="A card (agora scenario list).")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world to write; must not be there.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world to write; must not exist.")],
     seed: Seed = 0,
     values: Values = "",
 ) -> None:
@@ -90,7 +90,7 @@ def validate(
     seed: Seed = 0,
     values: Values = "",
     robot: Robot = ROBOT,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures of what is wrong.")] = Path("."),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures of the problems.")] = Path("."),
 ) -> None:
     """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can occur.
 
@@ -100,9 +100,9 @@ def validate(
     from agora.tasks.faults import faults
 
     if not output.is_dir():
-        raise InputError(f"--output {output}: there is no such folder")
+        raise InputError(f"--output {output}: the folder does not exist")
     if all(map(_is_file, which)):
-        refuse("on scenario files, in which nothing is drawn", "seed", "values")
+        refuse("on scenario files, which draw nothing", "seed", "values")
     wrong = []
     for name in which:
         situation = None
@@ -133,7 +133,7 @@ def _where(name: str, fault: Fault) -> str:
 @scenarios.command()
 def convert(
     source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not be there.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not exist.")],
 ) -> None:
     """Convert a scenario of arena-tools' old format to the present one."""
     from agora.draft.scenario import write_scenario
@@ -141,7 +141,7 @@ def convert(
     from agora.tasks.arena_tools import convert as converted
 
     if output.exists():
-        raise InputError(f"--output {output}: is there already")
+        raise InputError(f"--output {output}: already exists")
     write_scenario(converted(source), output)
     typer.echo(output)
 
@@ -219,9 +219,9 @@ def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
     x, y = situation.area[0].mean(axis=0) if situation.area else situation.start[:2]
     solution = solve(card, suite, 0)
     if not solution.solved:
-        return [Fault("no way was found to the goal without a contact", float(x), float(y))]
+        return [Fault("no path to the goal without a contact was found", float(x), float(y))]
     if not situation.happened(solution.recording):
-        return [Fault("the interaction did not occur when it was solved", float(x), float(y))]
+        return [Fault("the interaction did not occur in the solution", float(x), float(y))]
     return []
 
 

@@ -14,43 +14,45 @@ if TYPE_CHECKING:
     from agora.benchmark.socnavbench.joystick import Meeting
     from agora.tasks.suite import Suite
 
-serve = typer.Typer(help="Worlds for planners in other processes.", no_args_is_help=True)
+serve = typer.Typer(help="Simulate worlds for planners in other processes.", no_args_is_help=True)
 
 
 @serve.callback()
 def _serve() -> None:
-    """Worlds for planners in other processes."""
+    """Simulate worlds for planners in other processes."""
 
 
 @serve.command()
 def socnavbench(
     episodes: Annotated[
         list[str] | None,
-        typer.Option("--episodes", "-e", help="An episode, or several with commas; without it, all 33."),
+        typer.Option("--episodes", "-e", help="An episode, or several separated by commas; all 33 by default."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("results/serve_socnavbench"),
     address: Annotated[
         str | None,
         typer.Option(
-            help="PATH for the sockets PATH_recv and PATH_send, or 127.0.0.1:PORT for PORT and PORT + 1; SocNavBench's own."
+            help="PATH for the sockets PATH_recv and PATH_send, or 127.0.0.1:PORT for PORT and PORT + 1; SocNavBench's "
+            "sockets by default."
         ),
     ] = None,
     recv: Annotated[str, typer.Option(help="Socket of the simulator, a path or 127.0.0.1:PORT (recv_ID there).")] = "",
     send: Annotated[str, typer.Option(help="Socket of the joystick, a path or 127.0.0.1:PORT (send_ID there).")] = "",
-    asynchronous: Annotated[
-        bool, typer.Option("--asynchronous", help="Let time pass at its real speed, whether there is a command or not.")
-    ] = False,
-    repeats: Annotated[int | None, typer.Option(help="With --asynchronous: most repeats of commands in an episode; 50.")] = None,
+    asynchronous: Annotated[bool, typer.Option("--asynchronous", help="Run in real time, whether commands arrive or not.")] = False,
+    repeats: Annotated[
+        int | None, typer.Option(help="With --asynchronous: maximum number of repeated commands in an episode; 50 by default.")
+    ] = None,
     patience: Annotated[
-        float | None, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits; an hour.")
+        float | None,
+        typer.Option(help="Seconds without a command after which the run ends, without --asynchronous; 3600 by default."),
     ] = None,
     render_mode: Annotated[
-        str, typer.Option(help="schematic, or full-render: states with colours and depths of a camera on the robot, too.")
+        str, typer.Option(help="schematic, or full-render: also send colour and depth images of a camera on the robot.")
     ] = "schematic",
     camera: Annotated[
         str, typer.Option(help="With full-render: key=value,key=value, or ROBOT,key=value; SocNavBench's own by default.")
     ] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
     video: VideoCount = "0",
 ) -> None:
     """Act as SocNavBench's simulator for one of its joysticks, and write results and a report.
@@ -127,4 +129,4 @@ def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
             for _ in bench_by_joystick(suite, folder, meeting, resume=resume, say=say):
                 pass
     except EpisodeLostError as lost:
-        raise ResultsError(f"{folder}: no episode was played: {lost}") from lost
+        raise ResultsError(f"{folder}: no episode was run: {lost}") from lost

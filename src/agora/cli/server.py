@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from agora.web.settings import Settings
 
-server = typer.Typer(no_args_is_help=True, help="Workers, invitations, backup and restoring for a server of agora web.")
+server = typer.Typer(no_args_is_help=True, help="Workers, invitations, backup and restoration of an agora web server.")
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the server.")]
 Database = Annotated[str, typer.Option(help="URL of its database; a file in the folder by default.", envvar="AGORA_WEB_DATABASE")]
@@ -20,7 +20,9 @@ Database = Annotated[str, typer.Option(help="URL of its database; a file in the 
 def worker(
     folder: Folder,
     database: Database = "",
-    count: Annotated[int, typer.Option(help="Number of workers, each for one run at a time; another one trains.", min=1)] = 1,
+    count: Annotated[
+        int, typer.Option(help="Number of workers, each for one run at a time; an additional worker trains.", min=1)
+    ] = 1,
     executor: Annotated[
         str,
         typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
@@ -41,12 +43,12 @@ def worker(
     if not settings.folder.is_dir():
         from agora.errors import InputError
 
-        raise InputError(f"{settings.folder}: no folder of a server; agora web makes it")
+        raise InputError(f"{settings.folder}: not a server folder; create one with agora web")
     over = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: over.set())
     with open_database(settings.url) as engine, run_workers(settings, engine, count):
-        typer.echo(f"working on the runs of {settings.folder}; Ctrl-C ends it", err=True)
+        typer.echo(f"working on the runs of {settings.folder}; Ctrl-C stops it", err=True)
         while not over.wait(1.0):
             pass
 
@@ -56,7 +58,7 @@ def backup(
     folder: Folder,
     database: Database = "",
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File that is written; one of that name is replaced when the new one is whole.")
+        Path, typer.Option("--output", "-o", help="File to write; replaces an existing file once the backup is complete.")
     ] = Path("agora_backup.tar.gz"),
 ) -> None:
     """Write one file with all content of a server: rows of its database, runs, scenarios, worlds. The server may keep running."""
@@ -70,7 +72,7 @@ def backup(
 @server.command()
 def restore(
     file: Annotated[Path, typer.Argument(help="File that agora server backup wrote.")],
-    folder: Annotated[Path, typer.Argument(help="Folder that is empty or not there.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to restore to; must be empty or not exist.")],
     database: Annotated[
         str,
         typer.Option(help="URL of an empty database, of any kind; a file in the folder by default.", envvar="AGORA_WEB_DATABASE"),
@@ -90,9 +92,13 @@ def invite(
     database: Database = "",
     role: Annotated[str, typer.Option(help="Role that the invitation gives: look, run or administer.")] = "look",
     user: Annotated[
-        str, typer.Option(help="A user who gets the role, is unblocked and sets another password; a new one by default.")
+        str,
+        typer.Option(
+            help="An existing user, who gets the role, is unblocked and sets another password; by default the invitation is for a "
+            "new user."
+        ),
     ] = "",
-    address: Annotated[str, typer.Option(help="Address at which people open the server.")] = "http://127.0.0.1:8080",
+    address: Annotated[str, typer.Option(help="Address at which users open the server.")] = "http://127.0.0.1:8080",
 ) -> None:
     """Print an invitation link for a new person, or for a user who has lost the password; it works once, within 7 days."""
     settings = _settings(folder, database)
@@ -100,7 +106,7 @@ def invite(
     from agora.web.invitations import invite as make_invitation
 
     if not settings.runs.is_dir():
-        raise InputError(f"{folder}: no folder of a server; agora web makes it")
+        raise InputError(f"{folder}: not a server folder; create one with agora web")
     typer.echo(f"{address.rstrip('/')}/invitation#{make_invitation(settings, role, user)}")
 
 

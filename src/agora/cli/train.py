@@ -16,11 +16,12 @@ def train(
         Path | None, typer.Option("--output", "-o", help="Folder of the results; results/train_NAME by default.")
     ] = None,
     seed: Annotated[
-        list[int] | None, typer.Option(help="Instead of the training's seeds; repeat it to train with several.", min=0)
+        list[int] | None, typer.Option(help="Seed to use instead of the training's seeds; repeat it for several.", min=0)
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was begun in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the training in the folder.")] = False,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop the training with each seed after so many minutes; its policy is tested.", min=0.0)
+        float | None,
+        typer.Option(help="Minutes after which the training with each seed stops; the policy is still tested.", min=0.0),
     ] = None,
 ) -> None:
     """Train a policy, test it, and write its card.
@@ -51,7 +52,7 @@ def train(
     number = chosen.seeds[0]
 
     def ask() -> None:
-        typer.echo("stopping after this round; Ctrl-C again ends at once", err=True)
+        typer.echo("stopping after this round; press Ctrl-C again to stop immediately", err=True)
         token.stop()
 
     with finishing(ask, lambda: checkpoint_kept(seed_folder(folder, number))):
@@ -66,8 +67,8 @@ def train(
                             typer.echo(f"seed {number}: {100 * event.share:.0f} %, {event}", err=True)
                     case SeedRecord():
                         if event.stopped:
-                            steps = f"its time was up after {event.steps} steps"
-                            typer.echo(f"seed {number}: {steps}; the same command with --resume goes on", err=True)
+                            steps = f"its time limit was reached after {event.steps} steps"
+                            typer.echo(f"seed {number}: {steps}; the same command with --resume continues", err=True)
                         for result in event.results:
                             typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
         if policy_kept(seed_folder(folder, chosen.seeds[0])) is not None:

@@ -12,18 +12,18 @@ from agora.benchmark.defaults import WORKERS
 
 
 def tune(
-    planner: Annotated[str, typer.Argument(help="A planner or preset to begin with, NAME or NAME:key=value,key=value.")],
-    suite: Annotated[str, typer.Option("--suite", "-s", help="To tune on: a suite's name or file, whose split is training.")],
+    planner: Annotated[str, typer.Argument(help="A planner or preset to start from, NAME or NAME:key=value,key=value.")],
+    suite: Annotated[str, typer.Option("--suite", "-s", help="Suite to tune on: name or file; its split must be training.")],
     held_out: Annotated[
-        str, typer.Option("--held-out", help="To compare the result on: a suite's name or file, whose split is test.")
+        str, typer.Option("--held-out", help="Suite to compare the result on: name or file; its split must be test.")
     ],
     objective: Annotated[
         str, typer.Option(help="The objective to maximise: a metric, or metrics with weights.")
     ] = "success + 0.2 * barn_score",
-    trials: Annotated[int, typer.Option(help="Sets of parameters to try.", min=1)] = 64,
-    minutes: Annotated[float | None, typer.Option(help="Begin no further trials after this time.", min=0.0)] = None,
-    seed: Annotated[int, typer.Option(help="Of the search; the suites keep theirs.", min=0)] = 0,
-    prune: Annotated[bool, typer.Option(help="Give up sets whose first quarter of episodes is below the median.")] = True,
+    trials: Annotated[int, typer.Option(help="Number of parameter sets to try.", min=1)] = 64,
+    minutes: Annotated[float | None, typer.Option(help="Start no further trials after this time.", min=0.0)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the search; the suites keep their seeds.", min=0)] = 0,
+    prune: Annotated[bool, typer.Option(help="Stop trials that are below the median after a quarter of the episodes.")] = True,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder of the results; results/tune_PLANNER by default.")
     ] = None,
@@ -31,7 +31,7 @@ def tune(
         Path | None, typer.Option(help="File of the tuned parameters; PLANNER_tuned.yaml among Agora's presets by default.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = WORKERS,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the tuning in the folder.")] = False,
 ) -> None:
     """Tune a planner's parameters on a training suite, and compare the result on a held-out suite."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -79,10 +79,10 @@ def tune(
         typer.echo(f"{one.name}: {before} before, {after} after, {difference}")
     typer.echo(f"report  {report(folder / 'held_out')}")
     if not tuned.better:
-        typer.echo("no trial was better than the planner as it is; no preset is written")
+        typer.echo("no trial was better than the original planner; no preset is written")
         return
     if not compared[0].gained:
-        typer.echo("what was best in training is no better where it was not tuned; no preset is written")
+        typer.echo("the best trial in training is no better on the test suite; no preset is written")
         return
     try:
         write_whole(file, text_of(tuning, tuned))

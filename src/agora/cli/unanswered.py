@@ -80,7 +80,7 @@ class Unanswered:
             elif now - began >= told:
                 told *= 2.0
                 calls = list(traceback.walk_stack(sys._current_frames()[self._caller]))[::-1]
-                self._say(f"{self._words(calls)}; Ctrl-C ends it")
+                self._say(f"{self._words(calls)}; Ctrl-C stops it")
 
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
         """Return words that name the unfinished call and its present line."""

@@ -20,33 +20,42 @@ if TYPE_CHECKING:
     from agora.validation.scores import Instrument, Score
 
 Alone = Annotated[
-    bool, typer.Option("--model-alone", help="The model alone: no routes, no last step, no groups. Without, as suites run it.")
+    bool,
+    typer.Option(
+        "--model-alone", help="Validate the model alone: no routes, no last step, no groups. By default, as suites run it."
+    ),
 ]
-Fluctuates = Annotated[bool, typer.Option("--unsteady", help="Pace and direction of people fluctuate as recorded people's.")]
+Fluctuates = Annotated[bool, typer.Option("--unsteady", help="Let pace and direction fluctuate as those of recorded people do.")]
 Behaviours = Annotated[
     list[str] | None, typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat it for several.")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A quarter of the recordings only, to look; not for numbers to report.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Use only a quarter of the recordings, for a first look; not for reported numbers.")
+]
 Fits = Annotated[
     bool,
-    typer.Option("--motion", help="Fit turning, unsteadiness and walking groups instead of the model's own parameters."),
+    typer.Option("--motion", help="Fit turning, fluctuation and walking groups instead of the model's own parameters."),
 ]
-Threads = Annotated[int, typer.Option(help="Threads over worlds.", min=1)]
+Threads = Annotated[int, typer.Option(help="Threads, each for some of the worlds.", min=1)]
 
 
 def validate(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Crowd models, NAME or NAME:key=value,key=value; anticipation by default. Several make one table."),
+        typer.Argument(
+            help="Crowd models, NAME or NAME:key=value,key=value; anticipation by default. Several are compared in one table."
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="One table of all crowd models against recorded people.")] = False,
-    table: Annotated[bool, typer.Option("--table", help="The table even of one model.")] = False,
+    table: Annotated[bool, typer.Option("--table", help="Make the table even for one model.")] = False,
     predictor: Annotated[
         list[str] | None,
-        typer.Option("--predictor", help="A predictor instead of crowd models, NAME or NAME:key=value; repeat it for several."),
+        typer.Option(
+            "--predictor", help="A predictor to validate instead of crowd models, NAME or NAME:key=value; repeat it for several."
+        ),
     ] = None,
     places: Annotated[
-        bool, typer.Option("--places", help="Measure how people move in places of every map generator, or of --suite.")
+        bool, typer.Option("--places", help="Measure the motion of people in the worlds of every map generator, or of --suite.")
     ] = False,
     suite: Annotated[list[str] | None, typer.Option(help="With --places: suites to measure; repeat it for several.")] = None,
     episodes: Annotated[
@@ -55,7 +64,7 @@ def validate(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
         "results/validation"
     ),
-    seed: Annotated[int, typer.Option(help="Of places and preferred speeds; the table has none.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of positions and preferred speeds; the table draws nothing.", min=0)] = 0,
     alone: Alone = False,
     unsteady: Fluctuates = False,
     behaviour: Behaviours = None,
@@ -73,14 +82,14 @@ def validate(
     from agora.registry import available
 
     if models and (predictor or every):
-        raise InputError(f"{'--predictor' if predictor else '--all'} goes without names of crowd models, got {', '.join(models)}")
+        raise InputError(f"{'--predictor' if predictor else '--all'} cannot be combined with crowd models, got {', '.join(models)}")
     if places and (models or predictor or every):
         raise InputError("--places measures the crowds of suites; leave out crowd models and predictors")
     several = every or table or len(models or ()) > 1
     if places:
         refuse("with --places", "table", "alone", "unsteady", "behaviour", "quick", "threads")
         if suite:
-            refuse("with --suite, whose seed counts", "seed")
+            refuse("with --suite, whose seed is used", "seed")
     elif predictor:
         refuse("with --predictor", "every", "table", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
     elif several:
@@ -115,7 +124,7 @@ def _check_folder(folder: Path) -> None:
 
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(f"--output {folder}: no folder can be written to there")
+        raise InputError(f"--output {folder}: the folder cannot be written")
 
 
 def _validate_predictors(names: Sequence[str], output: Path) -> None:
@@ -183,15 +192,15 @@ def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
 
 
 def calibrate(
-    model: Annotated[str, typer.Argument(help="A crowd model to begin with, NAME or NAME:key=value,key=value.")],
+    model: Annotated[str, typer.Argument(help="A crowd model to start from, NAME or NAME:key=value,key=value.")],
     trials: Annotated[int, typer.Option(help="Sets of parameters to try.", min=1)] = 64,
-    seed: Annotated[int, typer.Option(help="Of the search.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder of the results; results/calibrate_MODEL by default.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the calibration in the folder.")] = False,
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Search once for each scene, on all the others, and compare on that one.")
+        bool, typer.Option("--leave-one-out", help="Search once per scene on all the others, and compare on that scene.")
     ] = False,
     alone: Alone = False,
     motion: Fits = False,
@@ -253,7 +262,7 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
     from agora.validation.calibrate import preset
 
     if not found.best:
-        typer.echo(f"{scenes}: no trial was better than the model as it is; no parameters are written")
+        typer.echo(f"{scenes}: no trial was better than the original model; no parameters are written")
         return
     file = folder / f"{calibration.model.name}_calibrated.yaml"
     try:
@@ -290,7 +299,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
 
     classify = has_scikit_learn()
     if not classify:
-        typer.echo(f"no classifier tells crowds apart without scikit-learn: {how_to_install('validate')}", err=True)
+        typer.echo(f"the classifier that distinguishes crowds needs scikit-learn: {how_to_install('validate')}", err=True)
     every, most = (4, 200) if quick else (1, 800)
     return Instrument.of_scenes(parts, every=every, most=most, threads=threads, classify=classify)
 

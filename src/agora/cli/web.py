@@ -11,14 +11,16 @@ from agora.cli.given import refuse
 
 
 def web(
-    folder: Annotated[Path, typer.Argument(help="Folder of the runs and of the database; made where it is not there.")] = Path(
+    folder: Annotated[Path, typer.Argument(help="Folder of the runs and of the database; created if it does not exist.")] = Path(
         "results/web"
     ),
     host: Annotated[
         str,
-        typer.Option(help="Address of this machine to listen at, 0.0.0.0 for all; one that others can reach turns accounts on."),
+        typer.Option(
+            help="Address of this machine to listen at, 0.0.0.0 for all; an address that others can reach turns accounts on."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port on this machine; 0 for any that is free.", min=0, max=65535)] = 8080,
+    port: Annotated[int, typer.Option(help="Port on this machine; 0 for any free port.", min=0, max=65535)] = 8080,
     database: Annotated[
         str,
         typer.Option(
@@ -27,7 +29,7 @@ def web(
         ),
     ] = "",
     workers: Annotated[
-        int, typer.Option(help="Workers of the queue, each for one run at a time; another one trains. 0 for none.", min=0)
+        int, typer.Option(help="Workers of the queue, each for one run at a time; an additional worker trains. 0 for none.", min=0)
     ] = 1,
     executor: Annotated[
         str,
@@ -35,20 +37,24 @@ def web(
     ] = "",
     accounts: Annotated[
         bool,
-        typer.Option("--accounts", help="Have people sign in, though only this machine can reach the address: for a proxy here."),
+        typer.Option(
+            "--accounts", help="Require users to sign in even if only this machine can reach the address, as behind a proxy."
+        ),
     ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(help="With accounts: name by which people ask the server; repeat it. Any by default.")
+        list[str] | None,
+        typer.Option(help="With accounts: host name of the server in requests; repeat it for several. Any by default."),
     ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With accounts: address or network of a proxy that says who asks; repeat it. This machine's are believed."
+            help="With accounts: address or network of a trusted proxy that names the client; repeat it for several. Proxies "
+            "on this machine are trusted."
         ),
     ] = None,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Let those who may run things bring planners as files of Python, which run confined."),
+        typer.Option("--allow-code", help="Let users with the role run upload planners as Python files, which run confined."),
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
@@ -57,7 +63,7 @@ def web(
     from agora.extras import lacking
 
     if workers == 0:
-        refuse("with --workers 0: agora server worker has one of its own", "executor")
+        refuse("with --workers 0: give agora server worker its own executor", "executor")
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
     from agora.web.serve import is_loopback, serve

@@ -1,8 +1,8 @@
 """Neighbours in a plane by a uniform grid: the pedestrians of one world sorted into cells, in scratch that the caller provides.
 
-Slots are listed cell by cell, row by row, in rising order inside a cell. Adjacent cells of a row are therefore one run of the list:
-the 3 x 3 neighbourhood of a cell is three runs, and a ring of any width consists of runs. Inactive slots have no influence.
-Positions may lie anywhere: the grid is their bounding box, and its cells grow if there would be too many.
+Slots are listed cell by cell, row by row, in ascending order within a cell. Adjacent cells of a row are therefore one run of
+the list: the 3 x 3 neighbourhood of a cell is three runs, and a ring of any width consists of runs. Inactive slots have no
+influence. Positions may lie anywhere: the grid is their bounding box, and its cells become larger if there are too many.
 """
 
 from __future__ import annotations

@@ -53,6 +53,6 @@ def check(what: str) -> None:
     if not is_usual():
         set_usual()
         raise FloatModeError(
-            f"{what} left another floating-point mode (rounding, or denormal numbers taken for zero), "
-            "which would change every later number of its process; set it back before you return"
+            f"{what} changed the floating-point mode (rounding or flush-to-zero), which would change all later results of "
+            "its process; restore it before returning"
         )

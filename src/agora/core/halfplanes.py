@@ -183,7 +183,7 @@ def _append_end(lines, made, x, y, vx, vy, disc):
 def _project(lines, count, limit, tx, ty, farthest):
     """(failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by the incremental programme.
 
-    Where line i excludes the best velocity so far, the next one lies on it: at p + t e, with t bounded by the lines before.
+    If line i excludes the best velocity so far, the next one lies on line i:  at p + t e, with t bounded by the lines before.
     """
     x, y = tx, ty
     squared, limit2 = tx * tx + ty * ty, limit * limit

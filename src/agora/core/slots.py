@@ -47,7 +47,7 @@ class Slots(Generic[T]):
         slot = self._slot_of.get(id(thing))
         if slot is None:
             if not self._idle:
-                raise InputError(f"all {len(self._users)} slots are held, and there is one thing more")
+                raise InputError(f"all {len(self._users)} slots are in use, but one more is needed")
             slot = next(iter(self._idle))
             self._slot_of.pop(id(self._things.get(slot)), None)
             self._fill(slot, thing)

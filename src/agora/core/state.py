@@ -389,7 +389,7 @@ def protected_copy(record: Any) -> Any:
 
 
 def padded_slots(count: int) -> int:
-    """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least one of them."""
+    """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least `PADDING`."""
     return max(PADDING, -(-count // PADDING) * PADDING)
 
 

@@ -67,7 +67,9 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
         for dynamic in _folders(root / "entities" / "obstacles" / "dynamic"):
             report.skipped.append(f"obstacles/dynamic/{dynamic.name}: pedestrians have the shape of their type")
         if benchmark is not None and target.absolute() != data_home().absolute():
-            report.skipped.append(f"{benchmark}: its benchmark names worlds, and names are those of the data folder")
+            report.skipped.append(
+                f"{benchmark}: skipped: its benchmark names worlds, and only worlds in the data folder have names"
+            )
         elif benchmark is not None:
             _benchmark(benchmark / "configs" / "benchmark", target / "benchmark", report)
     except OSError as error:
@@ -81,7 +83,7 @@ def _package(source: Path) -> Path:
         raise InputError(f"{source}: expected the folder of an Arena installation")
     found = _nearest(source, lambda folder: (folder / "worlds").is_dir() and (folder / "entities").is_dir())
     if found is None:
-        raise InputError(f"{source}: no folder in it has worlds and entities; expected Arena's arena_simulation_setup")
+        raise InputError(f"{source}: no folder in it contains worlds and entities; expected Arena's arena_simulation_setup")
     return found
 
 
@@ -151,7 +153,7 @@ def _scenario(source: Path, target: Path, report: Report) -> None:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         write_scenario(converted, target)
-        report.skipped.append(f"{source}: taken over from arena-tools' format")
+        report.skipped.append(f"{source}: converted from arena-tools' format")
     else:
         _copy(source, target)
     report.taken["scenarios"].append(name)

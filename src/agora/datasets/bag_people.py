@@ -93,7 +93,7 @@ def unread_people(topics: Mapping[str, str], strange: Collection[str] = ()) -> l
     unknown = [(topic, kind) for topic, kind in sorted(topics.items()) if not people_kind(kind) and not _OTHERS.match(kind)]
     likely = {topic for topic, kind in unknown if _LIKELY.search(f"{topic} {kind.rpartition('/')[2]}")} | set(strange)
     named = [f"{topic} ({topics[topic]})" for topic in sorted(likely)]
-    return [f"{', '.join(named)} may hold people and cannot be read"] if named else []
+    return [f"{', '.join(named)} may contain people but cannot be read"] if named else []
 
 
 @dataclass
@@ -262,10 +262,10 @@ def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | Non
     by_name = {one.topic: one for one in people}
     wanted = next((one for name, one in by_name.items() if name.strip("/") == asked.strip("/")), None) if asked else None
     if asked and wanted is None:
-        raise InputError(f"--people {asked}: no such topic of people; {nearest(asked, by_name)}")
+        raise InputError(f"--people {asked}: no such topic with people; {nearest(asked, by_name)}")
     kinds = list(_READERS)
     best = wanted or min(people, key=lambda one: (kinds.index(people_kind(one.kind)), -len(one), one.topic), default=None)
     if best is None:
         return None, []
     others = ", ".join(sorted(set(by_name) - {best.topic}))
-    return best, [f"people are read from {best.topic}; there is {others}, too: --people chooses"] * bool(others)
+    return best, [f"people are read from {best.topic}; other topics: {others}; choose one with --people"] * bool(others)

@@ -94,7 +94,7 @@ class Bag:
             require_file(self.path)
             with self.path.open("rb") as file:
                 if file.read(len(MAGIC)) != MAGIC:
-                    raise InputError(f"{self.path}: no bag of ROS 1; expected a file that begins with {MAGIC.decode().strip()!r}")
+                    raise InputError(f"{self.path}: not a ROS 1 bag; expected a file that begins with {MAGIC.decode().strip()!r}")
                 yield from self._records(file, topics)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
@@ -109,14 +109,14 @@ class Bag:
                 header, data = record
                 op = header["op"][0]
                 if op == _HEADER and _number(header, "index_pos") == 0:
-                    self.cut = "it was never closed"
+                    self.cut = "it was not closed"
                 elif op == _CHUNK:
                     inner = io.BytesIO(_unpacked(header, data))
                 elif op == _CONNECTION:
                     self._connect(header, data)
                 message = self._message(header, data, topics) if op == _MESSAGE else None
             except (_Cut, KeyError, struct.error, UnicodeDecodeError, IndexError) as error:
-                self.cut = f"cut off or damaged at byte {file.tell()}" + (f" ({error})" if isinstance(error, _Cut) else "")
+                self.cut = f"truncated or damaged at byte {file.tell()}" + (f" ({error})" if isinstance(error, _Cut) else "")
                 return
             if op == _CHUNK:
                 yield from self._records(inner, topics)
@@ -148,7 +148,7 @@ def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:
 
 def _length(data: bytes) -> int:
     if len(data) < 4:
-        raise _Cut("the last record is not whole")
+        raise _Cut("the last record is incomplete")
     length = int(struct.unpack("<I", data)[0])
     if length > _LARGEST:
         raise _Cut(f"a record of {length} bytes")
@@ -161,7 +161,7 @@ def _exactly(file: BinaryIO, count: int) -> bytes:
         parts.append(part)
         left -= len(part)
     if left:
-        raise _Cut("the last record is not whole")
+        raise _Cut("the last record is incomplete")
     return b"".join(parts)
 
 
@@ -172,7 +172,7 @@ def _fields(data: bytes) -> dict[str, bytes]:
         (length,) = struct.unpack_from("<I", data, place)
         name, separator, value = data[place + 4 : place + 4 + length].partition(b"=")
         if not separator or place + 4 + length > len(data):
-            raise _Cut("a header that is none")
+            raise _Cut("an invalid header")
         fields[name.decode()] = value
         place += 4 + length
     return fields
@@ -195,13 +195,13 @@ def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
 
             unpacked = bytes(lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1))
         else:
-            raise _Cut(f"a chunk packed with {compression!r}")
+            raise _Cut(f"a chunk with the unknown compression {compression!r}")
     except (OSError, ValueError, RuntimeError, EOFError) as error:
-        raise _Cut(f"a chunk that cannot be unpacked: {error}") from error
+        raise _Cut(f"a chunk that cannot be decompressed: {error}") from error
     except ImportError as error:
         raise _no_rosbags() from error
     if len(unpacked) != size:
-        raise _Cut(f"a chunk of another size than the {size} bytes that it says")
+        raise _Cut(f"a chunk whose size differs from the {size} bytes in its header")
     return unpacked
 
 
@@ -224,5 +224,5 @@ def _decoder(name: str, definition: str) -> tuple[Any, str]:
     except TypesysError as error:
         raise InputError(f"{name}: its definition in the bag cannot be used: {error}") from error
     if known not in store.fielddefs:
-        raise InputError(f"{name}: its definition in the bag is of something else")
+        raise InputError(f"{name}: its definition in the bag is that of another type")
     return store, known

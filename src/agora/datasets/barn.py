@@ -154,7 +154,7 @@ def _grids(path: Path) -> dict[int, Bools]:
         number, title = lines[at]
         words = title.split()
         if len(words) != 2 or words[0] != "world" or not words[1].isdecimal() or len(words[1]) > 6 or int(words[1]) in grids:
-            raise InputError(f"{path}:{number}: expected 'world' and a number that is here once, got {title[:40]!r}")
+            raise InputError(f"{path}:{number}: expected 'world' and a number that occurs once, got {title[:40]!r}")
         rows = lines[at + 1 : at + 1 + _CELLS]
         for line, text in rows:
             if len(text) != _CELLS or set(text) - {"0", "1"}:
@@ -193,4 +193,4 @@ def check(folder: Path) -> None:
             raise InputError(f"{folder / 'paths.json'}: world {number} of grids.txt has no path")
         rows, columns = np.array(paths[str(number)]).T
         if not free_space(grid)[rows, columns].all():
-            raise InputError(f"{folder / 'paths.json'}: {number}: the path comes too near to a cylinder of grids.txt")
+            raise InputError(f"{folder / 'paths.json'}: {number}: the path is too close to a cylinder of grids.txt")

@@ -147,10 +147,10 @@ def missing(name: str) -> str:
     found = status(name)
     if found.state == "complete":
         return ""
-    what = "is not there" if found.state == "absent" else f"lacks {_some(found.missing)}"
+    what = "is missing" if found.state == "absent" else f"lacks {_some(found.missing)}"
     return (
         f"the data set {name!r} {what} in {found.folder}; get it from {data_set(name).origin}, "
-        f"then: agora data import {name} FOLDER (AGORA_DATA names another place for data)"
+        f"then: agora data import {name} FOLDER (set AGORA_DATA to use another data folder)"
     )
 
 
@@ -186,7 +186,7 @@ def import_folder(name: str, source: str | Path) -> Path:
     found = {file: _find(source, file, data.elsewhere) for file in data.files}
     missing = tuple(file for file, path in found.items() if path is None)
     if missing:
-        raise InputError(f"{source}: this is not the data set {name!r}: it lacks {_some(missing)}")
+        raise InputError(f"{source}: not the data set {name!r}: it lacks {_some(missing)}")
     target = data_home() / name
     part = target.with_name(f".{name}.part")
     try:

@@ -78,11 +78,11 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
     for messages in heard.values():
         messages.sort(key=lambda one: one[0])
     if not heard[EPISODE]:
-        raise InputError(f"{bag.path}: no message of {EPISODE}; expected a bag of Agora's recorder")
+        raise InputError(f"{bag.path}: no message on {EPISODE}; expected a bag of Agora's recorder")
     runs = _runs(heard[ROBOTS])
     if not runs:
         entry = heard[EPISODE][-1][2].entry
-        raise InputError(f"{bag.path}: no robots at the beginning of {entry}; expected {ROBOTS} from step 0 on")
+        raise InputError(f"{bag.path}: no robots at the start of {entry}; expected {ROBOTS} from step 0 on")
     told = {run.first: max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs}
     # A latched step 0 of an earlier episode may come after the description of this one: an episode begins once.
     runs = [run for run, after in itertools.pairwise([*runs, None]) if run and not (after and told[run.first] is told[after.first])]
@@ -126,7 +126,7 @@ def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str
     """Return lines about episodes whose beginning is not in the bag."""
     known = {content.number for number, _, content in episodes if number in read}
     lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
-    return [f"the beginning of {entry} is not in the bag; it is left out" for entry in lost.values()]
+    return [f"the start of {entry} is not in the bag; the episode is left out" for entry in lost.values()]
 
 
 def goals_by_hand(robot: Any) -> int:

@@ -186,8 +186,9 @@ def _file(place: Path, source: Source) -> Path:
     if others:
         names = ", ".join(one.stem for one in (path, *others))
         raise InputError(
-            f"{place}: holds {1 + len(others)} files of TrajNet++ ({names}), and each is a scene; choose some in the world, "
-            f"folder: {place}, scenes: [{path.stem}], or bring one in: agora data import eth_ucy {path} --scene {path.stem}"
+            f"{place}: holds {1 + len(others)} files of TrajNet++ ({names}), each of which is a scene; choose some in the "
+            f"world, folder: {place}, scenes: [{path.stem}], or import one: agora data import eth_ucy {path} --scene "
+            f"{path.stem}"
         )
     return path
 
@@ -239,8 +240,10 @@ def homography_file(place: Path) -> Path:
     beside = [root / other for root in (place.parent, data_home() / "eth_ucy") for other in same]
     found = next((folder / "H.txt" for folder in (place, *beside) if (folder / "H.txt").is_file()), None)
     if found is None:
-        other = f", or have {same[0]} next to it or in the data folder, which was filmed from the same place" if same else ""
-        raise InputError(f"{place / 'annotation.vsp'}: its places are pixels; add H.txt, which takes them to metres{other}")
+        other = f", or put {same[0]}, filmed from the same position, next to it or into the data folder" if same else ""
+        raise InputError(
+            f"{place / 'annotation.vsp'}: its positions are in pixels; add H.txt, which converts them to metres{other}"
+        )
     return found
 
 
@@ -255,7 +258,9 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
     if source != "drone":
         return rows_of_table(path, 8 if source == "obsmat" else 4, said.over(said_of(place)).columns)
     if said.over(said_of(place)).scale is None:
-        raise InputError(f"{path}: its places are pixels; say how many metres one is: scale: 0.04 in {place / 'scene.yaml'}")
+        raise InputError(
+            f"{path}: its positions are in pixels; set the metres per pixel, such as scale: 0.04, in {place / 'scene.yaml'}"
+        )
     return read_annotations(path)
 
 
@@ -309,7 +314,7 @@ def read_homography(path: Path) -> Doubles:
     """
     matrix = read_table(path, 3)
     if matrix.shape != (3, 3) or abs(np.linalg.det(matrix)) < 1e-12:
-        raise InputError(f"{path}: expected a matrix of 3 x 3 numbers that has an inverse")
+        raise InputError(f"{path}: expected an invertible 3 x 3 matrix")
     return matrix
 
 
@@ -337,7 +342,7 @@ def project(homography: Doubles, points: Doubles) -> Doubles:
     """
     taken = np.column_stack((points, np.ones(len(points)))) @ homography.T
     if not np.isfinite(taken).all() or (np.abs(taken[:, 2]) <= 1e-12 * np.abs(taken).max(1)).any():
-        raise InputError("the homography takes a point of the picture to infinity")
+        raise InputError("the homography maps a point of the picture to infinity")
     return np.asarray(taken[:, :2] / taken[:, 2:])
 
 
@@ -359,13 +364,13 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
         with image_of(path) as image:
             pixels = np.asarray(image.convert("L"))
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such image") from error
+        raise InputError(f"{path}: image not found") from error
     height, width = pixels.shape
     ends = [[0.0, 0.0], [0.0, width - 1.0], [height - 1.0, 0.0], [height - 1.0, width - 1.0]]
     corners = project(homography, np.array(ends))
     lower, upper = np.floor(corners.min(0) / resolution), np.ceil(corners.max(0) / resolution)
     if (upper - lower).max() > LARGEST:
-        raise InputError(f"{path}: its homography makes a map of more than {LARGEST} cells a side")
+        raise InputError(f"{path}: its homography gives a map of more than {LARGEST} cells a side")
     columns, rows = (upper - lower).astype(int)
     grid = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)), -1).reshape(-1, 2)
     centres = np.asarray((grid + lower + 0.5) * resolution, np.float64)

@@ -43,7 +43,7 @@ class Notes:
         for key in node.value if isinstance(node.value, dict) else ():
             if key not in known:
                 name = f"{path}.{key}".lstrip(".")
-                self.add(node.key_lines.get(key, node.line), name, f"not taken: {why.get(name, 'there is no counterpart')}")
+                self.add(node.key_lines.get(key, node.line), name, f"not imported: {why.get(name, 'no counterpart in Agora')}")
 
     def texts(self) -> list[str]:
         """Return the notes, one line each."""

@@ -91,7 +91,7 @@ class Shapes:
             area = shape.get("center_range", [0, 0, 10, 10])
             corners = self._points(line, "shape.center_range", [area[:2], area[2:4]] if isinstance(area, list) else area)
             x, y = (float(v) for v in self.stream.uniform(0.0, 1.0, 2) * (corners[1] - corners[0]) + corners[0])
-            self.notes.add(line, "shape.random_shape", "random polygons are discs of their mean radius")
+            self.notes.add(line, "shape.random_shape", "random polygons become discs of their mean radius")
         self._discs.append(np.array([x, y, round(float(self.stream.uniform(low, high, 1)[0]), 3)]))
 
     def _length(self, line: int | None, key: str, value: Any) -> float:
@@ -134,11 +134,11 @@ def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offse
     if given is None or given.value is None:
         return Map(name, resolution, origin, np.zeros((rows, columns), np.bool_))
     if not isinstance(given.value, str):
-        notes.add(given.line, "world.obstacle_map", "not taken: a generated map; agora map generate makes some")
+        notes.add(given.line, "world.obstacle_map", "not imported: a generated map; agora map generate creates maps")
         return Map(name, resolution, origin, np.zeros((rows, columns), np.bool_))
     step = number_of(world.value.get("mdownsample"), where, "world.mdownsample", 1.0)
     if step < 1 or step != int(step):
-        raise wrong(where, world.line, "world.mdownsample", "a whole number from 1 on", plain_of(world.value["mdownsample"]))
+        raise wrong(where, world.line, "world.mdownsample", "an integer of at least 1", plain_of(world.value["mdownsample"]))
     dark = _dark(_image(Path(where).parent, given.value), f"{where}:{given.line}: world.obstacle_map")
     dark = dark[::-1][:: int(step), :: int(step)]
     cell = min(size[0] / dark.shape[1], size[1] / dark.shape[0])

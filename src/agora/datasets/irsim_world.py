@@ -31,15 +31,15 @@ _MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # m from the world's edge, m between ob
 _SPEED = 1.0  # m/s, vel_max by default
 _WANDERED = 8  # number of points of an endless walk
 _FASTEST = 15.0  # m/s
-_ROBOT = "the robot model is the stage's: robot: NAME"
-_PICTURES = "pictures are drawn otherwise"
+_ROBOT = "the stage sets the robot model: robot: NAME"
+_PICTURES = "Agora draws its own pictures"
 _WHY = {
-    "world.step_time": "periods are the stage's",
-    "world.sample_time": "periods are the stage's",
+    "world.step_time": "the stage sets the periods",
+    "world.sample_time": "the stage sets the periods",
     "world.collision_mode": "a contact ends an episode, unless the stage says otherwise",
     "world.control_mode": "a planner drives",
     "world.plot": _PICTURES,
-    "world.fog_map": "planners know the map",
+    "world.fog_map": "planners have the map",
     "robot.behavior": "the planner of the benchmark drives",
     "robot.group_behavior": "the planner of the benchmark drives",
     "robot.kinematics": _ROBOT,
@@ -49,13 +49,13 @@ _WHY = {
     "robot.acce": _ROBOT,
     "robot.angle_range": _ROBOT,
     "robot.sensors": _ROBOT,
-    "robot.goal_threshold": "goal_tolerance is the stage's",
-    "robot.arrive_mode": "heading_tolerance is the stage's",
-    "robot.name": "robots are numbered",
+    "robot.goal_threshold": "the stage sets goal_tolerance",
+    "robot.arrive_mode": "the stage sets heading_tolerance",
+    "robot.name": "robots have numbers",
     "obstacle.vel_min": "people walk forwards",
-    "obstacle.arrive_mode": "people arrive with any heading",
-    "obstacle.group_behavior": "people walk by the stage's crowd model",
-    "obstacle.behavior.name": "people walk by the stage's crowd model, crowd: {model: orca}, for example",
+    "obstacle.arrive_mode": "people may arrive with any heading",
+    "obstacle.group_behavior": "the stage's crowd model moves people",
+    "obstacle.behavior.name": "the stage's crowd model moves people, crowd: {model: orca}, for example",
     **{f"{role}.{key}": _PICTURES for role in ("robot", "obstacle") for key in ("plot", "color", "description")},
 }
 
@@ -152,7 +152,7 @@ class _World:
         entry = plain_of(node)
         count = entry.get("number", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
-            raise wrong(self.where, node.line, f"{role}.number", f"a whole number up to {MOST}", count)
+            raise wrong(self.where, node.line, f"{role}.number", f"an integer up to {MOST}", count)
         places = list(self._places(role, node, entry, count))
         told = False
         for k in range(count):
@@ -173,7 +173,9 @@ class _World:
             inner = behavior.value[0] if isinstance(behavior.value, list) else behavior
             taken = ("loop", "wander", "range_low", "range_high", "vxmax", "vmax")
             self.notes.left_out(inner, taken, f"{thing.role}.behavior", _WHY)
-            self.notes.add(thing.node.line, "obstacle.shape", "not taken: people have the radius of the stage, crowd: {radius: R}")
+            self.notes.add(
+                thing.node.line, "obstacle.shape", "not imported: the stage sets the radius of people, crowd: {radius: R}"
+            )
 
     def _places(self, role: str, node: Node, entry: dict[str, Any], count: int) -> Iterator[tuple[Any, Any]]:
         """Yield state and goals of each object of an entry."""
@@ -237,7 +239,7 @@ class _World:
     def _robot(self, thing: _Thing) -> Robot:
         if len(thing.goals) > 1:
             self.notes.add(
-                thing.node.key_lines.get("goal"), "robot.goal", "the last of its goals is taken; robots: guided has several"
+                thing.node.key_lines.get("goal"), "robot.goal", "only the last of its goals is used; robots: guided has several"
             )
         return Robot(thing.state, thing.goals[-1])
 

@@ -65,10 +65,10 @@ class Frames:
         if not tree.connects(target, body):
             if told:
                 _localise(tree, target, body, told, stretch)
-                notes.append(f"nobody transforms {frame} to {target}; {told[0].topic} does instead")
+                notes.append(f"no transform from {frame} to {target}; {told[0].topic} is used instead")
             else:
                 tree.fix(target, tree.root(body), np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
-                notes.append(f"nobody transforms {frame} to {target}; both are taken as one frame")
+                notes.append(f"no transform from {frame} to {target}; both are treated as one frame")
         return Frames(tree, target, body, notes)
 
     def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
@@ -107,21 +107,23 @@ def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles,
     assert there is not None
     pose, known = there.flat(), there.known
     if known.sum() < 2:
-        notes.append(f"no transform from {body} to {target} is of the odometry's time; its own poses are taken")
+        notes.append(f"no transform from {body} to {target} has a time of the odometry; the poses of the odometry are used")
         pose, known = stretch.body.flat(), np.ones(len(pose), np.bool_)
     elif not known.all():
         missing = f"{np.sum(~known)} of {len(known)} samples have no transform from {body} to {target}"
         notes.append(f"{missing} at their time; they are left out")
     held = frames.tree.held(target, body, float(stretch.time[-1]))
     if held > _HELD:
-        notes.append(f"the last correction of {body} in {target} is {held:.1f} s before the end; it holds until then")
+        notes.append(f"the last correction of {body} in {target} is {held:.1f} s before the end; it is used until then")
     time, pose, twist = stretch.time[known], pose[known], stretch.twist[known]
     steps, passed = np.linalg.norm(np.diff(pose[:, :2], axis=0), axis=1), np.diff(time)
     if not twist.any() and steps.sum() > _LEAP:
         twist = derived(time, pose)
-        notes.append("the twists are zeros although the robot moves; velocities are those of its poses")
+        notes.append("the twists are zero although the robot moves; velocities are computed from its poses")
     far = np.flatnonzero(steps > np.maximum(_LEAP, _FAST * passed))
     if len(far):
         first = f"{steps[far[0]]:.1f} m after {time[far[0]] - time[0]:.1f} s"
-        notes.append(f"the place in {target} leaps {len(far)} times ({first}), as after a pose estimate; lengths hold the leaps")
+        notes.append(
+            f"the position in {target} jumps {len(far)} times ({first}), as after a pose estimate; path lengths include the jumps"
+        )
     return time, pose, twist, notes

@@ -101,7 +101,7 @@ class McapFile:
         for number, nanoseconds, data in self._entries():
             channel = self.channels[number]
             if channel.encoding == JSON and topics.fullmatch(channel.topic):
-                with reading(self.path, f"an MCAP file: {channel.topic} is no JSON"):
+                with reading(self.path, f"an MCAP file: {channel.topic} is not JSON"):
                     content = json.loads(data)
                 if isinstance(content, dict):
                     yield channel, nanoseconds, content
@@ -125,7 +125,7 @@ class McapFile:
                         self.attachments[record.name] = record.data
                     elif kind == "Message":
                         if record.channel_id not in self.channels:
-                            raise InputError(f"{self.path}: damaged: a message of channel {record.channel_id}, which it lacks")
+                            raise InputError(f"{self.path}: damaged: a message refers to the missing channel {record.channel_id}")
                         yield record.channel_id, record.log_time, record.data
 
     def _connect(self, record: Any, schema: Any) -> None:
@@ -149,10 +149,10 @@ class McapFile:
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
         if start != MAGIC:
-            raise InputError(f"{self.path}: no MCAP file; expected one that begins with {MAGIC!r}")
+            raise InputError(f"{self.path}: not an MCAP file; expected a file that begins with {MAGIC!r}")
         if end != MAGIC:
             raise InputError(
-                f"{self.path}: its end is missing (footer and {MAGIC!r}): it was cut off, or is still being written; "
+                f"{self.path}: its end is missing (footer and {MAGIC!r}): it was truncated or is still being written; "
                 "copy it again, or repair it: mcap recover"
             )
 
@@ -228,7 +228,7 @@ def _checked(chunk: Any) -> Any:
 
     size = zstandard.frame_content_size(chunk.data) if chunk.compression == "zstd" else -1
     if chunk.uncompressed_size > _LARGEST or size not in (-1, chunk.uncompressed_size):
-        raise ValueError(f"a chunk of {max(size, chunk.uncompressed_size)} bytes, which says {chunk.uncompressed_size}")
+        raise ValueError(f"a chunk of {max(size, chunk.uncompressed_size)} bytes, whose header gives {chunk.uncompressed_size}")
     return chunk
 
 

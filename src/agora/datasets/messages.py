@@ -63,6 +63,6 @@ def from_episode(message: Any) -> tuple[Start, Stage]:
         InputError: it is not in the format ``agora.episode``, such as in bags recorded by an older Agora.
     """
     if not hasattr(message, "resolved"):
-        raise InputError(f"{message.entry}: recorded by an older Agora, whose messages have no field resolved; record it again")
+        raise InputError(f"{message.entry}: recorded by an older version of Agora, without the field resolved; record it again")
     episode = decode(bytes(message.resolved), Episode, f"episode {message.entry}")
     return episode.start, episode.stage

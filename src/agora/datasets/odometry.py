@@ -77,16 +77,16 @@ class Odometry:
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
-        notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} hold no numbers; they are left out"] * (
+        notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} contain NaN or infinite values; they are left out"] * (
             not finite.all()
         )
         rows = rows[finite]
         unstamped = not rows[:, 2].any()
-        notes += [f"the stamps of {self.topic} are 0; the time of the record is taken"] * (unstamped and len(rows) > 0)
+        notes += [f"the stamps of {self.topic} are 0; the recording time is used"] * (unstamped and len(rows) > 0)
         stamps = rows[:, 1] if unstamped else rows[:, 2]
         length = np.linalg.norm(rows[:, 6:10], axis=1, keepdims=True)
         turned = length[:, 0] > 0.0
-        notes += [f"{np.sum(~turned)} rotations of {self.topic} are zeros; a heading of 0 is taken"] * (not turned.all())
+        notes += [f"{np.sum(~turned)} rotations of {self.topic} are zero; a heading of 0 is used"] * (not turned.all())
         rotation = np.where(turned[:, None], rows[:, 6:10] / np.where(length > 0.0, length, 1.0), (0.0, 0.0, 0.0, 1.0))
         kept = stretches(stamps, rows[:, 3:5])
         edges = [0.0, *(rows[numbers[-1], 0] + 1.0 for numbers in kept[:-1]), np.inf]
@@ -149,7 +149,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
         return len(one) < 2, one.frame not in connected, not fused, len(one.topic), one.topic
 
     best, *others = sorted(odometry, key=rank)
-    why = ["has messages", "has a frame that is connected to the map", "is a filter's by its name", "has the shortest name"]
+    why = ["has messages", "has a frame that is connected to the map", "has the name of a filter", "has the shortest name"]
     differs = next((k for k in range(3) if any(rank(best)[k] != rank(one)[k] for one in others)), 3)
     return best, why[differs]
 

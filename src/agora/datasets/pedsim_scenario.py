@@ -119,18 +119,18 @@ class _Reader:
         elif element.tag in ("waypoint", "queue"):
             name = element.attributes.get("id", "")
             if not name or name in self.points:
-                self.wrong(element, f"expected an id that no other has, got {value_text(name)}")
+                self.wrong(element, f"expected a unique id, got {value_text(name)}")
             self.points[name] = (self.number(element, "x"), self.number(element, "y"), self.number(element, "r", 0.0))
             if element.attributes.get("b", "0") != "0":
-                self.note(element, "b is left out: nobody appears or disappears here")
+                self.note(element, "b is left out: people do not appear or disappear here")
         elif element.tag == "attraction":
-            self.note(element, "attractions are left out: nobody is drawn to them")
+            self.note(element, "attractions are left out: they have no counterpart")
         elif element.tag in ("agent", "source"):
             self.group(element)
 
     def group(self, element: Element) -> None:
         if element.tag == "source":
-            self.note(element, "its people come once; pedsim_ros sends them again and again")
+            self.note(element, "its people appear once; pedsim_ros creates them repeatedly")
         kind, count = self.whole(element, "type", 0, _ROBOT + 1), self.whole(element, "n", 1, _MOST)
         points = []
         for part in element.children:
@@ -142,7 +142,7 @@ class _Reader:
                 continue
             points.append(self.points[name])
             if part.tag == "addqueue":
-                self.note(part, "a queue is a waypoint: nobody waits in it")
+                self.note(part, "a queue becomes a waypoint: people do not wait in it")
         where = (self.number(element, "x"), self.number(element, "y"))
         box = (self.number(element, "dx", 0.0), self.number(element, "dy", 0.0))
         if kind == _ROBOT and not points:
@@ -179,7 +179,7 @@ class _Reader:
         """Return an integer in 0..``most``; ``default`` if it is missing."""
         text = element.attributes.get(key, str(default))
         if not text.isascii() or not text.isdigit() or int(text) > most:
-            self.wrong(element, f"{key} must be a whole number in [0, {most}], got {value_text(text)}")
+            self.wrong(element, f"{key} must be an integer in [0, {most}], got {value_text(text)}")
             return default
         return int(text)
 
@@ -199,7 +199,7 @@ class _Drawn:
         spots = [(x, y) for x, y, _ in self.read.points.values()] + [group.centre for group in self.read.groups]
         everything = np.vstack([walls.reshape(-1, 2), np.array(spots).reshape(-1, 2)])
         if not len(everything):
-            raise InputError(f"{self.read.where}: holds no obstacle, waypoint or agent")
+            raise InputError(f"{self.read.where}: contains no obstacle, waypoint or agent")
         low, high = everything.min(axis=0) - _MARGIN, everything.max(axis=0) + _MARGIN
         resolution = _RESOLUTION * max(1, math.ceil(float((high - low).max()) / (_RESOLUTION * _LONGEST)))
         columns, rows = np.ceil((high - low) / resolution).astype(int)
@@ -245,7 +245,7 @@ class _Drawn:
         where = f"{self.read.where}:{group.line}"
         for x, y, r in lost:
             so = "move the goal in the scenario" if group.type == _ROBOT else "it is left out"
-            self.notes.append(f"{where}: there is no way from here into the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
+            self.notes.append(f"{where}: there is no path from here to the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
         """Yield the poses of a group's people, drawn in its box; they face their first waypoint."""
@@ -265,7 +265,9 @@ class _Drawn:
             yield (round(float(place[0]), 3), round(float(place[1]), 3), round(heading, 4))
         if grown:
             room = " x ".join(f"{side:g}" for side in size + grown)
-            self.notes.append(f"{self.read.where}:{group.line}: {group.count} people find no room in their box; it is {room} m now")
+            self.notes.append(
+                f"{self.read.where}:{group.line}: {group.count} people do not fit into their box; it was enlarged to {room} m"
+            )
 
     def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:
         """Return a position in a box, clear of walls and people; None if the draws find none."""

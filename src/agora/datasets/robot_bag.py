@@ -107,7 +107,7 @@ def read_drives(
         )
     name = bag.path.name
     always = [f"{name}: {'' if read.people else 'pedestrians and '}contacts were not recorded; metrics about them are missing"]
-    always += [f"{name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
+    always += [f"{name}: {bag.cut}; the part before it is used"] * bool(bag.cut)
     episodes = [played for one in _robots(bag.path, read, odometry, people) for played in _episodes(bag, one, robot, goal)]
     return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
 
@@ -151,7 +151,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
-        raise InputError(f"--odometry {asked}: {path} has no such topic of {_ODOMETRY}; {nearest(asked, known)}")
+        raise InputError(f"--odometry {asked}: {path} has no such topic with {_ODOMETRY}; {nearest(asked, known)}")
     for name, topics in groups.items():
         if asked and wanted not in topics:
             continue
@@ -166,7 +166,9 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
         connected = {known[topic].frame for topic in topics if tree.connects(MAP, known[topic].frame)}
         best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
-        notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
+        notes = [f"odometry is read from {best.topic}, which {why}; other topics: {others}; choose one with --odometry"] * bool(
+            others
+        )
         maps = sorted((number, place) for number, place, topic in read.maps if topic.strip("/") == MAP or is_its(topic))
         goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (read.goals, read.estimates))
         words = [one for one in read.words if is_its(one.topic)]
@@ -180,12 +182,16 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
     """Yield the episodes of a robot; notes lack the name of the file."""
     drives, notes = robot.odometry.stretches()
     if not drives:
-        raise InputError(f"{bag.path}: expected at least two messages of {_ODOMETRY} on {robot.odometry.topic} whose clock goes on")
+        raise InputError(
+            f"{bag.path}: expected at least two messages of {_ODOMETRY} on {robot.odometry.topic} with increasing times"
+        )
     aimed = [s for s in drives if given is None and any(s.begin <= goal.number < s.end for goal in robot.goals)]
     if len(drives) > 1:
         lengths = ", ".join(f"{s.time[-1] - s.time[0]:.1f} s" for s in drives)
-        which = "those with goals are" if aimed else "the longest is"
-        notes.append(f"clock or place of {robot.odometry.topic} leap, so these are {len(drives)} drives ({lengths}); {which} read")
+        which = "the drives with goals are" if aimed else "the longest is"
+        notes.append(
+            f"clock or position of {robot.odometry.topic} jumps, so there are {len(drives)} drives ({lengths}); {which} read"
+        )
     name = re.sub(r"[^\w.-]+", "_", bag.name + (f".{robot.name}" if robot.name else ""))
     number = 0
     for stretch in aimed or [max(drives, key=lambda s: len(s.time))]:
@@ -201,12 +207,14 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
             f"a result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
             for end in (without_goal(goals, ends) if given is None else ())
         ]
-        said += ["no map; metrics about it are missing"] * (place is None)
-        said += ["no model of the robot, as --robot names one; metrics of its outline and speed are missing"] * (model is None)
+        said += ["no map; metrics that need it are missing"] * (place is None)
+        said += ["no model of the robot (set it with --robot); metrics that need its outline or speed are missing"] * (
+            model is None
+        )
         if given is not None:
             goals, ends = [Aim(float(time[0]), np.array([given[0], given[1], 0.0]))], []
         found = list(spans(time, pose, goals, ends)) or [GoalSpan(None, float(time[0]), float(time[-1]))]
-        said += ["no goal; metrics about it are missing"] * (found[0].goal is None)
+        said += ["no goal; metrics that need it are missing"] * (found[0].goal is None)
         for span in found:
             cut = _cut(span, time, pose, twist)
             if len(cut[0]) > 1:
@@ -224,8 +232,8 @@ def _people(
     """Return the fields of an episode about people, and notes; its samples begin at ``begin``, s."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
-    notes = [f"people are those of {topic}; a radius of {People().radius:g} m is taken where it says none"]
-    notes += [f"{crowd.lost} places on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
+    notes = [f"people come from {topic}; people without a radius get {People().radius:g} m"]
+    notes += [f"{crowd.lost} positions on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
     notes += [f"{left} people on {topic} are left out, the farthest from the robot"] * (left > 0)
     return fields, notes
 
@@ -239,11 +247,13 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
             continue
         placed = frames.place(goal, stretch)
         if placed is None:
-            notes.add(f"a goal on {goal.topic} is in {goal.frame}, which nobody transforms to {frames.target}; it is left out")
+            notes.add(f"a goal on {goal.topic} is in {goal.frame}, which has no transform to {frames.target}; it is left out")
             continue
         pose, later = placed
         if later > _LATER:
-            notes.add(f"a goal on {goal.topic} is in {goal.frame}, and placed by the first transform, {later:.1f} s later")
+            notes.add(
+                f"a goal on {goal.topic} is in {goal.frame}; its position comes from the first transform, {later:.1f} s later"
+            )
         found.append(Aim(goal.time(stretch.shift), pose, goal.name))
     return sorted(found, key=lambda aim: aim.time), sorted(notes)
 
@@ -275,7 +285,7 @@ def _map_of(message: Any, name: str) -> Map:
     """
     info = message.info
     if abs(heading_of(info.origin.orientation)) > 1e-6:
-        raise InputError(f"{name}: the origin of its map is turned; expected a heading of 0")
+        raise InputError(f"{name}: the origin of its map is rotated; expected a heading of 0")
     cells = np.asarray(message.data, np.int16).reshape(info.height, info.width)
     corner = (info.origin.position.x, info.origin.position.y)
     offset = offset_of(corner)

@@ -90,7 +90,7 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
         for k in [k for k in known if k > most]:
             del known[k]
     if 0 not in said.robots:
-        raise InputError(f"{path}: no robots at the beginning of {start.entry}; expected {ROBOTS} from step 0 on")
+        raise InputError(f"{path}: no robots at the start of {start.entry}; expected {ROBOTS} from step 0 on")
     interrupted = _interrupted(said, bag)
     dt, control = stage.periods.physics, stage.periods.steps("control")
     behaving = bool(stage.crowd.behaviours)
@@ -100,11 +100,11 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
     due = range(0, max(said.robots) + 1, control)
     lost = len(due) - sum(k in due for k in said.robots)
     notes = [f"{path.name}: {note}" for note in notes]
-    notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
-    notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
+    notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics use the others"] * (lost > 0)
+    notes += [f"{path.name}: {len(late)} samples are later than the time limit; they are left out"] * bool(late)
     by_hand = tuple(s.name for s in said.status.robots if goals_by_hand(s)) if said.status else ()
-    notes += [f"{path.name}: the goal of {', '.join(by_hand)} was set by hand; the row is of that goal"] * bool(by_hand)
-    notes += [f"{path.name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
+    notes += [f"{path.name}: the goal of {', '.join(by_hand)} was set by hand; the row refers to that goal"] * bool(by_hand)
+    notes += [f"{path.name}: {bag.cut}; the part before it is used"] * bool(bag.cut)
     return PlayedEpisode(
         path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began, by_hand
     )
@@ -133,7 +133,7 @@ def _interrupted(said: EpisodeMessages, bag: Source) -> str:
         return ""
     if status is not None and status.interrupted:
         return f"interrupted: {status.reason or 'a part of the graph was lost'}"
-    return f"the bag ends before the episode does{f': {bag.cut}' if bag.cut else ''}"
+    return f"the bag ends before the episode{f': {bag.cut}' if bag.cut else ''}"
 
 
 def planner_label(robot: Any) -> str:

@@ -207,7 +207,7 @@ def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
     rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(
-            f"{place}: nothing says how many frames a second has; {_UNKNOWN_RATE:g} are assumed, as UCY was filmed. "
+            f"{place}: the frame rate is unknown; {_UNKNOWN_RATE:g} frames per second are assumed, as in UCY. "
             f"Write frame_rate: N into {scene_file(place)}"
         )
     return rate or _UNKNOWN_RATE
@@ -218,7 +218,7 @@ def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
     speed = people.mean_speed()
     if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
         _tell(
-            f"{path}: its people walk at {speed:.2f} m/s on average with {rate:g} frames a second; expected "
+            f"{path}: its people walk at {speed:.2f} m/s on average with {rate:g} frames per second; expected "
             f"{PLAUSIBLE[0]:g} to {PLAUSIBLE[1]:g} m/s. Are frame_rate and scale right ({path.parent / SCENE_FILE})?"
         )
     return people
@@ -237,6 +237,6 @@ def _refuse_twice(rows: Rows) -> None:
         k = int(np.argmax(same))
         first, again = order[k], order[k + 1]
         raise InputError(
-            f"{rows.path}:{rows.line[again]}: pedestrian {rows.id[again]:g} is twice in frame {rows.frame[again]:g}; "
+            f"{rows.path}:{rows.line[again]}: pedestrian {rows.id[again]:g} occurs twice in frame {rows.frame[again]:g}; "
             f"first in line {rows.line[first]}"
         )

@@ -48,7 +48,7 @@ class _Recording(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if Path(self.knots_file).is_absolute() or ".." in Path(self.knots_file).parts:
-            raise ValueError("knots_file must lie inside the data set")
+            raise ValueError("knots_file must be inside the data set")
 
     def affine(self) -> tuple[Doubles, Doubles]:
         """Return the map from the recording's metres to the map's: matrix (2, 2) and offset (2,)."""
@@ -213,7 +213,7 @@ def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate:
     """
     rows = np.flatnonzero(knots.id >= segment.first_ped_id)
     if not len(rows):
-        raise InputError(f"{recording.knots_file}: no pedestrian has an id of {segment.first_ped_id} or above")
+        raise InputError(f"{recording.knots_file}: no pedestrian has an id of {segment.first_ped_id} or more")
     start_frame = knots.start[rows[0]]
     delay = segment.start_t + recording.spawn_delay_s
     late = np.flatnonzero((knots.start[rows] - start_frame) / rate + delay > budget)

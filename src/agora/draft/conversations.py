@@ -49,7 +49,7 @@ def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list
             if whole[j].state is None:
                 whole[j] = replace(whole[j], state="talking", state_time=entry.state_time)
             if whole[j].state not in TALKS:
-                raise WrongConversationError(k, "with", f"{name!r} is {whole[j].state!r}, and talks with nobody")
+                raise WrongConversationError(k, "with", f"{name!r} is {whole[j].state!r} and does not talk")
             root = [root[k] if r == root[j] else r for r in root]
     members: dict[int, list[int]] = {}
     for k, entry in enumerate(whole):
@@ -67,9 +67,11 @@ def _check(group: list[tuple[int, Pedestrian]]) -> None:
     """Make sure that people can talk with each other."""
     first, entry = group[0]
     if sum(member.people for _, member in group) < 2:
-        raise WrongConversationError(first, "state", f"who is {entry.state!r} needs somebody else: name one by the key with")
+        raise WrongConversationError(
+            first, "state", f"a pedestrian that is {entry.state!r} needs a partner: name one with the key with"
+        )
     if all(member.state == "listening" for _, member in group):
-        raise WrongConversationError(first, "state", "all are listening and nobody talks; one must be 'talking' or 'telling'")
+        raise WrongConversationError(first, "state", "all are listening; one must be 'talking' or 'telling'")
     for place, (k, entry) in enumerate(group):
         for _, other in group[place + 1 :]:
             apart = math.dist(entry.pos[:2], other.pos[:2])

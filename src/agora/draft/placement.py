@@ -147,8 +147,8 @@ def place(
     if len(points) < count:
         asked = _asked(count, clearance, apart, len(discs), bool(areas), len(forbidden))
         area = f"{len(cells) * map.resolution**2:.4g} of {map.size[0] * map.size[1]:.4g} m2"
-        unknown = " (all are unknown)" * (map.unknown is not None and bool(map.unknown.all()))
-        room = f"cells with room are at most {area}{unknown}"
+        unknown = " (all cells are unknown)" * (map.unknown is not None and bool(map.unknown.all()))
+        room = f"at most {area} have room{unknown}"
         raise PlacementError(f"no room for {asked} in map {map.name!r}: placed {len(points)}; {room}")
     return np.array(points, np.float64).reshape(-1, 2)
 
@@ -218,7 +218,7 @@ def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles]
         number = int(component_of(map, passage)[row, column]) if map.contains(point) else 0
         if number == 0:
             raise PlacementError(
-                f"nothing is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
+                f"no free space is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
             )
     in_cells = [(area - map.origin) / map.resolution for area in areas]
     boxes = tuple((*area.min(0).tolist(), *area.max(0).tolist()) for area in in_cells)

@@ -217,22 +217,24 @@ class Pedestrian:
         if self.partners is not None:
             names = (self.partners,) if isinstance(self.partners, str) else tuple(dict.fromkeys(self.partners))
             if not names or self.name in names:
-                raise ValueError(f"with: {self.name!r} must talk with somebody else, got {', '.join(names) or 'nobody'}")
+                raise ValueError(f"with: {self.name!r} must talk with another pedestrian, got {', '.join(names) or 'nobody'}")
             object.__setattr__(self, "partners", names)
             object.__setattr__(self, "state", self.state or "talking")
         if self.state is None:
             if self.state_time is not None:
-                raise ValueError("state_time: there is no state that could end; give the key state too")
+                raise ValueError("state_time: has no effect without a state; give the key state too")
             return
         if self.state in _OF_ROBOTS:
-            raise ValueError(f"state: {self.state!r} is an answer to a robot that comes; give the key reaction instead")
+            raise ValueError(f"state: {self.state!r} is a reaction to an approaching robot; give the key reaction instead")
         if self.state not in GIVEN:
             word = _WORDS.get(self.state.lower(), self.state.lower())
             raise ValueError(f"state: no state called {self.state!r}; {nearest(word, GIVEN)}")
         if self.partners is not None and self.state not in TALKS:
-            raise ValueError(f"with: who is {self.state!r} talks with nobody; with goes with {', '.join(TALKS)}")
+            raise ValueError(
+                f"with: a pedestrian that is {self.state!r} does not talk; with needs one of the states {', '.join(TALKS)}"
+            )
         if self.state in MOVES and not self.waypoints:
-            raise ValueError(f"state: {self.state!r} needs waypoints; who stays where it is is 'idle'")
+            raise ValueError(f"state: {self.state!r} needs waypoints; for a pedestrian that stays, use 'idle'")
 
 
 @dataclass(frozen=True)
@@ -326,13 +328,13 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return the former format of a file with these keys that is no scenario; empty if it is just wrong."""
+    """Return the former format of a file with these keys that is not a scenario; empty if it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
-        old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+        old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not read either"
         return f"{old}; agora scenario convert rewrites it"
-    return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
+    return "a file in the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
 
 
 def write_scenario(scenario: Scenario, path: str | Path) -> None:

@@ -88,11 +88,13 @@ class CrowdSettings:
 
     def __post_init__(self) -> None:
         if self.model is not None and self.models:
-            raise ValueError("models cannot be given together with model, which is that of all")
+            raise ValueError("models cannot be combined with model, which sets the model of all pedestrians")
         if self.model is None and not self.models:
             object.__setattr__(self, "model", Named.of("crowd_models", "anticipation"))
         if not self.sees_robots and any(share.minds_robots != "early" for share in self.models):
-            raise ValueError("models: minds_robots has no effect with sees_robots: false, with which nobody minds a robot")
+            raise ValueError(
+                "models: minds_robots has no effect with sees_robots: false, with which no pedestrian reacts to robots"
+            )
 
     def unread(self) -> dict[str, str]:
         """The keys that the others leave without effect, and why."""

@@ -156,7 +156,7 @@ class Task:
         """
         for other in others:
             if float(np.hypot(*(point[:2] - other[:2]))) < reach:
-                raise self._misplaced(who, point, f"overlapping somebody at {self.map.place(other)}", *keys)
+                raise self._misplaced(who, point, f"overlapping a pedestrian or robot at {self.map.place(other)}", *keys)
 
     def _misplaced(self, who: str, point: Doubles, fault: str, *keys: str | int) -> PlacementError:
         return PlacementError(f"{self.world.named(*keys)}: {who} is at {self.map.place(point)}, {fault}")

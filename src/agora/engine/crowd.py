@@ -328,7 +328,7 @@ def _check(model: object) -> None:
     """Raise `InputError` if an object is not a crowd model."""
     name = type(model).__name__
     if not (hasattr(model, "kernel") or callable(getattr(model, "compute", None))):
-        raise InputError(f"{name} is no crowd model: expected a method compute(scene) that returns accelerations or velocities")
+        raise InputError(f"{name} is not a crowd model: expected a method compute(scene) that returns accelerations or velocities")
     try:
         declares = getattr(model, "declares", None)
     except InputError as error:

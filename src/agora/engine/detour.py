@@ -41,8 +41,8 @@ _WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 @hidden
 def _is_in_queue(people, traits, routes, w, i, j, ux, uy):
-    """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to go on in the same direction or through
-    the same door. A pedestrian ahead in a queue will go on.
+    """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to move on in the same direction or through
+    the same door. A pedestrian ahead in a queue will move on.
     """
     if traits.speed[w, j] == ZERO:
         return False

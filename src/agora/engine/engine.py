@@ -86,7 +86,7 @@ class Engine:
         """
         simulator = steps_of(conditions.simulator)
         if isinstance(simulator, WholeSimulator):
-            raise InputError(f"simulator {type(simulator).__name__} brings an engine of its own, where the library's is needed")
+            raise InputError(f"simulator {type(simulator).__name__} has its own engine, but the library's engine is needed")
         world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads, drawn=drawn)
         crowd = EngineCrowd(
             world,
@@ -175,5 +175,5 @@ def steps_of(simulator: AnySimulator) -> AnySimulator:
         InputError: the simulator does not run single steps.
     """
     if "step" not in simulator.can:
-        raise InputError(f"simulator {type(simulator).__name__} takes no single steps; episodes need them")
+        raise InputError(f"simulator {type(simulator).__name__} cannot take single steps, which episodes need")
     return simulator

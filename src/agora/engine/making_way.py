@@ -1,4 +1,4 @@
-"""Making way: standing people, alone or in a group, step aside for a pedestrian that they keep from going on.
+"""Making way: standing people, alone or in a group, step aside for a pedestrian that they block.
 
 A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
 that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall

@@ -136,7 +136,7 @@ class Observers:
             InputError: its sensors differ from those of the robots with this number in the batch.
         """
         if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
-            raise InputError(f"robot {robot}: {model.name} has other sensors than the batch's other robots of this number")
+            raise InputError(f"robot {robot}: {model.name} has different sensors from the batch's other robots of this number")
         for observer in self._each:
             observer.place(world, robot, model)
 

@@ -28,7 +28,7 @@ _TINY = np.float32(1e-6)
 
 
 class Progress(NamedTuple):
-    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to go on.
+    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to move on.
 
     Attributes:
         from_x: (W, P) place from which the pedestrian must move away, x, m.

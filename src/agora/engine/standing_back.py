@@ -1,6 +1,6 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits there.
 
-A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks to and fro without coming nearer. By then it has found no
+A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer. By then it has found no
 detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
 another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
 passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second
@@ -159,6 +159,7 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
         return -1
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    # Of places on equally cheap routes, the one with the longest shorter half is taken, then the right-hand one.
     best, middle, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, ZERO, -_INFINITE, -1
     for v in range(n):
         there, on = roads.cost[pairs + np.int64(a) * n + v], roads.cost[pairs + np.int64(v) * n + b]
@@ -206,6 +207,8 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
+    # Directions up to 92 degrees from backwards, the right-hand ones first, at growing distances up to a wall. The cost of a
+    # place grows with its difference from `_AWAY`, with people on the line, and if the place is narrow.
     best, found = _INFINITE, False
     for turn in range(-8, 9):
         angle = np.float32(0.2) * np.float32(-turn)
@@ -320,11 +323,13 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     ux, uy = dx / length, dy / length
     bx, by, closed, moves = _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
+    # A person who can make way is first asked to do so.
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
     if not closed and _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
+    # Another place, or the same one after a long time, is a new attempt.
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
         backs.times[w, i] = 0
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
@@ -337,6 +342,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     elif _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
         backs.what[w, i] = BACK
     else:
+        # Without room behind, the people behind must step back first.
         backs.asks[w, i] = True
         progress.hopeless[w, i] = progress.stalled[w, i] > _HOPELESS
         return
@@ -379,6 +385,7 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         backs.what[w, i] = FREE
         return
     away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
+    # It waits from its arrival on, or from far enough back if it gets no further.
     waits = backs.time[w, i] > ZERO or away < _THERE
     back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
     waits = waits or (back and progress.stalled[w, i] > TWO)
@@ -389,6 +396,8 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         traits.speed[w, i] = min(traits.speed[w, i], _PACE)
         return
     before, backs.time[w, i] = backs.time[w, i], backs.time[w, i] + period
+    # People who wait together differ in their waiting times, so that they do not start together. Each further time lasts
+    # longer.
     kind = np.float32(traits.id[w, i] % _KINDS)
     ends = backs.time[w, i] > (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
     looks = math.floor(before / _LOOKS) < math.floor(backs.time[w, i] / _LOOKS)
@@ -426,6 +435,7 @@ def stand_back(
             if not people.active[w, i] or minds.taken[w, i]:
                 backs.what[w, i] = FREE
                 continue
+            # People who stand on purpose, and those who already give in, are not stuck.
             stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
             backs.asks[w, i] = False
             late = progress.late[w, i] if stalled > ZERO else ZERO

@@ -113,5 +113,5 @@ class _Finder:
         if isinstance(part, FromSetting):
             return part.from_setting(held, self.setting)
         if not isinstance(part, Provider) or (held is not None and held is not part):
-            raise InputError(f"channel {name}: expected one with needs, fields and bind, got {type(held or part).__name__}")
+            raise InputError(f"channel {name}: expected an object with needs, fields and bind, got {type(held or part).__name__}")
         return part

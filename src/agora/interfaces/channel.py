@@ -140,7 +140,7 @@ class Source:
         """
         if channel.channel not in self.offers:
             there = f"; {nearest(channel.channel, self.offers)}" if self.offers else ""
-            raise InputError(f"channel {channel.channel}: the simulator does not measure it{there}")
+            raise InputError(f"channel {channel.channel}: the simulator does not provide it{there}")
         return self.offers[channel.channel](channel, self)
 
 

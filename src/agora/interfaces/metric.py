@@ -112,7 +112,7 @@ class Metric:
 
         Args:
             recording: recording of a robot.
-            missing: names of the recording's fields that nobody recorded.
+            missing: names of fields that were not recorded.
 
         Raises:
             ComponentError: the function raised, or returned something other than None or a number in the metric's range.
@@ -146,13 +146,13 @@ _EXPECTED = {
     "any": "a finite number",
     "amount": "a finite number of at least 0",
     "share": "a number from 0 to 1",
-    "count": "a whole number of at least 0",
+    "count": "an integer of at least 0",
     "indicator": "0 or 1",
 }
 
 
 class _MissingError(AttributeError):
-    """A metric read a field that nobody recorded; ``getattr`` with a default returns the default."""
+    """A metric read a field that was not recorded; ``getattr`` with a default returns the default."""
 
 
 class _Known:

@@ -1,7 +1,7 @@
 """Modules: changes of a task before it is created, or after.
 
-A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
-plan alone. Counters (episodes per map, the stage of a curriculum) are in the plan or are parameters.
+A module is a frozen dataclass whose fields are its parameters; it has no state between resets, so an episode only depends on
+its plan. Counters (episodes per map, the stage of a curriculum) are in the plan or are parameters.
 
 A module must not change what all episodes of a batch share: the crowd model and its perception, behaviours, periods, navigation,
 ``ends`` and ``after_end``.

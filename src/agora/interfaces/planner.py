@@ -76,7 +76,7 @@ class Declaration:
 
     def __post_init__(self) -> None:
         if any(isinstance(names, str) for names in (self.needs, self.notes, self.requires)):
-            raise ValueError("needs, notes and requires are collections of names, not a text")
+            raise ValueError("needs, notes and requires must be collections of names, not a string")
         for name in self.notes:
             if name not in NOTES:
                 raise ValueError(f"notes: no note called {name!r}; {nearest(name, NOTES)}")

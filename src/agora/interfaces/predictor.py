@@ -30,7 +30,7 @@ class PredictorDeclaration:
 
     def __post_init__(self) -> None:
         if any(isinstance(names, str) for names in (self.needs, self.requires)):
-            raise ValueError("needs and requires are collections of names, not a text")
+            raise ValueError("needs and requires must be collections of names, not a string")
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:

@@ -21,4 +21,4 @@ class Span:
 
     def __post_init__(self) -> None:
         if not self.low < self.high or (self.log and self.low <= 0):
-            raise ValueError(f"low must be below high, and above 0 where log is set; got {self.low} and {self.high}")
+            raise ValueError(f"low must be below high, and above 0 if log is set; got {self.low} and {self.high}")

@@ -73,7 +73,9 @@ class IsolatedPlanner(Confined):
 
     def __post_init__(self) -> None:
         if lacking := lack():
-            raise InputError(f"planner {self.configuration['name']}: a planner of another package is confined here, but {lacking}")
+            raise InputError(
+                f"planner {self.configuration['name']}: a planner of another package must be confined here, but {lacking}"
+            )
 
     @property
     def claims(self) -> Claims:
@@ -104,11 +106,11 @@ class _Child(Child):
         said = super()._opened()
         length = int.from_bytes(self._bytes(4, self._begin(_IMPORTED), "claims"), "little")
         if length > _MOST:
-            raise PlannerError(f"{self._name}: its claims have {length} bytes, expected at most {_MOST}")
+            raise PlannerError(f"{self._name}: its declarations have {length} bytes, expected at most {_MOST}")
         try:
             self.claims = build(json.loads(self._bytes(length, self._begin(_IMPORTED), "claims")), Claims, self._name)
         except (ValueError, RecursionError, AgoraError) as error:
-            raise PlannerError(f"{self._name}: its process does not say what it is: {error}") from error
+            raise PlannerError(f"{self._name}: its process does not declare the planner: {error}") from error
         return said
 
 

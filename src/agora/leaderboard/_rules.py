@@ -48,10 +48,10 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
         yield f"{len(lost)} episodes of the suite have no row"
     strange = [row["key"] for row in rows if not _fits(row, suite, label)]
     if strange:
-        yield f"{strange[0]!r} is no row of this suite, seed and planner"
+        yield f"{strange[0]!r} is not a row of this suite, seed and planner"
     keys = Counter(row["key"] for row in rows)
     if twice := [key for key, count in keys.items() if count > 1]:
-        yield f"{twice[0]!r} is there twice"
+        yield f"{twice[0]!r} occurs twice"
     for stage in suite.stages:
         robots: dict[int, set[int]] = {}
         for row in rows:
@@ -60,7 +60,7 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
         most = Counter(len(some) for some in robots.values()).most_common(1)
         for episode, some in sorted(robots.items()):
             if some != set(range(most[0][0])):
-                yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(some)}, others of {most[0][0]}"
+                yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(some)}, other episodes of {most[0][0]}"
                 break
 
 
@@ -71,15 +71,15 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
     if lost := sorted(wanted - there - {*OPTIONAL}):
         yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
     if more := sorted(there - wanted):
-        yield f"column {more[0]!r} is of no metric of Agora's own"
+        yield f"column {more[0]!r} is not a metric of Agora"
 
 
 def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
     """Yield the problems of the planning times of rows: other rows, other columns, or impossible values."""
     if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
-        yield "its rows are not those of the entry"
+        yield "its rows differ from those of the entry"
     if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
-        yield f"column {strange[0]!r} is no planning time"
+        yield f"column {strange[0]!r} is not a planning time"
     for metric in (metric for metric in metrics(own=True) if metric.name in TIMING):
         for row in timing:
             value = row.get(metric.name)
@@ -95,7 +95,7 @@ def of_values(rows: Sequence[Row]) -> Iterator[str]:
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
     ]
     if texts:
-        yield f"column {texts[0]!r} does not hold numbers"
+        yield f"column {texts[0]!r} does not contain numbers"
         return
     for metric in measured:
         if metric.total and (empty := [row["key"] for row in rows if row.get(metric.name) is None]):
@@ -193,7 +193,7 @@ def _touches(outcome: str, party: str) -> _Rule:
 
 def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
     """Return the rule that a column is empty unless a condition holds."""
-    return _Rule(f"{name} is there only where {words}", (name,), given)
+    return _Rule(f"{name} may only be given if {words}", (name,), given)
 
 
 def _less(less: str, more: str) -> _Rule:
@@ -214,18 +214,20 @@ def _hit(row: Row) -> bool:
 
 
 _IDENTITIES = (
-    _Rule(f"outcome is none of {', '.join(_OUTCOMES)}", (), lambda row: row.get("outcome") in _OUTCOMES),
-    _Rule("pedestrians is no level of perception", (), lambda row: row.get("pedestrians") in LEVELS),
-    _Rule("reason is none that is known", ("reason",), lambda row: row["reason"] in _REASONS),
-    _Rule("duration is no time", (), lambda row: _is_number(row.get("duration")) and row["duration"] >= 0.0),
-    _Rule("clipped is no number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
-    _Rule("failure is no text", (), lambda row: isinstance(row.get("failure"), str)),
+    _Rule(f"outcome is not one of {', '.join(_OUTCOMES)}", (), lambda row: row.get("outcome") in _OUTCOMES),
+    _Rule("pedestrians is not a level of perception", (), lambda row: row.get("pedestrians") in LEVELS),
+    _Rule("reason is unknown", ("reason",), lambda row: row["reason"] in _REASONS),
+    _Rule("duration is not a time", (), lambda row: _is_number(row.get("duration")) and row["duration"] >= 0.0),
+    _Rule("clipped is not a number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
+    _Rule("failure is not a string", (), lambda row: isinstance(row.get("failure"), str)),
 )
 """Rules for the columns that are not metrics. The other rules apply only if all rows satisfy these."""
 
 _AMONG = (
     _Rule(
-        "only where planner or simulator failed is a failure", (), lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES)
+        "failure must be given exactly if planner or simulator failed",
+        (),
+        lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES),
     ),
     _is("reached", _has_reached, "outcome reached"),
     _ends("timeout", "timeout"),
@@ -257,11 +259,18 @@ _AMONG = (
     *(_only(name, _has_reached, "the goal was reached") for name in _OF_THOSE_THAT_REACHED),
     _only("goal_traversal_ratio", lambda row: not _has_reached(row), "the goal was not reached"),
     _Rule("reached, but without time_to_goal", (), lambda row: not _has_reached(row) or row.get("time_to_goal") is not None),
-    _Rule("spl is not path_efficiency of a success, else 0", ("spl", "success"), lambda row: row["spl"] == _spl(row)),
-    _is(
-        "velocity_average", lambda row: row["path_length"] / max(row["duration"], 1e-9), "path_length over duration", "path_length"
+    _Rule(
+        "spl is neither path_efficiency after a success nor 0 after a failure",
+        ("spl", "success"),
+        lambda row: row["spl"] == _spl(row),
     ),
-    _is("clean_arrival", _is_clean, "whether the goal was reached and nothing spoilt it", *CAUSES),
+    _is(
+        "velocity_average",
+        lambda row: row["path_length"] / max(row["duration"], 1e-9),
+        "path_length divided by duration",
+        "path_length",
+    ),
+    _is("clean_arrival", _is_clean, "whether the goal was reached without a cause that spoils it", *CAUSES),
     *(_less(cause, "reached") for cause in CAUSES),
     _less("goal_distance_min", "final_goal_distance"),
     _less("path_length.taga", "path_length"),

@@ -82,7 +82,7 @@ class PostedEntry:
         if lost := sorted(keys - found.keys()):
             raise InputError(f"{path}: no commands of {lost[0]!r}")
         if more := sorted(found.keys() - keys):
-            raise InputError(f"{path}: commands of {more[0]!r}, of which there is no row")
+            raise InputError(f"{path}: commands of {more[0]!r}, which has no row")
         return found
 
     def problems(self) -> list[str]:
@@ -92,7 +92,7 @@ class PostedEntry:
         found += _rules.of_values(self.rows)
         found += [] if found else [f"{TIMING}: {wrong}" for wrong in _rules.of_timing(self.timing, self.rows)]
         if not found and EntryResults.of(self.rows) != self.entry.results:
-            found.append("results are not those of the rows")
+            found.append("results differ from those of the rows")
         return found
 
 
@@ -103,7 +103,7 @@ def read_claims(folder: Path) -> Entry:
         InputError: the file is missing or damaged.
     """
     if not (folder / ENTRY).is_file():
-        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (agora submit makes one)")
+        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (create one with agora submit)")
     return load(folder / ENTRY, Entry)
 
 
@@ -117,11 +117,11 @@ def read_entry(folder: Path) -> PostedEntry:
     for name, digest in entry.files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-            raise InputError(f"{folder / ENTRY}: files.{name}: there is no such file in the entry")
+            raise InputError(f"{folder / ENTRY}: files.{name}: the entry has no such file")
         if path.stat().st_size > LARGEST_FILE:
             raise InputError(f"{path}: expected a file of at most {LARGEST_FILE // 2**20} MiB")
         if digest_of(path) != digest:
-            raise InputError(f"{path}: was changed since the entry was made: its digest is not that of files.{name} in {ENTRY}")
+            raise InputError(f"{path}: was changed since the entry was made: its digest differs from files.{name} in {ENTRY}")
     if lost := [name for name in (ROWS, DRIVES, TIMING) if name not in entry.files]:
         raise InputError(f"{folder / ENTRY}: files: expected {lost[0]} among them")
     episodes = sum(stage.episodes for stage in entry.suite.stages.values())
@@ -135,7 +135,7 @@ def read_entry(folder: Path) -> PostedEntry:
     rows = sorted(read_shard(folder / ROWS), key=lambda row: (places.get(row["stage"], 0), row["episode"], row["robot"]))
     for row in rows:
         if not isinstance(row.get("outcome"), str) or row.get("pedestrians") not in LEVELS:
-            raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or a level of perception that nobody knows")
+            raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or an unknown level of perception")
     return PostedEntry(folder, entry, rows)
 
 
@@ -154,7 +154,7 @@ def _refuse_large(path: Path, rows: int, values: int) -> None:
         ("bytes", found.size, _MOST_BYTES),
     ):
         if count > most:
-            raise InputError(f"{path}: holds {count} {what}, expected at most {most}")
+            raise InputError(f"{path}: has {count} {what}, expected at most {most}")
 
 
 def read_check(posted: PostedEntry) -> Check | None:
@@ -199,5 +199,5 @@ def read_replays(posted: PostedEntry) -> dict[str, Recording]:
     except ResultsError as error:
         raise InputError(str(error)) from error
     if strange := set(kept) - {row["key"] for row in posted.rows}:
-        raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
+        raise InputError(f"{path}: contains a recording of {min(strange)!r}, which has no row")
     return kept

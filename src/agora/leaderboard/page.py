@@ -42,10 +42,10 @@ _LOG = logging.getLogger(__name__)
 
 PEOPLE = {
     "truth": "the true states of pedestrians",
-    "view": "who is in its cone of view",
-    "visible": "who is in sight",
-    "tracked": "tracks of its scans",
-    "camera": "tracks of its camera",
+    "view": "pedestrians in its cone of view",
+    "visible": "pedestrians in sight",
+    "tracked": "tracks from its scans",
+    "camera": "tracks from its camera",
     "none": "nothing",
 }
 """Possible perception of pedestrians, in words."""
@@ -100,7 +100,7 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     """
     own = own_entries() if with_own else None
     if not (own or folders):
-        raise InputError("no folder with entries was named; the entries of Agora's own planners come with its source alone")
+        raise InputError("no folder with entries was named; the entries of Agora's own planners are only in its source")
     entries = [one for folder in [*([own] if own else []), *folders] for one in _entry_folders(folder)]
     page = render([read_entry(place) for place in dict.fromkeys(entries)])
     try:
@@ -123,7 +123,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
         InputError: there are no entries, or a file of one is damaged.
     """
     if not posted:
-        raise InputError("no entries; agora submit makes them")
+        raise InputError("no entries; create them with agora submit")
     groups: dict[tuple[Any, ...], list[PostedEntry]] = {}
     for one in sorted(posted, key=lambda one: (one.entry.suite.name, -one.entry.suite.version, one.entry.suite.seed)):
         drawn = one.entry.suite
@@ -163,10 +163,10 @@ def render(posted: Sequence[PostedEntry]) -> str:
 def _entry_folders(folder: Path) -> list[Path]:
     """Return the folders of entries in a folder."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such folder")
+        raise InputError(f"{folder}: the folder does not exist")
     found = sorted(path.parent for path in folder.rglob(ENTRY))
     if not found:
-        raise InputError(f"{folder}: holds no entry, no folder with {ENTRY}")
+        raise InputError(f"{folder}: contains no entry, that is, no folder with {ENTRY}")
     return [path.resolve() for path in found]
 
 
@@ -181,7 +181,7 @@ def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> lis
         check = read_check(one)
         wrong = "; ".join(one.problems())
         if not wrong and check is not None and not check.agrees:
-            wrong = f"did not come out again when it was checked on {check.when}: "
+            wrong = f"was not reproduced by the check on {check.when}: "
             wrong += "; ".join(check.problems) or f"{len(check.differences)} values differ, first {check.differences[0]}"
         shown.append(_Shown(name, one, check, number, wrong))
     return shown
@@ -293,7 +293,7 @@ def _details(one: _Shown) -> dict[str, Any]:
         "Author": entry.author,
         "Description": entry.description,
         "Planner": label,
-        "Claims to be": pins.label,
+        "Declared as": pins.label,
         "Reads": ", ".join(pins.knows.channels),
         "Packages": ", ".join(f"{name} {version}" for name, version in pins.packages.items()),
         "Weights": ", ".join(f"{name} {digest}" for name, digest in pins.weights.items()),
@@ -318,7 +318,7 @@ def _details(one: _Shown) -> dict[str, Any]:
 def _check_in_words(check: Check | None) -> str:
     """Return a check in words."""
     if check is None:
-        return "none of this entry as it is"
+        return "not checked in its present state"
     return (
         f"the recorded commands of {check.driven} rows were driven again, and {check.episodes} of {check.of} episodes by the "
         f"planner, on {check.when} with Agora {check.agora}, commit {check.machine.commit}, on {check.machine.cpu}"
@@ -333,4 +333,4 @@ def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
     """Return the sentence that counts the entries."""
     checked = sum(line["checked"] == "checked" for line in lines)
     words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
-    return f"{words}, and {wrong} that are not ranked." if wrong else f"{words}."
+    return f"{words}, and {wrong} not ranked." if wrong else f"{words}."

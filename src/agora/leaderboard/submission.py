@@ -49,7 +49,7 @@ from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 __all__ = ["Words", "submit"]
 
-_ELSEWHERE = "was not played by Agora's own benchmark, so nobody can run its episodes again"
+_ELSEWHERE = "was not run by Agora's own benchmark, so its episodes cannot be run again"
 
 
 @dataclass(frozen=True)
@@ -90,21 +90,23 @@ def submit(
     suite, configurations = _suite_of(run), _configurations(run)
     labels = _chosen(configurations, planners)
     if words.name and len(labels) > 1:
-        raise InputError(f"one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or give no name")
+        raise InputError(
+            f"got one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or leave out the name"
+        )
     every = {label: planner_of(values, f"{results}: planners") for label, values in configurations.items()}
     if changed := difference(
         run.record.inputs or {}, inputs(suite, every), "since the run; put the file back, or run the suite again"
     ):
         raise InputError(f"{results}: {changed}")
     if changed := code_change(results, run.record.packages or {}, packages(suite, every, metrics())):
-        raise InputError(f"{results}: {changed} since the run; install what it was, or run the suite again")
+        raise InputError(f"{results}: {changed} since the run; install that version, or run the suite again")
     found = audit_run(results)
     if lost := [f"{key}: {reason}" for key, reason in found.interrupted.items()] + found.problems():
-        raise ResultsError(f"{results}: the run is not whole, so it makes no entry: {'; '.join(lost)}")
+        raise ResultsError(f"{results}: the run is incomplete, so it cannot become an entry: {'; '.join(lost)}")
     places = {label: folder / suite.name / _slug(words.name or label) for label in labels}
     for place in places.values():
         if os.path.lexists(place):
-            raise ResultsError(f"{place}: is there already; move it away, or choose another name")
+            raise ResultsError(f"{place}: already exists; move it away, or choose another name")
     stages = list(run.record.planned or {})
     effects = {metric.name for metric in metrics() if metric.group == "effect"}
     others = {UNMEASURED} | {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
@@ -134,13 +136,16 @@ def _suite_of(run: RunFolder) -> Suite:
     if not record.planned or record.version is None or record.made_on is None:
         raise InputError(f"{results}: {_ELSEWHERE}")
     if record.version != __version__:
-        raise InputError(f"{results}: the run is of Agora {record.version}, this is {__version__}; run the suite again")
+        raise InputError(f"{results}: the run was made with Agora {record.version}, this is {__version__}; run the suite again")
     if name not in suite_names():
-        raise InputError(f"{results}: suite {name!r} does not come with Agora; a leaderboard compares on suites that everybody has")
+        raise InputError(
+            f"{results}: suite {name!r} does not come with Agora; a leaderboard only compares on suites that come with Agora"
+        )
     suite, here = run.suite(), load_suite(name)
     if suite.version != here.version:
         raise InputError(
-            f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
+            f"{results}: the run used version {suite.version} of suite {name!r}, the installed version is {here.version}; "
+            "run it again"
         )
     if all(stage.counterfactual for stage in suite.stages):  # --counterfactual does not change how planners drive
         asked = {stage.name: stage.counterfactual for stage in here.stages}
@@ -190,7 +195,8 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     recorded = recordings(made.run.path, [row["key"] for row in made.rows])
     if lost := [row["key"] for row in made.rows if row["key"] not in recorded]:
         raise InputError(
-            f"{made.run.path}: no recording of {lost[0]!r} was kept; an entry has the commands of all (--trajectories all)"
+            f"{made.run.path}: no recording of {lost[0]!r} was kept; an entry needs the commands of all episodes "
+            "(--trajectories all)"
         )
     write_drives(folder / DRIVES, {row["key"]: Drive.of(recorded[row["key"]]) for row in made.rows})
     played = {key: recorded[key] for key in choose(made.rows, replays)}
@@ -243,7 +249,8 @@ def carry(values: Any, folder: Path) -> Any:
     place = folder / WEIGHTS / source.name
     if source.stat().st_size > LARGEST_FILE:
         raise InputError(
-            f"{source}: is larger than {LARGEST_FILE // 2**20} MiB, too large for an entry; ship it with the planner's package"
+            f"{source}: is larger than {LARGEST_FILE // 2**20} MiB, which is too large for an entry; ship it with the "
+            "planner's package"
         )
     place.parent.mkdir(exist_ok=True)
     while place.exists() and place.read_bytes() != source.read_bytes():

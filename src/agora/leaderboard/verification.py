@@ -97,7 +97,9 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
     suite = _suite_of(read_claims(folder), folder / ENTRY)
     posted = read_entry(folder)
     if not connect and (places := addresses(posted.entry.planner.configuration)):
-        raise InputError(f"{folder / ENTRY}: planner: it is a program at {places[0]}; --connect connects to it, if you trust it")
+        raise InputError(
+            f"{folder / ENTRY}: planner: it is a program at {places[0]}; if you trust it, connect to it with --connect"
+        )
     _check_pins(posted, suite)
     problems = posted.problems()
     problems += [] if problems else _rules.of_starts(posted.rows, suite.start)
@@ -150,7 +152,7 @@ def _other_mark(claimed: str, mark: str) -> str:
 def _suite_of(entry: Entry, place: Path) -> Suite:
     """Return the suite of an entry, after checking that its episodes equal those of the installed suite."""
     if entry.pins.agora != __version__:
-        raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
+        raise InputError(f"{place}: pins.agora: the entry was made with Agora {entry.pins.agora}, this is {__version__}")
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
     if (here := EntrySuite.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
@@ -241,7 +243,7 @@ def _drive_by_planner(
         words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
         found += _first(row, {**ours, **words})
         if part := posted.drives[key].differs(told[key]):
-            found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))
+            found.append(Difference(DRIVES, key, part, "differs from the planner's result", "another"))
     return found
 
 

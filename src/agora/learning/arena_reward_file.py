@@ -68,7 +68,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
         if any(fields[key] != values[key] for key in clash):
             line = node.key_lines[name]
             differs = ", ".join(key for key in clash if fields[key] != values[key])
-            notes.append(f"{path}:{line}: {name}: not taken: Agora has one {differs}, and another unit has another")
+            notes.append(f"{path}:{line}: {name}: not imported: Agora has one {differs}, and another unit sets it to another value")
             continue
         values |= fields
         if values.keys() & {"safe", "safe_depth"} and not (unit.unsafe or unit.always):
@@ -88,7 +88,7 @@ def _notes(node: Node, name: str, given: Node, file: RewardFile) -> Iterator[tup
     """Lines, keys and texts of what is not the same in Agora."""
     line = node.key_lines.get(name, node.line)
     if name in INSTEAD:
-        yield line, name, f"not taken: Agora has no such unit; {INSTEAD[name]}"
+        yield line, name, f"not imported: Agora has no such unit; {INSTEAD[name]}"
         return
     for key, text in getattr(file, name).notes().items():
         if not key:

@@ -58,7 +58,7 @@ class _Goal(Unit):
 
     def notes(self) -> Mapping[str, str]:
         asked = self.follow_subgoal or self.following_subgoal
-        note = "not taken: Agora rewards the last goal alone"
+        note = "not imported: Agora only rewards the last goal"
         return {"_follow_subgoal": note, "_following_subgoal": note} if asked else {}
 
 
@@ -72,7 +72,7 @@ class _Collision(Unit):
         return {"collision": self.reward}
 
     def notes(self) -> Mapping[str, str]:
-        return {"bumper_zone": "not taken: a collision is a contact with the outline"}
+        return {"bumper_zone": "not imported: a collision is a contact with the outline"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _MaxSteps(Unit):
         return {"timeout": -self.penalty if self.reward is None else self.reward}
 
     def notes(self) -> Mapping[str, str]:
-        return {"reward": "taken; rosnav-rl's unit itself reads penalty alone, and passes reward over"}
+        return {"reward": "imported; rosnav-rl's own unit reads only penalty and ignores reward"}
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ class _ApproachGoal(Unit):
         return {"approach": nearer, "retreat": farther} | ({"along_path": True} if self.follow_subgoal else {})
 
     def notes(self) -> Mapping[str, str]:
-        notes = {"gamma": "taken as 1: metres count the same at every distance"} if self.potential else {}
-        notes |= {"_goal_update_threshold": "not needed: a new goal is no progress in Agora, however far it is"}
-        return notes | ({"_follow_subgoal": "taken as metres along the global path"} if self.follow_subgoal else {})
+        notes = {"gamma": "imported as 1: metres count the same at every distance"} if self.potential else {}
+        notes |= {"_goal_update_threshold": "not needed: in Agora a new goal is not progress, at any distance"}
+        return notes | ({"_follow_subgoal": "imported as metres along the global path"} if self.follow_subgoal else {})
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class _ReverseRate(Unit):
         return {"reverse_rate": -abs(self.factor), "reverse_speed": min(self.threshold or 0.0, 0.0)}
 
     def notes(self) -> Mapping[str, str]:
-        return {"factor": "taken as a punishment: rosnav-rl 745073d multiplies it by the negative speed, 04e0280 by its size"}
+        return {"factor": "imported as a penalty: rosnav-rl 745073d multiplies it by the negative speed, 04e0280 by its size"}
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,9 @@ class _Boost(Unit):
 def _threshold_notes(threshold: float | None, otherwise: str) -> Mapping[str, str]:
     """The notes on a unit that counts above a threshold; ``otherwise`` is that on one above 0."""
     if threshold is None:
-        return {"": "without a threshold it counts nothing, in Arena neither"}
+        return {"": "without a threshold it has no effect, as in Arena"}
     if threshold == 0.0:
-        return {"threshold": "taken, as in rosnav-rl 04e0280; in 745073d a threshold of 0 counts nothing"}
+        return {"threshold": "imported, as in rosnav-rl 04e0280; in 745073d a threshold of 0 has no effect"}
     return {"threshold": otherwise} if otherwise else {}
 
 
@@ -264,11 +264,11 @@ class _Heading(Unit):
 
     def notes(self) -> Mapping[str, str]:
         return {
-            "": "Arena draws headings, and some versions never add what comes out; Agora tries 60, evenly spaced",
+            "": "Arena draws headings, and some versions never add the result; Agora tries 60 evenly spaced headings",
             "theta_min": "not needed",
-            "ped_min_dist": "Agora looks at people within 8 m",
+            "ped_min_dist": "Agora considers people within 8 m",
             "iters": "Agora tries 60 headings",
-            "_following_subgoal": "not taken: headings are those to the goal",
+            "_following_subgoal": "not imported: headings refer to the goal",
         }
 
 
@@ -282,7 +282,7 @@ class _OfType(Unit):
 
     @property
     def pairs_key(self) -> str:
-        """The parameter that says the types."""
+        """The parameter that lists the types."""
         return "ped_type"
 
     def weights(self, kind: str, value: float) -> Mapping[str, Any]:
@@ -299,7 +299,7 @@ class _OfType(Unit):
 
     def notes(self) -> Mapping[str, str]:
         unknown = [number for number in self.by_type() if number not in _TYPES]
-        left = {self.pairs_key: f"type {', '.join(unknown)} is not taken: {_KNOWN_TYPES}"} if unknown else {}
+        left = {self.pairs_key: f"type {', '.join(unknown)} is not imported: {_KNOWN_TYPES}"} if unknown else {}
         return left | (dict(self.differences()) if self.fields() else {})
 
 
@@ -343,7 +343,7 @@ class _TypeCollision(_OfTypes):
         return {f"{kind}_hit": value}
 
     def differences(self) -> Mapping[str, str]:
-        return {"": f"{_OUTLINES}, and adds the robot's radius", "bumper_zone": "not taken: Agora has 0.05 m"}
+        return {"": f"{_OUTLINES}, and adds the robot's radius", "bumper_zone": "not imported: Agora uses 0.05 m"}
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ class _Turning(Unit):
         return {} if self.threshold is None else {"turning": -abs(self.penalty_factor), "turning_rate": self.threshold}
 
     def notes(self) -> Mapping[str, str]:
-        return _threshold_notes(self.threshold, "of the commanded turn; Arena takes the turn that the robot made")
+        return _threshold_notes(self.threshold, "uses the commanded turn; Arena uses the turn that the robot made")
 
 
 @dataclass(frozen=True)
@@ -436,7 +436,7 @@ class RewardFile:
 
 INSTEAD = {
     "obs_safe_distance": "use safe_distance, which reads the scan",
-    "proxemic_intrusion": "use ped_safe_distance, whose reward is the same all round a person",
+    "proxemic_intrusion": "use ped_safe_distance, whose reward is the same all around a person",
     "social_potential": "use ped_safe_distance",
     "tgrf_discomfort": "use ped_safe_distance",
 }

@@ -23,11 +23,11 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 
 _BASE = "rosnav_rl"
 _MOST_WORLDS = 10_000
-_SUITE = "the stage of a suite says it; write a suite of your own, and name it in the training file"
+_SUITE = "the stage of a suite sets it; write your own suite and name it in the training file"
 _INSTEAD = {
-    "agent_name": "the file's name is the policy's",
+    "agent_name": "the policy gets the name of the file",
     "debug_mode": "every training writes checkpoints",
-    "no_gpu": "the trainer runs on processors; its key threads says on how many",
+    "no_gpu": "the trainer runs on CPUs; its key threads sets how many",
     "monitoring": "curve.jsonl and TensorBoard's file are always written",
     "robot": _SUITE,
     "task_mode": _SUITE,
@@ -40,18 +40,18 @@ _INSTEAD = {
     "callbacks.training_curriculum": "give a stage of your suite the module staged, and the trainer up_at and down_at",
     "rl_agent.architecture_name": "the trainer's network, sizes and activation",
     "rl_agent.space_encoder": "the trainer's observe",
-    "rl_agent.resume": "agora train --resume goes on with a training of Agora; models of Arena are not read",
-    "rl_agent.reward_fnc_kwargs": "a reward file says all",
-    "rl_agent.checkpoint": "agora train --resume takes the last checkpoint",
+    "rl_agent.resume": "agora train --resume continues a training of Agora; models of Arena are not read",
+    "rl_agent.reward_fnc_kwargs": "the reward file sets everything",
+    "rl_agent.checkpoint": "agora train --resume uses the last checkpoint",
     "rl_agent.weight_transfer": "models of Arena are not read",
-    "rl_agent.laser.full_range_laser": "the scan is the robot's lidar",
+    "rl_agent.laser.full_range_laser": "the robot's lidar sets the scan",
     "rl_agent.rgbd": "observe has no camera",
     "rl_agent.action_space": "actions are continuous",
     "rl_agent.discrete_action_space": "actions are continuous",
     "rl_agent.ppo.use_sde": "noise is drawn at each step",
     "rl_agent.ppo.sde_sample_freq": "noise is drawn at each step",
     "rl_agent.ppo.verbose": "curve.jsonl and TensorBoard's file are always written",
-    "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
+    "rl_agent.normalize": "observations are already in [-1, 1], and rewards are multiplied by the trainer's scale",
 }
 """Advice for what is not taken, by key or group of keys."""
 
@@ -174,7 +174,7 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
             "stop_at of the trainer is a share of successes",
         )
     if agent.lr_schedule.enabled and agent.lr_schedule.type != "linear":
-        left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the rate falls in a straight line"
+        left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the rate decreases linearly"
     if agent.ppo.n_steps not in (0, agent.ppo.batch_size / config.n_envs):
         instead = f"a round is batch_size = {agent.ppo.batch_size} steps in all environments together"
         left["rl_agent.ppo.n_steps"] = _line(node, "rl_agent", "ppo", "n_steps"), instead
@@ -189,11 +189,11 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
         trainer["scale"] = 1.0
     trainer |= {"observe": base["trainer"]["observe"] | _observe(agent), "stop_at": stop.threshold if by_success else 0.0}
     method = (
-        f"PPO with the numbers and the reward of {Path(path).name} of Arena; episodes, network and the rest are those of {_BASE}."
+        f"PPO with the parameters and the reward of {Path(path).name} of Arena; episodes, network and all else come from {_BASE}."
     )
     text = dump(base | {"name": name, "label": "own", "method": method, "trainer": trainer})
     parse(text, Training, f"{path}: as a training")
-    notes = [f"{path}:{line}: {key}: not taken: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
+    notes = [f"{path}:{line}: {key}: not imported: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
     return TrainingRead(text, (*notes, *rewards.notes))
 
 
@@ -205,7 +205,7 @@ def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, s
     for key, value in node.value.items():
         if key not in hints:
             if not _off(value):
-                left[path + key] = node.key_lines[key], _INSTEAD.get(path + key, "Agora knows no such key of Arena's")
+                left[path + key] = node.key_lines[key], _INSTEAD.get(path + key, "Agora does not know this key of Arena")
         elif dataclasses.is_dataclass(hints[key]):
             kept[key] = _taken(value, hints[key], f"{path}{key}.", left)
         else:
@@ -244,7 +244,7 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
         if steps % worlds == 0:
             return worlds
     raise InputError(
-        f"{path}:{line}: n_envs: no number of worlds from {least} to {_MOST_WORLDS} shares batch_size = {steps} evenly"
+        f"{path}:{line}: n_envs: no number of worlds from {least} to {_MOST_WORLDS} divides batch_size = {steps} evenly"
     )
 
 

@@ -31,7 +31,7 @@ class CadrlReward(Checked):
     Attributes:
         reached: for reaching the last goal.
         collision: for an end by a contact or outside the map.
-        close: where the clearance is at most ``distance`` and the episode goes on.
+        close: where the clearance is at most ``distance`` and the episode continues.
         slope: for every metre of clearance there.
         distance: clearance between the edges up to which there is a cost, m.
         progress: for every metre nearer to the goal, in a straight line; 0 as published.

@@ -1,7 +1,7 @@
 """The card of a trained policy: what it was trained on, its results next to the published ones, and what it cannot do.
 
 `agora train` writes it next to the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
-with Agora stand in ``configs/policies``; the manual's pages are made from them.
+with Agora are in ``configs/policies``; the manual's pages are generated from them.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class PolicyCard:
         lines += [f"Made on {cpu}, Python {python}, commit {first.made_on.get('commit', 'unknown')}.\n"]
         spent = [(str(one.seed), f"{one.steps:,}", f"{one.seconds / 60.0:.1f}") for one in self.seeds]
         lines += [_table([("seed", "environment steps", "minutes"), *spent])]
-        lines += [f"`agora train {said['name']}` makes it again.\n", f"![Success on the validation stage over steps]({picture})"]
+        lines += [f"`agora train {said['name']}` reproduces it.\n", f"![Success on the validation stage over steps]({picture})"]
         return "\n".join(lines) + "\n"
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -237,14 +237,12 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _note(seeds: Sequence[SeedRecord]) -> str:
-    several = (
-        f"{len(seeds)} seeds were trained; the policy that comes along is that of seed {seeds[0].seed}, chosen before training."
-    )
+    several = f"{len(seeds)} seeds were trained; the policy in this folder is that of seed {seeds[0].seed}, chosen before training."
     said = [several if len(seeds) > 1 else "One seed was trained."]
     said += ["Intervals are of 95 % (Wilson) over episodes."] if any(one.results for one in seeds) else []
     for one in seeds:
         if one.stopped:
-            which = "the best in validation until then" if one.curve else "that of the last round, as none was validated"
+            which = "the best in validation up to then" if one.curve else "that of the last round, as no policy was validated"
             said.append(f"The training with seed {one.seed} was stopped after {one.steps:,} steps; its policy is {which}.")
     return " ".join(said) + "\n"
 

@@ -1,4 +1,4 @@
-"""The files that a training goes on from: its checkpoint and its curve; damaged ones are detected."""
+"""The files from which a training continues:  its checkpoint and its curve; damaged ones are detected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Kept(dict[str, V]):
         self._path, self._kind = path, kind
 
     def __missing__(self, name: str) -> V:
-        raise ResultsError(f"{self._path}: holds no {self._kind} {name!r}, so it is of another trainer")
+        raise ResultsError(f"{self._path}: has no {self._kind} {name!r}, so it belongs to another trainer")
 
 
 def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
@@ -56,15 +56,15 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
         training: digest of the training that it must be of.
 
     Raises:
-        ResultsError: the file is no checkpoint, was damaged, is of another training, or holds numbers that are not finite; or, when
-            a number or an array is looked up, it is not there.
+        ResultsError: the file is not a checkpoint, was damaged, is of another training, or holds numbers that are not finite;
+            or, when a number or an array is looked up, it is not there.
     """
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
     if about.get("training") != training:
-        raise ResultsError(f"{path}: is a checkpoint of another training; put that of this one back, or choose another folder")
+        raise ResultsError(f"{path}: is a checkpoint of another training; restore that of this training, or choose another folder")
     if about.get("digest") != _digest(training, about["numbers"], arrays):
-        raise ResultsError(f"{path}: is no checkpoint: cut or changed since it was written")
+        raise ResultsError(f"{path}: is not a checkpoint: truncated or changed since it was written")
     check_finite(f"{path}:", arrays, ResultsError)
     return _Kept(numbers, path, "number"), _Kept(arrays, path, "array")
 
@@ -88,7 +88,7 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
     """Return the points of a curve; a last line without an end, which a kill has torn, is left out. [] where there is no file.
 
     Raises:
-        ResultsError: the file cannot be read, or a line is no point.
+        ResultsError: the file cannot be read, or a line is not a point.
     """
     try:
         lines = read_text(path).split("\n")[:-1] if path.exists() else []
@@ -105,7 +105,7 @@ def point_of(line: str, where: str) -> dict[str, Any]:
         where: names the line in messages.
 
     Raises:
-        ResultsError: the line is no point.
+        ResultsError: the line is not a point.
     """
     try:
         point = json.loads(line)
@@ -127,7 +127,7 @@ def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str,
                 names = file.keys() if with_arrays else ()
                 return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
     except InputError as error:
-        raise ResultsError(f"{path}: is no checkpoint: {str(error).removeprefix(f'{path}: ')}") from error
+        raise ResultsError(f"{path}: is not a checkpoint: {str(error).removeprefix(f'{path}: ')}") from error
 
 
 def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
@@ -135,9 +135,9 @@ def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
     try:
         numbers = json.loads(about["numbers"])
     except (KeyError, ValueError, RecursionError) as error:
-        raise ResultsError(f"{path}: is no checkpoint: it holds no numbers") from error
+        raise ResultsError(f"{path}: is not a checkpoint: it contains no numbers") from error
     if not isinstance(numbers, dict) or not all(map(_is_number, numbers.values())) or not set(ALWAYS) <= set(numbers):
-        raise ResultsError(f"{path}: is no checkpoint: expected numbers {', '.join(ALWAYS)} and others, all finite")
+        raise ResultsError(f"{path}: is not a checkpoint: expected numbers {', '.join(ALWAYS)} and others, all finite")
     return numbers
 
 

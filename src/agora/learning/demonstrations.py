@@ -136,7 +136,7 @@ def demonstration_of(recording: Recording, lidar: Lidar) -> dict[str, Array]:
         InputError: the recording keeps no scans or no commands, or the scans are of another lidar.
     """
     if recording.command is None or "scan" not in recording.sensors:
-        raise InputError("the recording keeps no scans with commands; run the benchmark with --record scan")
+        raise InputError("the recording has no scans with commands; run the benchmark with --record scan")
     scans = recording.sensors["scan"]["ranges"]
     if scans.shape[1] != lidar.beams:
         raise InputError(f"the recording has scans of {scans.shape[1]} beams, the robot's lidar has {lidar.beams}")
@@ -219,12 +219,12 @@ def _lack(drivers: list[_Driver]) -> str:
     """Return the reason why there is no demonstration of robots, none of which has both scans and commands."""
     seeing = [driver for driver in drivers if driver.scan is not None]
     if not seeing:
-        return "holds no scans; record with record_scans:=true"
+        return "contains no scans; record with record_scans:=true"
     if all(driver.command is None for driver in seeing):
-        return "nobody drives: it holds scans, and no commands (geometry_msgs/Twist)"
+        return "the robot is not driven: the bag contains scans but no commands (geometry_msgs/Twist)"
     if all(driver.odometry is None for driver in seeing):
-        return "holds scans, and no odometry (nav_msgs/Odometry)"
-    return "no scan is answered by a command with odometry"
+        return "contains scans but no odometry (nav_msgs/Odometry)"
+    return "no scan is followed by a command with odometry"
 
 
 def _robot(place: str) -> str:
@@ -283,9 +283,9 @@ def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tupl
     """
     files = sorted(folder.glob("*.npz"))
     if not files:
-        raise InputError(f"{folder}: holds no demonstrations (.npz)")
+        raise InputError(f"{folder}: contains no demonstrations (.npz)")
     if observe.pedestrians or observe.lookahead or observe.sensors:
-        raise InputError("demonstrations hold scan, goal and twist alone; the policy sees pedestrians, a path or sensors")
+        raise InputError("demonstrations only contain scan, goal and twist, but the policy observes pedestrians, a path or sensors")
     return [_sample(file, observe, robot) for file in files]
 
 
@@ -298,7 +298,7 @@ def _sample(file: Path, observe: Observe, robot: RobotModel) -> tuple[Floats, Fl
     if scan.shape[1:] != (beams,):
         raise InputError(f"{file}: has scans of {scan.shape[-1]} beams, the lidar of robot {robot.name!r} has {beams}")
     if not np.isfinite(local_goal).all():
-        raise InputError(f"{file}: nobody said where the goal is")
+        raise InputError(f"{file}: the goal is unknown")
     count = len(scan)
     here, goal = np.zeros((count, 3), np.float32), np.column_stack([local_goal, np.zeros(count, np.float32)])
     limits, nobody = robot.limits(count), np.zeros((count, 0, 2), np.float32)

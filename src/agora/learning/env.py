@@ -165,7 +165,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._entries.soon(range(len(some), self._worlds))
 
     def _make_room(self, starts: Sequence[Start]) -> None:
-        """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
+        """Let episodes that begin from now on be as large as these, too; running episodes continue."""
         self._examples += starts
         needs = {
             *self.observe.needs,
@@ -231,7 +231,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Begin the next episode in every environment, or in some.
 
         Args:
-            seed: whose entries are played from now on; world w begins with the one after w others. Where not given they go on.
+            seed: whose entries are played from now on; world w begins with the one after w others. Without it they continue.
             options: ``reset_mask``, (N,) bool: environments to reset, the robots of a world together; the others stay as they are.
                 ``entry``: number of the stage's own entry at which world 0 begins, world w at that plus w.
         """
@@ -268,7 +268,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ComponentError: the reward raised, or returned something other than finite numbers (N,).
         """
         if (self._entry < 0).any():
-            raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
+            raise ResetNeeded("an environment without a running episode must be reset before it is stepped")
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
         waiting = self._waiting() if self.robots > 1 else None

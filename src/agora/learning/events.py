@@ -34,7 +34,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class Saved:
-    """A checkpoint is on the disk, from which the training can go on.
+    """A checkpoint is on the disk, from which the training can continue.
 
     Attributes:
         steps: environment steps before it.

@@ -49,7 +49,7 @@ def channels_of(asks: Collection[str | Fact]) -> set[str | Channel]:
 
 
 def empty(robots: int, dt: float, facts: Mapping[str, Floats]) -> Transition:
-    """Return a transition of so many robots that goes on and brought nothing, to be filled in, as its ``facts`` are."""
+    """Return an empty transition of some robots, which does not end and has no effect, to be filled in, as its ``facts`` are."""
     progress, clearance = np.zeros((2, robots), np.float32)
     return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, facts)
 
@@ -214,7 +214,8 @@ FACTS: dict[str, Fact] = {
         Fact(
             "foreseen",
             _foreseen,
-            says="(N,) in how many control periods, at most 5, somebody who walks straight on is where the robot is; else infinite",
+            says="(N,) number of control periods, at most 5, until a person who walks straight on reaches the robot's "
+            "position; otherwise infinite",
         ),
         Fact(
             "path_distance",

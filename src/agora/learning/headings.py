@@ -1,4 +1,4 @@
-"""Free headings: those that lead a robot past pedestrians who go on as they do.
+"""Free headings: those that lead a robot past pedestrians that keep their velocities.
 
 Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023.
 """

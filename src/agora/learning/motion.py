@@ -92,10 +92,10 @@ def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Itera
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Learn weights as the command line says."""
-    parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn how people go on.")
+    parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn to predict the motion of people.")
     parser.add_argument("output", type=Path, help="safetensors file to write")
     parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="of ETH/UCY to learn from")
-    parser.add_argument("--simulated", action=argparse.BooleanOptionalAction, default=True, help="learn from crowd models, too")
+    parser.add_argument("--simulated", action=argparse.BooleanOptionalAction, default=True, help="also learn from crowd models")
     parser.add_argument("--steps", type=int, default=6000, help="of AdamW")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

@@ -130,10 +130,10 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
 
 
 def aims_of(drives: Drives, lookahead: float) -> tuple[Array, Bools]:
-    """Return the points (N, 2) so far along the ways, m, and which ways (N,) go on that far.
+    """Return the points (N, 2) at a distance along the paths, m, and which paths (N,) are that long.
 
     Args:
-        drives: the ways.
+        drives: the paths.
         lookahead: distance along them, m.
     """
     steps = np.diff(drives.pose[..., :2], axis=1)

@@ -122,7 +122,7 @@ class PlayerApart:
             failure, answer = self._here.recv()
         except (EOFError, ConnectionResetError):
             self._process.join(1.0)
-            raise AgoraError(f"a process that plays worlds has died (exit code {self._process.exitcode})") from None
+            raise AgoraError(f"a process that simulates worlds died (exit code {self._process.exitcode})") from None
         if failure is not None:
             raise failure
         return list(answer)

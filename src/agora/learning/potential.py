@@ -190,7 +190,9 @@ def take(recording: Recording, model: DeepSocialForce, horizon: float = STEP) ->
     parts = [samples_of(trajectories, model, goals, speeds, horizon) for trajectories, goals, speeds in recording]
     samples = Samples(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Samples)))
     if not len(samples.miss):
-        raise InputError("the recording holds no moment to learn from: nobody is within 3 m of another while turning or braking")
+        raise InputError(
+            "the recording has no sample to learn from: no pedestrian is within 3 m of another while turning or braking"
+        )
     return samples
 
 
@@ -203,14 +205,14 @@ def recovery_error(learned: Potential, true: Potential) -> float:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Learn a potential as the command line says, and print what was measured."""
     parser = argparse.ArgumentParser(prog="python -m agora.learning.potential", description="Learn a potential of pedestrians.")
-    parser.add_argument("source", choices=("simulated", "eth_ucy"), help="what to learn from")
+    parser.add_argument("source", choices=("simulated", "eth_ucy"), help="data to learn from")
     parser.add_argument("output", type=Path, help="safetensors file to write")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=2000, help="of Adam")
     parser.add_argument("--units", type=int, default=5, help="of the hidden layer")
     parser.add_argument("--worlds", type=int, default=64, help="simulated takes")
     parser.add_argument("--scenes", nargs="+", default=["eth", "hotel", "zara01", "students003"], help="of ETH/UCY to learn from")
-    parser.add_argument("--test", default="zara02", help="scene of ETH/UCY that is kept apart")
+    parser.add_argument("--test", default="zara02", help="scene of ETH/UCY that is held out")
     parser.add_argument("--horizon", type=float, default=STEP, help="of one sample, s")
     options = parser.parse_args(arguments)
     try:
@@ -243,7 +245,7 @@ def _learn(options: argparse.Namespace, command: Sequence[str]) -> Potential:
         else f"{', '.join(options.scenes)}; test {options.test}",
         "samples": f"{len(known.miss)}, test {len(unseen.miss)}",
         "model": f"stride {model.stride} s, field of view {model.field_of_view:g} degrees, behind {model.behind}, tau {tau} s",
-        "test error of the next place": f"{unseen.error(learned, tau):.5f} m",
+        "test error of the next position": f"{unseen.error(learned, tau):.5f} m",
         "test error without a potential": f"{unseen.error(None, tau):.5f} m",
         "test error of helbing_1995": f"{unseen.error(true, tau):.5f} m",
         "rms difference from helbing_1995, b in [0.2, 2] m": f"{100 * recovery_error(learned, true):.2f} % of its rms",

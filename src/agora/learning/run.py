@@ -1,9 +1,9 @@
 """The folder of a training: its configuration, checkpoints, curve and policies.
 
 ``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
-``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes
-to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of the last
-validation, or of the round after which the training was stopped.
+``checkpoint.safetensors`` holds the complete state from which the training continues, whole or not at all, so that a killed
+training resumes to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of
+the last validation, or of the round after which the training was stopped.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def planner_with(text: str, file: str) -> Any:
         raise InputError(f"planner: no registered planner is called {name!r}; {nearest(name, known)} {register}")
     part = parse_component("planners", text, "planner").part
     if "file" not in {one.name for one in fields(part)}:
-        raise InputError(f"planner: {text!r} drives with no file of weights")
+        raise InputError(f"planner: {text!r} has no weights file")
     return replace(part, file=file)
 
 
@@ -237,14 +237,14 @@ class Run:
 
         Raises:
             DivergedError: a number or an array is not finite; the checkpoint before stays.
-            ComponentError: something is no number or no array.
+            ComponentError: a value is not a number or an array.
         """
         self._check_number("save", "steps", steps)
         for name, number in numbers.items():
             self._check_number("save", name, number, DivergedError)
         for name, array in arrays.items():
             if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
-                raise ComponentError(f"trainer {self.training.trainer.name}: save: {name} is no array of numbers")
+                raise ComponentError(f"trainer {self.training.trainer.name}: save: {name} is not an array of numbers")
         check_finite(f"step {steps}:", arrays, DivergedError, f" any more; the last good checkpoint is in {self.folder}")
         said = {**numbers, "steps": steps, "seconds": self.seconds, "best_success": self.best[0], "best_seconds": self.best[1]}
         write_checkpoint(self.folder / CHECKPOINT, self._mark, said, arrays)
@@ -259,7 +259,7 @@ class Run:
             values: by name; those that are not finite are left out.
 
         Raises:
-            ComponentError: something is no number.
+            ComponentError: a value is not a number.
         """
         self._check_number("log", "steps", steps)
         self._check_number("log", "share", share)
@@ -275,7 +275,7 @@ class Run:
         self.events.append(Learned(steps, share, rate, finite))
 
     def _check_number(self, where: str, name: str, value: Any, error: type[AgoraError] | None = ComponentError) -> None:
-        """Raise a `ComponentError` if a value of the trainer is no number, and ``error`` if it is not finite."""
+        """Raise a `ComponentError` if a value of the trainer is not a number, and ``error`` if it is not finite."""
         said = f"trainer {self.training.trainer.name}: {where}: {name} is {value!r:.40}"
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ComponentError(f"{said}; expected a number")

@@ -76,11 +76,11 @@ class Sb3VecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Refuse: the environments are one object."""
-        raise NotImplementedError(f"{attr_name}: the worlds are one object, set it on `worlds`")
+        raise NotImplementedError(f"{attr_name}: the worlds are one object; set the attribute on `worlds`")
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
         """Refuse: the environments are one object."""
-        raise NotImplementedError(f"{method_name}: the worlds are one object, call it on `worlds`")
+        raise NotImplementedError(f"{method_name}: the worlds are one object; call the method on `worlds`")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
         """No environment is wrapped."""

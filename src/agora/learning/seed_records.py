@@ -29,7 +29,7 @@ def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
         return load(kept, SeedRecord)
     record, policy = untested(run.folder, run.seed, whole=whole), policy_kept(run.folder)
     if policy is None:
-        raise ResultsError(f"{run.folder}: holds no policy; the trainer has validated none")
+        raise ResultsError(f"{run.folder}: contains no policy; the trainer has not validated any")
     planner, test = run.planner(policy), load_suite(run.training.test)
     results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in run.training.stages)
     record = replace(record, results=results)

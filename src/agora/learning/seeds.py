@@ -36,13 +36,13 @@ def train_seeds(
 ) -> Iterator[tuple[int, TrainingEvent | SeedRecord]]:
     """Train with each seed, test its best policy, and yield each seed with its events; the last event of a seed is its record.
 
-    The folder gets a run for each seed, and in the end the policy of the first seed with its card. Where the token stops the
+    The folder gets a run for each seed, and in the end the policy of the first seed with its card. If the token stops the
     training, policy and card of the seeds so far are written as well, the last of them without a test.
 
     Args:
         training: what is trained, with its seeds.
         folder: folder of the results.
-        resume: go on with runs that were begun in the folder.
+        resume: whether to continue runs in the folder.
         token: by which another thread can stop it.
         seconds: wall time after which the training with a seed is stopped, at the end of a round; its policy is tested.
 

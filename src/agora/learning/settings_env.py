@@ -39,7 +39,9 @@ def check_planner(observe: Any, planner: str, every: int = 1) -> None:
     if every > 1 and not isinstance(observe, PlannerSettings):
         raise InputError(f"every must be 1 where actions are twists, got {every}")
     if bool(planner) != (isinstance(observe, PlannerSettings) and not isinstance(observe, PlannerChoice)):
-        raise InputError("a planner whose settings are learned and the encoding rollout_settings belong together")
+        raise InputError(
+            "a planner with learned settings needs the encoding rollout_settings, and the encoding needs such a planner"
+        )
     if isinstance(observe, PlannerSettings):
         _driver_of(observe, planner)
 

@@ -63,7 +63,7 @@ class Training(Checked):
         elsewhere: suite of grounds that the policy is not trained on, which the card reports as well; empty for none.
         cannot: what the policy cannot do.
         published: numbers for comparison.
-        seeds: one training a seed; the first seed's policy comes along.
+        seeds: one training per seed; the policy of the first seed is kept.
     """
 
     name: str
@@ -122,14 +122,14 @@ def check_training(training: Training, where: str) -> None:
     """
     suite = load_suite(training.suite)
     if suite.split != "training":
-        raise InputError(f"{where}: suite: the split of {suite.name!r} is {suite.split}; nothing is trained on a test")
+        raise InputError(f"{where}: suite: the split of {suite.name!r} is {suite.split}; training on a test suite is not allowed")
     test = load_suite(training.test)
     if test.split != "test":
-        raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
+        raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's results must come from a test suite")
     if training.validation == training.stage:
-        raise InputError(f"{where}: validation: stage {training.stage!r} is trained on; choose another to validate on")
+        raise InputError(f"{where}: validation: stage {training.stage!r} is used for training; choose another for validation")
     if training.validation == training.test:
-        raise InputError(f"{where}: validation: on {training.test!r} a card's numbers are made; choose another to validate on")
+        raise InputError(f"{where}: validation: {training.test!r} is used for the test; choose another for validation")
     suite.stage(training.stage)
     validation_of(training.validation, suite)
     for stage in training.stages:
@@ -149,15 +149,15 @@ def train(
     """Train with one seed, and yield what happens; the last event is `Trained`, whose run's folder holds the best policy.
 
     Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the training, close it, or call
-    ``token.stop()`` from another thread; ``resume`` goes on from the last checkpoint, to the same curve. A token is looked at after
-    every round, and in validations before every call of the policy. Where token or time stops it, the policy after the last round
-    is kept as ``latest.safetensors``.
+    ``token.stop()`` from another thread; ``resume`` continues from the last checkpoint, with the same curve. A token is looked
+    at after every round, and in validations before every call of the policy. If the token or the time stops it, the policy
+    after the last round is kept as ``latest.safetensors``.
 
     Args:
         training: what is trained.
         output: folder of the run.
         seed: of everything random.
-        resume: whether to go on with a run that was begun in the folder.
+        resume: whether to continue the run in the folder.
         token: by which another thread can stop it.
         seconds: wall time after which it is stopped, at the end of a round, once there is a policy; `Trained` then says that it is
             not whole.
@@ -196,14 +196,14 @@ def train(
             yield from run.taken()
         yield Trained(run, whole)
     except StoppedError:
-        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume goes on") from None
+        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume continues") from None
 
 
 def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
     """Yield what a trainer yields after each round.
 
     Raises:
-        ComponentError: the trainer's code raised, or it yielded something that is no policy.
+        ComponentError: the trainer's code raised, or it yielded an object that is not a policy.
     """
     name = f"trainer {trainer.name}"
     with closing(trainer.part.train(run)) as rounds:

@@ -51,7 +51,7 @@ def read_exact(path: Path) -> Map:
         InputError: the file cannot be read, or is none.
     """
     require_file(path)
-    with reading(path, "a map that was kept"), path.open("rb") as file:
+    with reading(path, "a cached map"), path.open("rb") as file:
         return decode_exact(file, str(path))
 
 
@@ -65,7 +65,7 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
     Raises:
         InputError: it is none.
     """
-    with reading(where, "a map that was kept"), arrays_of(stream, where, _LARGEST) as file:
+    with reading(where, "a cached map"), arrays_of(stream, where, _LARGEST) as file:
         resolution, x, y, *offset = (float(v) for v in file["frame"])
         return Map(
             name=str(file["name"]),

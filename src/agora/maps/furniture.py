@@ -288,7 +288,7 @@ class ModelFile:
 
     def __post_init__(self) -> None:
         if not self.boxes and not self.cylinders:
-            raise ValueError(f"boxes: a model has a box or a cylinder, {self.name!r} has neither")
+            raise ValueError(f"boxes: expected a box or a cylinder, {self.name!r} has neither")
 
 
 def model_of(name: str) -> FurnitureModel:

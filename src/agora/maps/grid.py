@@ -105,7 +105,7 @@ class Map:
         if max(abs(v) for v in self.origin) > FARTHEST:
             raise InputError(
                 f"origin: must be within {FARTHEST:g} m of zero, not {tuple(self.origin)} m, in map {self.name!r}; "
-                "a world folder may be anywhere, its files are moved as they are read"
+                "only the files of a world folder are moved to zero when they are read"
             )
         put(self, "resolution", float(self.resolution))
         put(self, "origin", (float(self.origin[0]), float(self.origin[1])))
@@ -137,7 +137,7 @@ class Map:
         if array.shape != self.occupied.shape:
             raise InputError(f"ground: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
         if not (np.isfinite(array) | np.isneginf(array)).all():
-            raise InputError(f"ground: a height must be a number, -inf in a gap, in map {self.name!r}")
+            raise InputError(f"ground: heights must be numbers, or -inf in a gap, in map {self.name!r}")
         array.flags.writeable = False
         return array
 

@@ -18,7 +18,7 @@ def met_by(map: Map, step: float, span: float) -> Map:
     """Return the map that a robot meets: its obstacles, and with them what it can neither step on nor over; without heights.
 
     The upper cell of an edge higher than ``step`` is an obstacle. On the upper cell of a lower one, and in a gap, no foot stands:
-    such cells are unknown, so that nothing is placed there. Where the nearest cell with ground is more than half of ``span`` away,
+    such cells are unknown, so that nothing is placed there. If the nearest cell with ground is more than half of ``span`` away,
     they are obstacles: a gap as wide as ``span`` can be crossed anywhere, a wider one nowhere.
 
     Args:

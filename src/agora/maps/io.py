@@ -141,7 +141,7 @@ def _pixels(path: Path, resolution: float) -> Array:
             pixels: Array = np.asarray(image.convert(wanted))
     except FileNotFoundError as error:
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(f"{path}: there is no such image{similar(path.name, beside)}") from error
+        raise InputError(f"{path}: image not found{similar(path.name, beside)}") from error
     finally:
         Image.MAX_IMAGE_PIXELS = limit
     return pixels.reshape(*pixels.shape[:2], -1)

@@ -27,7 +27,7 @@ def whole(output: Path, name: str = "folder") -> Iterator[Path]:
     part, mine = output.with_name(f".{output.name}.{os.getpid()}.part"), False
     try:
         if output.exists() and (not output.is_dir() or any(output.iterdir())):
-            raise InputError(f"{name} {output}: is there and not an empty folder; nothing was written")
+            raise InputError(f"{name} {output}: exists and is not an empty folder; nothing was written")
         part.mkdir(parents=True)
         mine = True
         yield part

@@ -74,12 +74,14 @@ class ZoneFile:
 
     def __post_init__(self) -> None:
         if not self.category or not all(self.category):
-            raise ValueError(f"category must be one word or more, got {list(self.category)}")
+            raise ValueError(f"category must have at least one word, got {list(self.category)}")
         if not self.polygon:
-            raise ValueError("polygon must be a list of one polygon or more")
+            raise ValueError("polygon must be a list of at least one polygon")
         for number, corners in enumerate(self.polygon):
             if len(corners) < 3 or _area(np.array(corners)) < _NO_AREA:
-                raise ValueError(f"polygon [{number}] must have three or more corners about an area, got {len(corners)} corners")
+                raise ValueError(
+                    f"polygon [{number}] must have three or more corners that enclose an area, got {len(corners)} corners"
+                )
 
 
 def _area(corners: Doubles) -> float:

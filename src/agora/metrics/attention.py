@@ -96,7 +96,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
     "time_seen_by_pedestrians",
     unit="s",
     direction="lower",
-    formula="time with the robot within 5 degrees of the heading of a pedestrian who has a free line of sight",
+    formula="time with the robot within 5 degrees of the heading of a pedestrian with a free line of sight",
     source=f"{_ARENA}; cone as in its code",
     walls="respected",
 )
@@ -109,7 +109,7 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
     "time_seen_by_pedestrians.field_of_view",
     unit="s",
     direction="neutral",
-    formula="time with the robot within 95 degrees of the heading, and 10 m, of a pedestrian who has a free line of sight",
+    formula="time with the robot within 95 degrees of the heading, and 10 m, of a pedestrian with a free line of sight",
     source="field of view of SRPB, Karwowski and Szynkiewicz 2023",
     walls="respected",
 )

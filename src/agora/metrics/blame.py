@@ -184,7 +184,8 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     "collisions_by_robot",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave more than 0.6",
+    formula="contact events with pedestrians in which the robot, not standing (0.05 m/s), contributed more than 0.6 of the "
+    "closing speed",
     source=_SEAN,
     values="count",
     compared="all",
@@ -198,7 +199,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     "collisions_by_person",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians where the robot stood (0.05 m/s) or gave less than 0.4 of the closing speed",
+    formula="contact events with pedestrians in which the robot stood (0.05 m/s) or contributed less than 0.4 of the closing speed",
     source=_SEAN,
     values="count",
     compared="all",
@@ -212,7 +213,8 @@ def collisions_by_person(recording: Recording) -> float | None:
     "collisions_by_both",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians to whose closing speed the robot, not standing (0.05 m/s), gave 0.4 to 0.6",
+    formula="contact events with pedestrians in which the robot, not standing (0.05 m/s), contributed 0.4 to 0.6 of the closing "
+    "speed",
     source=_SEAN,
     values="count",
     compared="all",
@@ -227,7 +229,7 @@ def collisions_by_both(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="contact events with pedestrians, the robot not standing, that a constant twist within its limits, begun in the last "
-    "1 s when the contact could be foreseen, would have avoided until 1 s after",
+    "1 s in which the contact could be foreseen, would have avoided until 1 s after",
     source="own",
     values="count",
     compared="all",
@@ -245,7 +247,7 @@ def collisions_avoidable(recording: Recording) -> float | None:
     "collision_blame",
     unit="",
     direction="lower",
-    formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 where it stood (0.05 m/s)",
+    formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 if it stood (0.05 m/s)",
     source="own, of the velocities along the contact's normal as in SEAN 2.0",
     compared="all",
 )
@@ -281,8 +283,8 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     "collisions_by_robot.hunavsim",
     unit="",
     direction="lower",
-    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, where the pedestrian's bearing of the "
-    "robot is the smaller one",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, if the pedestrian's bearing of the robot "
+    "is the smaller one",
     source=f"{_HUNAVSIM}, robot_on_person_collision",
     values="count",
     compared="all",
@@ -297,8 +299,8 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     "collisions_by_person.hunavsim",
     unit="",
     direction="lower",
-    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, where the robot's bearing of the "
-    "pedestrian is the smaller one",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, if the robot's bearing of the pedestrian "
+    "is the smaller one",
     source=f"{_HUNAVSIM}, person_on_robot_collision",
     values="count",
     compared="all",

@@ -204,7 +204,7 @@ clean_arrival = metric(
     "clean_arrival",
     unit="0/1",
     direction="higher",
-    formula="1 where the goal was reached and no cause spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
+    formula="1 if the goal was reached and no cause spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
     "``spoilt_by_group``, ``spoilt_by_time``, ``spoilt_by_delay``",
     source=f"{_SOURCE}; Hall 1966",
     walls="respected",
@@ -220,7 +220,7 @@ def _is_spoilt(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], 
     "spoilt_by_contact",
     unit="0/1",
     direction="lower",
-    formula="1 where the robot reached the goal having touched a wall or another robot",
+    formula="1 if the robot reached the goal after touching a wall or another robot",
     source=_SOURCE,
 )
 def spoilt_by_contact(recording: Recording) -> float:
@@ -232,7 +232,7 @@ def spoilt_by_contact(recording: Recording) -> float:
     "spoilt_by_intimate_distance",
     unit="0/1",
     direction="lower",
-    formula=f"1 where the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and the robot, not "
+    formula=f"1 if the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and the robot, not "
     "standing (0.05 m/s), caused 0.4 or more of the decrease of d below that",
     source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
     walls="respected",
@@ -246,7 +246,7 @@ def spoilt_by_intimate_distance(recording: Recording) -> float:
     "spoilt_by_group",
     unit="0/1",
     direction="lower",
-    formula="1 where the robot reached the goal, its centre crossed the line between two members of a group that are at most "
+    formula="1 if the robot reached the goal, its centre crossed the line between two members of a group that are at most "
     f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), caused 0.4 or more of the "
     "motion across the line",
     source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
@@ -260,7 +260,7 @@ def spoilt_by_group(recording: Recording) -> float:
     "spoilt_by_time",
     unit="0/1",
     direction="lower",
-    formula=f"1 where the robot reached the goal with a ``time_ratio`` of {_LIMITS.time:g} or more",
+    formula=f"1 if the robot reached the goal with a ``time_ratio`` of {_LIMITS.time:g} or more",
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
@@ -273,7 +273,7 @@ def spoilt_by_time(recording: Recording) -> float | None:
     "spoilt_by_delay",
     unit="0/1",
     direction="lower",
-    formula=f"1 where the robot reached the goal and the delay of a pedestrian (``pedestrian_delay_max``) grew by more than "
+    formula=f"1 if the robot reached the goal and the delay of a pedestrian (``pedestrian_delay_max``) grew by more than "
     f"{_LIMITS.delay:g} s from its first to its last moment within {_LIMITS.met:g} m of the robot (d), and the pedestrian was more "
     f"than {_LIMITS.displaced:g} m from its position without robots for {_LIMITS.delay:g} s or longer",
     source=_SOURCE,

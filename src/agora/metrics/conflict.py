@@ -126,7 +126,8 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     "time_headway_min",
     unit="s",
     direction="higher",
-    formula="min over t of (way to touching a pedestrian ahead, who goes the same way within 45 deg) / robot's speed, at most 10",
+    formula="min over t of (distance to contact with a pedestrian ahead that moves in the same direction within 45 deg) / "
+    "robot's speed, at most 10",
     source="Vogel 2003, Accident Analysis and Prevention 35: time between leader and follower at one place; discs are ours",
     values="any",
     walls="ignored",
@@ -171,7 +172,8 @@ def _reduce_encroachment(time, place, people, present, reach, best, first, last)
     "post_encroachment_time_min",
     unit="s",
     direction="higher",
-    formula="min over pedestrians and places of both ways where their discs would overlap of the time between one and the other",
+    formula="min over pedestrians, and over points of both paths where their discs would overlap, of the time between the two "
+    "passages",
     source="Allen, Shin and Cooper 1978, Transportation Research Record 667; of discs here",
     walls="ignored",
 )

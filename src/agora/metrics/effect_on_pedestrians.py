@@ -163,7 +163,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     "pedestrian_displacements",
     unit="",
     direction="lower",
-    formula="number of times that |q - q'| of a pedestrian came to exceed 0.1 m, q' without robots",
+    formula="number of times that |q - q'| of a pedestrian rose above 0.1 m, q' without robots",
     source=_SOURCE,
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
@@ -178,7 +178,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     "pedestrian_delay_average",
     unit="s",
     direction="lower",
-    formula="mean over pedestrians of t - t', when they came to their last place and when they would have without robots",
+    formula="mean over pedestrians of t - t', times of arrival at their last position with and without robots",
     source=_SOURCE,
     values="any",
     version=3,
@@ -208,7 +208,7 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
     "pedestrian_detour_average",
     unit="m",
     direction="lower",
-    formula="mean over pedestrians of L - L', lengths of the walks to their last place with and without robots",
+    formula="mean over pedestrians of L - L', lengths of their paths to the last position with and without robots",
     source=_SOURCE,
     version=2,
 )

@@ -45,14 +45,14 @@ def barn_run_score(success: bool, optimal_time: float, time: float, factor: floa
     return optimal_time / min(max(time, factor * optimal_time), 8.0 * optimal_time) if success else 0.0
 
 
-@metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode where the goal was reached", source=_ARENA)
+@metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode if the goal was reached", source=_ARENA)
 def time_to_goal(recording: Recording) -> float | None:
     """Undefined if the goal was not reached: read it together with ``reached``."""
     return float(recording.time[-1]) if at_goal(recording) else None
 
 
 @metric(
-    "path_traversal_time", unit="s", direction="lower", formula="duration of the episode, whatever its end", source=_SOCNAVBENCH
+    "path_traversal_time", unit="s", direction="lower", formula="duration of the episode, for every outcome", source=_SOCNAVBENCH
 )
 def path_traversal_time(recording: Recording) -> float:
     """Simulated time, so it is the same on every machine."""
@@ -90,7 +90,7 @@ def path_length_ratio(recording: Recording) -> float | None:
     "path_efficiency",
     unit="",
     direction="higher",
-    formula="min(1, L* / L), L* the shortest collision-free length, only where the goal was reached",
+    formula="min(1, L* / L), L* the shortest collision-free length, only if the goal was reached",
     source="robot_sf; SEAN 2.0 has the inverse",
     version=2,
     values="share",
@@ -155,7 +155,7 @@ def spl_social_jym(recording: Recording) -> float:
     "path_efficiency.sean",
     unit="",
     direction="lower",
-    formula="L / L*, L* the shortest collision-free length, only where the goal was reached",
+    formula="L / L*, L* the shortest collision-free length, only if the goal was reached",
     source="Tsoi et al. 2022, SEAN 2.0",
     values="amount",
 )
@@ -188,7 +188,7 @@ def stl(recording: Recording) -> float | None:
     "time_ratio",
     unit="",
     direction="lower",
-    formula="T v_max / L*, v_max the robot's top speed, L* the shortest collision-free length, only where the goal was reached",
+    formula="T v_max / L*, v_max the robot's top speed, L* the shortest collision-free length, only if the goal was reached",
     source="robot_sf, time_to_goal_ideal_ratio",
     values="amount",
 )
@@ -291,8 +291,8 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     unit="rad",
     direction="lower",
     formula=(
-        "sum |wrap(theta_{k+1} - theta_k)| less the turns along a shortest collision-free way, the first one from the heading at "
-        "the start, only where the goal was reached"
+        "sum |wrap(theta_{k+1} - theta_k)| less the turns along a shortest collision-free path, the first from the "
+        "heading at the start, only if the goal was reached"
     ),
     source="Tsoi et al. 2022, SEAN 2.0, as documented; its code sums degrees of samples at 1 Hz and subtracts nothing",
     values="any",

@@ -74,7 +74,7 @@ def kinds_of(recording: Recording) -> Array:
     "encounters",
     unit="",
     direction="neutral",
-    formula="number of times a pedestrian's centre came within 2 m of the robot's",
+    formula="number of times that a pedestrian's centre came within 2 m of the robot's",
     source=_CANCELLI,
     values="count",
     walls="ignored",
@@ -94,7 +94,8 @@ def _count(kind: str) -> Metric:
         f"encounters_{kind.replace('-', '_')}",
         unit="",
         direction="neutral",
-        formula=f"number of encounters (2 m) in which both walk (0.3 m/s), their ways to the nearest {low} to {high} degrees apart",
+        formula=f"number of encounters (2 m) in which both move (0.3 m/s), with directions {low} to {high} degrees apart at the "
+        "smallest distance",
         source="own, with kinds of Olivier et al. 2013, Gait and Posture 38",
         values="count",
         walls="ignored",

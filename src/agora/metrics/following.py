@@ -30,7 +30,7 @@ def _has_found(recording: Recording) -> Bools:
     return found
 
 
-@metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT, walls="ignored")
+@metric("found_human", unit="0/1", direction="higher", formula="1 if a person is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
     """A person is found if D is 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
     return float(_has_found(recording).any())
@@ -51,7 +51,8 @@ def _earliest(recording: Recording) -> float:
     "first_encounter_spl",
     unit="",
     direction="higher",
-    formula="F l / max(l, t), F = somebody found, t when first, l the earliest time at which a robot at top speed, straight on, is "
+    formula="F l / max(l, t), F = a person found, t the first such time, l the earliest time at which a robot at top speed, "
+    "straight on, is "
     "2 m from a pedestrian",
     source=f"{_HABITAT}; there l is an oracle's, along the floor",
     values="share",
@@ -72,7 +73,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
     "follow_ratio",
     unit="",
     direction="higher",
-    formula="time with somebody found / (T - l), l the earliest time at which a robot at top speed, straight on, is 2 m from a "
+    formula="time with a person found / (T - l), l the earliest time at which a robot at top speed, straight on, is 2 m from a "
     "pedestrian",
     source=f"{_HABITAT}, follow_human_steps_ratio_after_first_encounter",
     values="amount",
@@ -103,7 +104,7 @@ def backup_ratio(recording: Recording) -> float:
     unit="",
     direction="neutral",
     formula="share of time in which the robot stands, slower than 0.05 m/s and not backing up, with a pedestrian within 1.5 m (D)",
-    source=f"{_HABITAT}; its speed limit, 1, is in a unit of its own",
+    source=f"{_HABITAT}; its speed limit, 1, is in its own unit",
     values="share",
     walls="ignored",
 )

@@ -31,7 +31,7 @@ _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"
 _HUNAVSIM = "HuNavSim, Pérez-Higueras et al. 2023"
-_ROBOT_SF = "robot_sf; of the robot's force alone, where there is that of everything"
+_ROBOT_SF = "robot_sf; only of the robot's force; robot_sf uses the total force"
 
 
 class _Law(NamedTuple):
@@ -139,7 +139,7 @@ def social_force_on_pedestrians(recording: Recording) -> float:
     unit=_UNIT,
     direction="lower",
     formula="mean over time of 10 m/s2 exp(-gap of the robot's outline to the nearest wall / 0.2 m)",
-    source=f"{_HUNAVSIM}, where it is the mean over the listed points of obstacles",
+    source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_robot(recording: Recording) -> float | None:
     """Undefined without a map, or without an obstacle in it."""
@@ -152,7 +152,7 @@ def obstacle_force_on_robot(recording: Recording) -> float | None:
     unit=_UNIT,
     direction="neutral",
     formula="mean over time of the mean over pedestrians of 10 m/s2 exp(-gap to the nearest wall / 0.2 m)",
-    source=f"{_HUNAVSIM}, where it is the mean over the listed points of obstacles",
+    source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     """The robot may have pushed them towards walls; moments without pedestrians count as 0. Undefined without a map."""
@@ -190,7 +190,9 @@ def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
 
 _SUM = "sum over samples of the sizes of the social forces between the robot and each pedestrian"
 social_force_on_robot_hunavsim = _sum_over_samples("social_force_on_robot", f"{_SUM}, felt by the robot", "social_force")
-social_force_on_pedestrians_hunavsim = _sum_over_samples("social_force_on_pedestrians", f"{_SUM}, the same there", "social_force")
+social_force_on_pedestrians_hunavsim = _sum_over_samples(
+    "social_force_on_pedestrians", f"{_SUM}, the same in HuNavSim", "social_force"
+)
 obstacle_force_on_robot_hunavsim = _sum_over_samples(
     "obstacle_force_on_robot", "sum over samples of 10 m/s2 exp(-gap to the nearest wall / 0.2 m)", "obstacle_force"
 )

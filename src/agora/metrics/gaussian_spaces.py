@@ -71,7 +71,8 @@ def _largest(exponents: Doubles) -> Doubles:
     "personal_space_intrusion",
     unit="",
     direction="lower",
-    formula="mean over the time with pedestrians of the largest exp(-(a/s)^2/2 - (b/w)^2/2), a ahead of, b beside the pedestrian, "
+    formula="mean over the time with pedestrians of the largest exp(-(a/s)^2/2 - (b/w)^2/2), a ahead of, b to the side of the "
+    "pedestrian, "
     "s = f = max(2 s |u|, 0.5 m) ahead and f/2 behind, w = 2 f/3",
     source=f"{_SRPB}; deviations of Kirby 2010, eqs. 4.5 to 4.7",
     values="amount",
@@ -141,9 +142,9 @@ def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
     "formation_space_intrusion",
     unit="",
     direction="lower",
-    formula="mean over the time with groups of the largest exp(-2 D^2 / R^2), D from the robot to the members' mean place, R from "
-    "there to the farthest member",
-    source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    formula="mean over the time with groups of the largest exp(-2 D^2 / R^2), D from the robot to the members' mean position, R "
+    "from that position to the farthest member",
+    source=f"{_SRPB}; SRPB uses an ellipse, here it is a circle",
     values="amount",
 )
 def formation_space_intrusion(recording: Recording) -> float | None:
@@ -156,7 +157,7 @@ def formation_space_intrusion(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="share of the time with groups in which the largest Gaussian of ``formation_space_intrusion`` is above 0.5",
-    source=f"{_SRPB}; its span, of an ellipse there, is a circle's here",
+    source=f"{_SRPB}; SRPB uses an ellipse, here it is a circle",
     values="share",
 )
 def formation_space_intrusion_share(recording: Recording) -> float | None:
@@ -218,7 +219,8 @@ def _half_width(distance: Doubles) -> Doubles:
     unit="m/s",
     direction="lower",
     formula="mean over the time with pedestrians of the largest max(g(at), g(cross)) g(seen) |v| exp(-0.8 D / m), g Gaussians of "
-    "angles: the heading off the pedestrian and off the middle of crossing in front, the robot in a field of view of 190 degrees",
+    "angles: the heading relative to the pedestrian and to the middle of crossing in front, the robot in a field of view "
+    "of 190 degrees",
     source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
     walls="ignored",
 )

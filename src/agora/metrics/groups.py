@@ -21,7 +21,8 @@ _AHEAD, _BESIDE = 1.5, 0.6
     "group_collision_rate",
     unit="",
     direction="lower",
-    formula="share of time in the circle of a group: centre to the members' mean place < farthest member + 0.15 m",
+    formula="share of time in the circle of a group: distance from the centre to the members' mean position < that of the "
+    "farthest member + 0.15 m",
     source=f"{_TAGA}, Eq. 7; margins of its code",
     values="share",
 )
@@ -34,7 +35,7 @@ def group_collision_rate(recording: Recording) -> float:
     "group_intrusion",
     unit="0/1",
     direction="lower",
-    formula="1 where the robot ever is in the circle of a group; the mean is the rate (GCR) of TAGA's Table I",
+    formula="1 if the robot is ever in the circle of a group; the mean is the rate (GCR) of TAGA's Table I",
     source=f"{_TAGA}, Table I",
 )
 def group_intrusion(recording: Recording) -> float:
@@ -59,7 +60,8 @@ def group_distance_min(recording: Recording) -> float | None:
     "group_boundary_min",
     unit="m",
     direction="higher",
-    formula="min over t and groups of D - R - r_robot, D to the members' mean place, R from there to the farthest member",
+    formula="min over t and groups of D - R - r_robot, D to the members' mean position, R from that position to the farthest "
+    "member",
     source="robot_sf (signed distance to the boundary of the group's space); the circle is TAGA's, without margins",
 )
 def group_boundary_min(recording: Recording) -> float | None:
@@ -142,7 +144,7 @@ def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     unit="",
     direction="lower",
     formula="number of times the robot's centre crossed the line between two members of a group, between them",
-    source="srl-freiburg/navmet, relation_disturbance; crossings here, samples beside the line there",
+    source="srl-freiburg/navmet, relation_disturbance; crossings here, samples next to the line in navmet",
     values="count",
 )
 def relation_disturbance(recording: Recording) -> float:
@@ -154,7 +156,7 @@ def relation_disturbance(recording: Recording) -> float:
     "relation_disturbance.navmet",
     unit="",
     direction="lower",
-    formula="number of samples with the robot's centre between two members of a group, less than 0.6 m beside their line",
+    formula="number of samples with the robot's centre between two members of a group, less than 0.6 m from their line",
     source="srl-freiburg/navmet, relation_disturbance",
     values="count",
 )

@@ -40,7 +40,7 @@ def _contacts(recording: Recording, kind: ContactKind) -> int:
     return sum(contact.kind == kind for contact in recording.contacts)
 
 
-@metric("success", unit="0/1", direction="higher", formula="goal reached in time and nothing touched", source=_FRANCIS)
+@metric("success", unit="0/1", direction="higher", formula="goal reached in time without a contact", source=_FRANCIS)
 def success(recording: Recording) -> float:
     """Share of episodes that ended at the goal without any contact."""
     return float(is_success(recording))
@@ -50,7 +50,7 @@ def success(recording: Recording) -> float:
     "success.socnavbench",
     unit="0/1",
     direction="higher",
-    formula="goal reached in time and no pedestrian touched",
+    formula="goal reached in time without a contact with a pedestrian",
     source=_SOCNAVBENCH,
 )
 def success_socnavbench(recording: Recording) -> float:
@@ -87,7 +87,7 @@ def success_k3(recording: Recording) -> float:
     unit="0/1",
     direction="higher",
     formula="goal reached in time, with or without contacts",
-    source="HuNavSim, SocNavGym; SocNavBench's code where an episode goes on after contacts",
+    source="HuNavSim, SocNavGym; SocNavBench's code for episodes that continue after contacts",
 )
 def reached(recording: Recording) -> float:
     """Share of episodes that ended at the goal, as SocNavBench's code counts success with keep_episode_running."""
@@ -220,7 +220,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     "goal_traversal_ratio",
     unit="",
     direction="lower",
-    formula="|p_N - g| / |p_0 - g|, only where the goal was not reached",
+    formula="|p_N - g| / |p_0 - g|, only if the goal was not reached",
     source=_SOCNAVBENCH,
     values="amount",
     compared="all",
@@ -244,7 +244,7 @@ def stalled_time(recording: Recording) -> float:
     unit="s",
     direction="lower",
     formula="time with |v| < 0.01 m/s and |omega| < 0.02 rad/s",
-    source="HuNavSim (its code takes every clockwise turn for a stop; corrected)",
+    source="HuNavSim (its code treats every clockwise turn as a stop; corrected)",
 )
 def stalled_time_hunavsim(recording: Recording) -> float:
     """A robot that turns on the spot, in either direction, does not count as stalled."""
@@ -256,7 +256,7 @@ def stalled_time_hunavsim(recording: Recording) -> float:
     "stalled_time.sean",
     unit="s",
     direction="lower",
-    formula="time at which the robot is less than 0.05 m away from where it is 1 s later",
+    formula="time at which the robot is less than 0.05 m away from its position 1 s later",
     source="SEAN 2.0",
 )
 def stalled_time_sean(recording: Recording) -> float:

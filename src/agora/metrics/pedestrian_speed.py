@@ -16,7 +16,7 @@ GROUP = "space"
     "pedestrian_speed_average",
     unit="m/s",
     direction="neutral",
-    formula="mean of the pedestrians' speed over the time that each was there",
+    formula="mean of the pedestrians' speed over the time that each was present",
     source="HuNavSim; Katyal et al. 2022",
 )
 def pedestrian_speed_average(recording: Recording) -> float | None:

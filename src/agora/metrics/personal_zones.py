@@ -48,7 +48,7 @@ def time_in_private_zone(recording: Recording) -> float:
     unit="s",
     direction="lower",
     formula="time with min d < 0.5 m",
-    source=f"{_ARENA}, with the outlines for the centres",
+    source=f"{_ARENA}, with outlines instead of centres",
     walls="ignored",
 )
 def time_in_private_zone_outline(recording: Recording) -> float:
@@ -103,7 +103,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     unit="",
     direction="higher",
     formula="share of time with min d > 0.5 m, only for a success (reached without contact)",
-    source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; of samples in its code, of time here",
+    source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; over samples in its code, over time here",
     values="share",
     walls="ignored",
 )
@@ -218,7 +218,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     unit="",
     direction="lower",
     formula="number of times d to a pedestrian fell below 0.5 m and rose again without reaching 0",
-    source="robot_sf, near_misses; events here, samples there",
+    source="robot_sf, near_misses; events here, samples in robot_sf",
     values="count",
     walls="ignored",
 )
@@ -304,8 +304,8 @@ def _violations(zone: str, closer: Closer) -> Metric:
         f"{zone}_violations_by_{closer}",
         unit="",
         direction="lower",
-        formula=f"number of times d to a pedestrian fell below {limit:g} m while the robot gave {_CLOSERS[closer]} of the closing "
-        f"speed{stood}",
+        formula=f"number of times d to a pedestrian fell below {limit:g} m while the robot contributed {_CLOSERS[closer]} of the "
+        f"closing speed{stood}",
         source=_SEAN,
         values="count",
         walls="ignored",

@@ -23,7 +23,7 @@ def _mean(recording: Recording, noted: Array | None) -> float | None:
     "speed_limit_average",
     unit="",
     direction="neutral",
-    formula="mean over time of the interplanner's speed limit, in top speeds of the local planner",
+    formula="mean over time of the interplanner's speed limit, divided by the top speed of the local planner",
     source=_AGORA,
 )
 def speed_limit_average(recording: Recording) -> float | None:
@@ -47,7 +47,7 @@ def danger_average(recording: Recording) -> float | None:
     "reason_share",
     unit="",
     direction="neutral",
-    formula="share of time with a noted reason not to just go on along the path: the planner's, or that of standing for 5 s",
+    formula="share of time with a noted reason not to follow the path: the planner's own, or standing for 5 s",
     source=_AGORA,
     values="share",
 )

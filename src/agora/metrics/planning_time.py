@@ -53,7 +53,7 @@ def deadline_misses(recording: Recording) -> float | None:
     "asked_again",
     unit="",
     direction="lower",
-    formula="number of failed calls of the planner for several robots together, after which it was asked for this robot alone",
+    formula="number of failed planner calls for several robots together, after which the planner was called for this robot alone",
     source=_AGORA,
     values="count",
 )

@@ -71,7 +71,7 @@ def angular_jerk_average(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="share of time with |v| < 0.05 m/s and |omega| < 0.15 rad/s",
-    source=f"{_SRPB} (its code tests vx twice and vy never; corrected)",
+    source=f"{_SRPB} (its code tests vx twice and vy not at all; corrected)",
     values="share",
 )
 def oscillation_share(recording: Recording) -> float:
@@ -112,7 +112,7 @@ def _write_feasible(traits, commands, feasible, first, last):
     unit="",
     direction="higher",
     formula="share of the planner's twists that are within the robot's limits of vx, vy and omega",
-    source="social-jym; limits as they are clipped at here",
+    source="social-jym; the limits are those at which Agora clips",
     values="share",
 )
 def feasible_action_rate(recording: Recording) -> float | None:
@@ -134,8 +134,9 @@ def _speeds(recording: Recording) -> Doubles:
     "sparc",
     unit="",
     direction="higher",
-    formula="minus the arc length of the speed's Fourier magnitude, both axes from 0 to 1, up to 10 Hz and the last 0.05 of it",
-    source=f"{_SPARC}; padding, 4 binary orders, of its code",
+    formula="minus the arc length of the speed's Fourier magnitude, both axes scaled to 0 to 1, up to 10 Hz and up to the last "
+    "value of 0.05 or more",
+    source=f"{_SPARC}; zero padding by 4 powers of two, as in its code",
 )
 def sparc(recording: Recording) -> float | None:
     """Resampled evenly if time stamps are uneven; undefined for fewer than three samples, and if the robot never moved."""
@@ -157,7 +158,7 @@ def sparc(recording: Recording) -> float | None:
     "log_dimensionless_jerk",
     unit="",
     direction="higher",
-    formula="-ln(T^3 / v_peak^2 integral |d^2 v/dt^2|^2 dt), v the speed at even times, the median interval apart",
+    formula="-ln(T^3 / v_peak^2 integral |d^2 v/dt^2|^2 dt), v the speed at equidistant times, with the median interval",
     source=f"{_SPARC}, LDLJ",
     version=2,
 )

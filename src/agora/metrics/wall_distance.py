@@ -45,7 +45,7 @@ def clearing_distance_average(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="share of time with less than 0.3 m between the robot's outline and the nearest wall",
-    source="SRPB, Karwowski and Szynkiewicz 2023, after MRPB; the distance, a parameter there, is ours",
+    source="SRPB, Karwowski and Szynkiewicz 2023, after MRPB; the distance, a parameter in SRPB, is ours",
     values="share",
 )
 def obstacle_safety(recording: Recording) -> float | None:

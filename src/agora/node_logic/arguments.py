@@ -161,9 +161,9 @@ class Arguments:
         found: list[tuple[tuple[str, ...], str]] = []
         if self.suite:
             sfm = () if names_plugin(self.sfm) else ("sfm",)
-            found.append(((*_OF_A_STAGE, *sfm), f"with suite: {self.suite}, whose stages decide it"))
+            found.append(((*_OF_A_STAGE, *sfm), f"with suite: {self.suite}, whose stages set it"))
         if "benchmark" in modules:
-            found.append((_OF_A_BENCHMARK, "with tm_modules: benchmark, whose suite and contest decide it"))
+            found.append((_OF_A_BENCHMARK, "with tm_modules: benchmark, whose suite and contest set it"))
         if "dynamic_map" in modules and self.map_file != "dynamic_map":
             found.append((("map_file",), "with tm_modules: dynamic_map, which makes the maps"))
         if "scenario" not in modes and modes <= {*available("robots_modes"), *available("obstacles_modes")}:
@@ -181,7 +181,7 @@ class Arguments:
             found.append((("model",), file))
             own = ("local_planner", "inter_planner", "navigation")
             said = tuple(name for name in own if all(getattr(entry, name) for entry in self.entries))
-            found.append((said, f"{file}, which says it for every robot"))
+            found.append((said, f"{file}, which sets it for every robot"))
         if not planners and not flex:
             found.append((("local_planner", "inter_planner", "global_planner"), f"with navigation: {self.navigation}"))
         if flex:
@@ -191,7 +191,9 @@ class Arguments:
         if planners and all(names_interplanner(planner) for planner in planners):
             found.append((("inter_planner",), f"with local_planner: {self.local_planner}, which names one"))
         if self.agent_name and not any(takes_policy(planner) for planner in planners):
-            found.append((("agent_name",), f"with local_planner: {self.local_planner}, which takes no policy or names its own"))
+            found.append(
+                (("agent_name",), f"with local_planner: {self.local_planner}, which takes no policy or names its own policy")
+            )
         return found
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
@@ -200,7 +202,7 @@ class Arguments:
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
         if self.synchronous:
-            found.append((("time_scale",), "with synchronous: true, which is as fast as all parts answer"))
+            found.append((("time_scale",), "with synchronous: true, which runs as fast as all parts answer"))
         if not self.record_data:
             found.append((("record_data_dir",), "with record_data: false"))
         if self.headless == 2:

@@ -192,11 +192,11 @@ class Crowd:
             InputError: an id is taken, a position is outside the map, or the episode has recorded pedestrians.
         """
         if self.start.replay is not None:
-            raise InputError("this episode has recorded pedestrians: nobody can be added to them")
+            raise InputError("this episode has recorded pedestrians, so pedestrians cannot be added")
         present = set(self.traits.id[0, self.slots].tolist())
         wrong = [number for number in people.id.tolist() if number in present]
         if wrong or len(set(people.id.tolist())) < len(people.id):
-            raise InputError(f"pedestrian {(wrong or people.id.tolist())[0]}: the id is taken")
+            raise InputError(f"pedestrian {(wrong or people.id.tolist())[0]}: the id is already in use")
         if not np.isfinite(people.position).all() or not self.start.map.contains(people.position).all():
             raise InputError("a pedestrian would be outside the map")
         count, size = len(people.id), len(self._absent)

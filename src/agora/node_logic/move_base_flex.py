@@ -267,4 +267,4 @@ def _why(model: RobotModel, place: Map, start: Doubles, end: Doubles) -> FlexErr
         if min(room, margin) <= model.inscribed_radius:
             near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
             return FlexError(outcome, f"the {name} {place.place(pose)} is {near}, it needs {model.inscribed_radius:.2f} m")
-    return FlexError(GetPath.NO_PATH_FOUND, f"no way from {place.place(start)} to {place.place(end)} is wide enough")
+    return FlexError(GetPath.NO_PATH_FOUND, f"no path from {place.place(start)} to {place.place(end)} is wide enough")

@@ -100,7 +100,7 @@ class Navigator:
         self._observers = Observers(self._world, planner.declares.needs, conditions, models, offers={Scan.channel: received})
         for provider, needs in (one for kind in self._observers.kinds for one in kind.order):
             if not needs and not isinstance(provider, _BROUGHT):
-                raise InputError(f"channel {provider.channel}: no topic brings it to a robot that is driven from outside")
+                raise InputError(f"channel {provider.channel}: no topic provides it for a robot in another simulator")
         self._watch = Standing(self._world, periods.control)
         self._place()
         self._paths = Paths(self._world, self._observers, conditions)
@@ -314,7 +314,7 @@ class Navigator:
         """
         notes: tuple[str, ...] = ()
         if time < self._time:
-            notes = (f"the clock jumped back from {self._time:.3f} s to {time:.3f} s: what the planners remember is forgotten",)
+            notes = (f"the clock jumped back from {self._time:.3f} s to {time:.3f} s: the planners' memory is cleared",)
             fresh = self._placed <= time, self._scanned <= time
             placed, scanned = (np.where(f, t, _NEVER) for f, t in zip(fresh, (self._placed, self._scanned), strict=True))
             self.forget()
@@ -372,7 +372,7 @@ class Navigator:
             checks["the last scan"] = self._scanned[robot]
         for what, seen in checks.items():
             if time - seen > self._patience:
-                age = "has not come" if seen == _NEVER else f"is {time - seen:.2f} s old, {self._patience:g} s are allowed"
+                age = "has not come" if seen == _NEVER else f"is {time - seen:.2f} s old, at most {self._patience:g} s are allowed"
                 return f"{what} of {self.names[robot]} {age}: it stands"
         return ""
 
@@ -389,7 +389,7 @@ class Navigator:
             near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
             return f"{self.names[robot]} has no path: its goal {there} is {near}, it needs {model.radius:.2f} m"
         here = place.place(self._paths.pose(0, robot)[:2])
-        return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
+        return f"{self.names[robot]} has no path from {here} to {there}: no path is wide enough"
 
     def path(self, robot: int) -> Floats:
         """Return the global path (K, 2) of a robot, m; (0, 2) without a path."""

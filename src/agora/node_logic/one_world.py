@@ -171,7 +171,7 @@ class OneWorld:
     def spawn(self, entity: Entity) -> None:
         """Add an obstacle, or a robot without a goal, to the world."""
         if entity.name in self.names or entity.name in self._obstacles:
-            raise InputError(f"there is something called {entity.name!r} already; delete it first or take another name")
+            raise InputError(f"{entity.name!r} already exists; delete it first or use another name")
         old = range(len(self._fleet))
         if entity.kind == "obstacle":
             model_of(entity.furniture)

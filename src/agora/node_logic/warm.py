@@ -118,7 +118,7 @@ class _Word:
             return
         self._next = now + _EVERY
         if count := self._kernels() - self._before:
-            self._tell(f"compiling, once on a machine, which takes a minute or two: {count} kernels in {now - self._began:.0f} s")
+            self._tell(f"compiling, needed once per machine, takes a minute or two: {count} kernels in {now - self._began:.0f} s")
 
 
 def _hall(crowd: str) -> Episode:

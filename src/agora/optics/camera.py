@@ -53,9 +53,7 @@ class Camera(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if min(self.fx, self.fy) <= 0.0:
-            raise InputError(
-                f"camera: fx and fy must be above 0, got {self.fx} and {self.fy}; a camera_info that is not calibrated?"
-            )
+            raise InputError(f"camera: fx and fy must be above 0, got {self.fx} and {self.fy}; is the camera_info uncalibrated?")
 
     @staticmethod
     def at(fx: float, fy: float, cx: float, cy: float, turn: ArrayLike, place: ArrayLike) -> Camera:

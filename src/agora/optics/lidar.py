@@ -86,7 +86,7 @@ class Lidar(Checked):
         legs: whether a pedestrian is two legs (discs) instead of one disc of the body.
         leg_radius: radius of a leg, m.
         leg_gap: distance between the axes of the legs, sideways, m.
-        stride: way of two steps, m. A foot that stands while the body goes on lags by up to a quarter of it; the legs swing by
+        stride: length of two steps, m. A foot that stands while the body moves on lags by up to a quarter of it; the legs swing by
             that much along the heading at a walk (`WALK` m/s) or faster, in proportion to the speed below, and opposite to each
             other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
     """

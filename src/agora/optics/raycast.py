@@ -6,9 +6,10 @@ vector instructions without a check for overlap. Cells are read in a scalar loop
 
 Cells: each beam walks the grid by Amanatides and Woo, "A fast voxel traversal algorithm for ray tracing", Eurographics 1987, but
 leaves out the cells that the distance field shows to be free. With D the distance between cell centres, no point of an occupied
-cell is nearer to the centre of the beam's cell than D minus half a diagonal; the beam may go on to where it leaves the disc of that
-radius about the centre. Steps of one cell and skips are one branch-free loop, so beams of a block need not agree. Crossings are
-computed from whole numbers of cells, never accumulated, and the axes are mirrored such that every beam walks upwards in both.
+cell is nearer to the centre of the beam's cell than D minus half a diagonal; the beam may continue to where it leaves the disc
+of that radius about the centre. Steps of one cell and skips are one branch-free loop, so beams of a block need not agree.
+Crossings are computed from whole numbers of cells, never accumulated, and the axes are mirrored such that every beam walks
+upwards in both.
 """
 
 from __future__ import annotations
@@ -195,7 +196,7 @@ def _read_distances(room, g, distance):
 
 @hidden
 def _advance(room, g, here, inverse):
-    """Move a block's beams to the next cell, or farther where all is free; say whether any goes on."""
+    """Move a block's beams to the next cell, or farther where all is free; return whether any continues."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
     alive = False

@@ -124,7 +124,8 @@ def _on_robot(x, y, margin, position, radius, present):
 def _middle(points, near, start, end, radius, increment):
     """Return the expected centre of a disc of which beams start..end - 1 are seen, from the sensor.
 
-    Where something nearer covers one side, the other is the rim, and the centre is half a body from there; else in the middle.
+    If a nearer object covers one side, the other side is the rim, and the centre is half a body from it; otherwise the centre
+    is in the middle.
     """
     left, right = end - 1, start
     far_left, far_right = points[left, 2], points[right, 2]

@@ -220,8 +220,8 @@ class YoloModel:
         """The number of a class by its name or number."""
         if isinstance(label, str) and not self.names:
             raise InputError(
-                f"{self._file}: does not tell the names of its classes, so that {label!r} cannot be found; give the numbers of "
-                "those that are people (with the 80 classes of COCO: classes=(0,))"
+                f"{self._file}: does not name its classes, so {label!r} cannot be found; give the numbers of "
+                "the classes of people (with the 80 classes of COCO: classes=(0,))"
             )
         if isinstance(label, str):
             if label not in self.names:

@@ -4,7 +4,8 @@ Tracks: the CLEAR MOT measures.
 
 K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
 and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
-such that the sum of distances is the least. Hidden people do not have to be found: that is no miss, and finding them is no mistake.
+such that the sum of distances is the least. Hidden people do not have to be found: that is not a miss, and finding them is not
+an error.
 
 Boxes: M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer Vision 88, 2010:
 the most certain box comes first, and is that of a person whom it shares half of their union with and who has no box yet.
@@ -59,10 +60,10 @@ class Scores:
         """Count one moment.
 
         Args:
-            person: (n,) ids of the persons there are.
+            person: (n,) ids of the present persons.
             place: (n, 2) m.
             velocity: (n, 2) m/s.
-            in_sight: (n,) who is to be found.
+            in_sight: (n,) whether a person should be found.
             track: (k,) ids of the tracks.
             track_place: (k, 2) m.
             track_velocity: (k, 2) m/s.

@@ -154,7 +154,7 @@ class Filters(NamedTuple):
 
 @spliced
 def _predict(f, n, i, dt, q):
-    """Let a track go on for ``dt`` s."""
+    """Continue a track for ``dt`` s."""
     f.x[n, i] += dt * f.vx[n, i]
     f.y[n, i] += dt * f.vy[n, i]
     place, cross, motion = f.place[n, i], f.cross[n, i], f.motion[n, i]
@@ -239,7 +239,7 @@ def _groups(rules, f, n, link):
 
 @hidden
 def _weigh(rules, f, n, own, known, seen, turned, cost):
-    """Write the squared distances of detections from the tracks, those beyond the gate alike."""
+    """Write the squared distances between detections and tracks; all distances beyond the gate get the same value."""
     beyond = rules.farthest * rules.farthest
     for k in range(known):
         i = own[k]

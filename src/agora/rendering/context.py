@@ -57,7 +57,7 @@ def _find() -> str:
             continue
         return name
     ways = "; or ".join(f"{how}" for _, how in BACKENDS.values())
-    raise InputError(f"cameras need OpenGL without a screen, and none works here ({'; '.join(tried)}): {ways}; see agora doctor")
+    raise InputError(f"cameras need off-screen OpenGL, which does not work here ({'; '.join(tried)}): {ways}; see agora doctor")
 
 
 def current() -> Any:

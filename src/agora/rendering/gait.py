@@ -1,8 +1,8 @@
 """The motion of people: the place and the turn of every part of a body, by what somebody does and how far it has walked.
 
-The phase of the gait goes on with the way that is walked, one turn a stride, so that a foot that stands stays where it is: it goes
-back under the body as fast as the body goes on, first about its heel, then flat, then about its ball. Hips are as high as both legs
-reach; knees follow from hips and feet. Strides grow with the speed, and running has a phase in the air.
+The phase of the gait advances with the walked distance, one turn per stride, so that a foot that stands stays where it is: it goes
+back under the body as fast as the body moves on, first about its heel, then flat, then about its ball. Hips are as high as both
+legs reach; knees follow from hips and feet. Strides grow with the speed, and running has a phase in the air.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class Studio:
             InputError: MuJoCo is not installed, or nothing here can draw without a screen.
         """
         world, people, looks = self._world, self._world.pedestrians, self._looks[w]
-        assert looks is not None, "nobody has walked"
+        assert looks is not None, "no pedestrian has walked"
         view = view_of(self._scene(w))
         moving = Moving(
             people.x[w].astype(np.float64),

@@ -79,9 +79,9 @@ def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> li
     reached = f"it reached the goal in {_percent(share[control])} of {count} episodes"
     if control.partition("@")[0] == INFORMED:
         return [
-            Answer("What is possible here?", f"{control} knows the future and was added as a measure: {reached}.", " ".join(sure))
+            Answer("What is possible here?", f"{control} knows the future and was added as a reference: {reached}.", " ".join(sure))
         ]
-    words = f"{control}, which sees nobody, was added as a measure: {reached}."
+    words = f"{control}, which sees nobody, was added as a reference: {reached}."
     said = Answer("Does seeing people help here?", words, " ".join(sure))
     if len(asked) > 1:
         return [said]
@@ -137,10 +137,10 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
     "Which of the best was faster?": {"time_to_goal": ("Time to the goal", lambda time: f"{time:.1f} s")},
     "Which of the best disturbed people less?": {
         "pedestrian_displacement_average": (
-            "Mean distance of people from where they would have been",
+            "Mean distance of people from their positions without robots",
             lambda d: f"{d:.2f} m",
         ),
-        "personal_space_compliance.robosense": ("Time with 1 m or more between its centre and everybody's", _percent),
+        "personal_space_compliance.robosense": ("Time with at least 1 m between its centre and those of all people", _percent),
     },
 }
 """The other questions. Each has the metrics that can answer it, of which the first available one counts, and its words."""

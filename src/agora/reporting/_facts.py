@@ -13,10 +13,10 @@ _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "
 
 _TOLD: dict[str, str] = {
     "truth": "the true states of pedestrians",
-    "view": "the true state of those in view",
-    "visible": "the true state of those the lidar reaches",
-    "tracked": "tracks of the robot's own scans",
-    "camera": "tracks of the robot's camera",
+    "view": "the true states of pedestrians in view",
+    "visible": "the true states of pedestrians that the lidar sees",
+    "tracked": "tracks from the robot's own scans",
+    "camera": "tracks from the robot's camera",
 }
 """Planners' knowledge of people, by the level of perception."""
 

@@ -190,7 +190,7 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
             mean = over_places(values.tolist(), [row.get(PLACE) for row in mine])
             _distribution(axes, place, values, mean, OKABE_ITO[place % 7])
     if not counted:
-        axes.text(0.5, 0.5, "no episode that all planners reached", transform=axes.transAxes, ha="center", fontsize=7)
+        axes.text(0.5, 0.5, "no episode in which all planners reached the goal", transform=axes.transAxes, ha="center", fontsize=7)
     axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6))
     return drawn
 
@@ -238,7 +238,7 @@ def _label(metric: Metric, planners: int) -> str:
     """Return the name, the unit, the better direction, and the episodes behind the values."""
     better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
     unit = f" ({metric.unit})" if metric.unit else ""
-    of = "\nepisodes that all reached" if metric.over == "reached" and planners > 1 else ""
+    of = "\nepisodes in which all reached the goal" if metric.over == "reached" and planners > 1 else ""
     return f"{metric.name}{unit}{better}{of}"
 
 

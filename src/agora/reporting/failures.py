@@ -144,7 +144,7 @@ def failure_lines(
     found: dict[str, Any] = {}
     for kind, chosen in (("failures", has_failed), ("spoilt", is_spoilt)):
         some = [row for row in ordered if chosen(row)]
-        left = f"; {len(some) - MOST_FAILURES} more are in the rows" if len(some) > MOST_FAILURES else ""
+        left = f"; the rows list {len(some) - MOST_FAILURES} more" if len(some) > MOST_FAILURES else ""
         found |= {kind: _lines(run, some[:MOST_FAILURES], recordings, said, colours), f"{kind}_left": left}
     return found
 
@@ -180,7 +180,7 @@ def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, 
     if outcome == "wall_collision" and planner in blind:
         return f" {planner} reads no walls."
     if outcome == "pedestrian_collision" and planner in unaware:
-        return f" {planner} reads nothing of people."
+        return f" {planner} reads no pedestrians."
     return ""
 
 

@@ -28,7 +28,7 @@ ARENA = (
 )
 """The metrics by which Arena 3.0's benchmark compares planners (Kästner et al. 2024, section VII-B and Figure 6)."""
 
-PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a call of the planner, by episode", "Agora", 1, lambda _: None)
+PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a planner call, per episode", "Agora", 1, lambda _: None)
 """The metric ``planning_time`` in ms; it comes from the timing, not from the rows."""
 
 
@@ -98,7 +98,7 @@ def blame(rows: Sequence[Row]) -> str:
     counts = {closer.value: sum(int(row.get(f"collisions_by_{closer.value}") or 0) for row in ended) for closer in Closer}
     known = [f"{closer} {count}" for closer, count in counts.items() if count]
     could = sum(int(row.get("collisions_avoidable") or 0) for row in ended)
-    return f"gap closed by {', '.join(known)}; {could} avoidable" if known else "nobody recorded who closed the gap"
+    return f"gap closed by {', '.join(known)}; {could} avoidable" if known else "not recorded who closed the gap"
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:

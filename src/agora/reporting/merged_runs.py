@@ -206,7 +206,7 @@ class _Run:
         level = (self.record.pedestrians or {}).get(label)
         own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
         told = {name: _at(one, level) for name, one in own.items()}
-        first: dict[str, Any] = {"parameters": _with_original_paths(values), "told of pedestrians": told}
+        first: dict[str, Any] = {"parameters": _with_original_paths(values), "knowledge of pedestrians": told}
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
         raise InputError("expected the folder of a run")
     for place, folder in zip(places, folders, strict=True):
         if places.count(place) > 1:
-            raise InputError(f"{folder}: is there twice; expected different runs")
+            raise InputError(f"{folder}: is given twice; expected different runs")
     audits = [audit_run(folder) for folder in folders]
     records = [RunRecord.read(folder) for folder in folders]
     known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
@@ -282,7 +282,7 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
                 kinds.append((facts, run))
                 if len(kinds) > 1:
                     reason = _reason(kinds[0][1], kinds[0][0], run, facts)
-                    notes.setdefault(f"{reason}: the episodes are others, and are not paired.", []).append(f"{stage} ({run.name})")
+                    notes.setdefault(f"{reason}: the episodes differ and are not paired.", []).append(f"{stage} ({run.name})")
             else:
                 same.setdefault((like.name, run.name), []).append(f"{stage}{_share(stage, like, run)}")
             own = run if like is None else like
@@ -311,7 +311,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
         if others and not reasons:
             shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
             pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
-            words = "its episodes of each seed count" if pooled else "its rows stand here once"
+            words = "its episodes of each seed count" if pooled else "its rows are included once"
             notes.append(f"{label} is the same in {_join_words([run.name for run in (first, *others)])}; {words}.")
         notes += [f"{label}: {reason}." for reason in reasons[:1]]
     order = {(run.name, label): None for run in runs for label in known[run.name]}
@@ -333,7 +333,7 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
     ):
         yield f"its episodes in {first.name} and {other.name} are not the same"
     elif changed := _count_changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
-        yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
+        yield f"{changed} of the episodes in both {first.name} and {other.name} have different results for the same planner"
 
 
 def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
@@ -354,7 +354,7 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
     """Say why two stages or planners are not the same."""
     for run, known in ((first, facts), (other, theirs)):
         if not known:
-            return f"{run.name} does not say what decided its results"
+            return f"{run.name} does not record the settings that decide its results"
     key = next(key for key in facts if facts[key] != theirs[key])
     return difference_of(facts[key], theirs[key], key, (f"in {first.name}", f"in {other.name}"))
 
@@ -372,14 +372,14 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
     known = [(run, run.record.packages[OWN]) for run in runs if run.record.packages and OWN in run.record.packages]
     other = next((run for run, code in known if code != known[0][1]), None)
     if other is not None and len({run.record.version for run in runs}) == 1:
-        files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are not known"
+        files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are unknown"
         commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
         yield (
-            f"The runs are of one version of Agora, but of other code (commits {commits}): {files}. "
-            "Where it decides episodes, these are not the same."
+            f"The runs have the same version of Agora but different code (commits {commits}): {files}. "
+            "Episodes that this code affects differ."
         )
     if len({one.cpu for one in made if one is not None}) > 1:
-        yield "The runs are of other machines, so planning times are not comparable."
+        yield "The runs come from different machines, so planning times are not comparable."
 
 
 def _join_words(words: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from agora.viewer.replay import replay_html, source, templates
 GROUPS = {
     "outcome": "Outcome",
     "clean": "Clean arrival",
-    "blame": "Who was to blame",
+    "blame": "Blame",
     "efficiency": "Time and path",
     "proxemics": "Distance to people and walls",
     "space": "Shared space",
@@ -42,11 +42,11 @@ GROUPS = {
     "groups": "Groups of people",
     "attention": "Attention",
     "following": "Finding people and giving way",
-    "effect": "What robots did to people",
+    "effect": "Effects of robots on people",
     "forces": "Social forces",
     "motion": "Motion and smoothness",
-    "smoothness": "How the robot was driven",
-    "notes": "What planners note",
+    "smoothness": "Driving of the robot",
+    "notes": "Notes of planners",
     "composite": "Scores of challenges",
     "socnavbench_code": "SocNavBench's code",
     "taga": "TAGA's rates",
@@ -195,7 +195,7 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
     size = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for n, word in counts)
     groups = tables.by_planner(rows, planners)
     if not tables.same_episodes(groups) or (incomplete and len(planners) > 1):
-        return f"{size}. Planners do not have all of the planned episodes, so none is named best."
+        return f"{size}. Some planners lack planned episodes, so no planner is named best."
     if ranked:
         return f"{size}."
     shares = {planner: tables.share(members) for planner, members in groups.items() if members}

@@ -73,7 +73,7 @@ class PaperTable:
 
     def notes(self) -> list[str]:
         """The sentences that belong below the table."""
-        said = ["Means over episodes with 95 % intervals: Wilson's of shares, bootstrap of all else."]
+        said = ["Means over episodes with 95 % intervals: Wilson's for shares, bootstrap for all others."]
         reached = [one.by_place for one in self.columns[0].estimates if one.by_place is not None and one.by_place.wider is not None]
         if reached:
             factors = sorted(one.wider or 0.0 for one in reached)
@@ -87,11 +87,11 @@ class PaperTable:
             counts = dict.fromkeys(max(estimate.n for estimate in column.estimates) for column in flattered)
             said.append(f"{of}: of the {_join_words(map(str, counts))} episodes that every planner reached.")
         elif flattered:
-            said.append(f"{of}: of each planner's own episodes, as far as they have a value.")
+            said.append(f"{of}: of each planner's own episodes that have a value.")
         if any(cell.best for column in self.columns for cell in column.cells):
             said.append("Bold: the best mean.")
             if flattered and not any(cell.best for column in flattered for cell in column.cells):
-                said.append(f"None is bold among {of}: a planner failed.")
+                said.append(f"No mean is bold among {of}: a planner failed.")
         return [*said, *self.copied]
 
     def markdown(self) -> str:
@@ -176,7 +176,7 @@ def paper_table(
     known = {metric.name for metric in tables.shown_metrics(rows, [load("metrics", name) for name in metrics or HEADLINE])[0]}
     for name in metrics:
         if name not in known and name != tables.REACHED.name:
-            raise InputError(f"metric {name}: no row has a value of it")
+            raise InputError(f"metric {name}: no row has a value for it")
     chosen = [load("metrics", name) for name in metrics or HEADLINE if name in known and name != tables.REACHED.name]
     columns = [_column(marked, metric, planners, common) for metric in (tables.REACHED, *chosen)]
     counts = [len(members) for members in tables.by_planner(rows, planners).values()]

@@ -49,7 +49,7 @@ class PublishedRow:
             if len(value) not in (1, 2) or len(value) == 2 and value[1] < 0.0:
                 raise ValueError(f"values.{name} must be [mean] or [mean, deviation], got {list(value)}")
         if self.ours and not self.suite:
-            raise ValueError("suite must be given where ours is")
+            raise ValueError("suite must be given if ours is")
 
 
 @dataclass(frozen=True)

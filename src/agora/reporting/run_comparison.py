@@ -87,7 +87,7 @@ def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
             if found.n:
                 words = "reached" if metric is tables.REACHED else HEADLINE[metric.name].lower()
                 parts.append(" ".join(filter(None, (words, cell.value, unit, cell.interval, f"of {found.n}"))))
-        yield f"{planner} minus {first}: {'; '.join(parts) or 'no episode is the same'}"
+        yield f"{planner} minus {first}: {'; '.join(parts) or 'the runs have no episode in common'}"
 
 
 def _metric(name: str) -> Metric:

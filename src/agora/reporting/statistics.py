@@ -85,7 +85,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
         InputError: not 0 <= successes <= n, n < 1, or a confidence outside (0, 1).
     """
     if not 0 <= successes <= n or n < 1:
-        raise InputError(f"{successes} successes in {n} trials; expected 0 <= successes <= trials, and a trial")
+        raise InputError(f"{successes} successes in {n} trials; expected 0 <= successes <= trials and at least one trial")
     z = _quantile(confidence)
     rate, square = successes / n, z * z / n
     centre = rate + square / 2.0
@@ -196,18 +196,18 @@ def paired_differences(
     the number of episodes for which both have one. Copies count once (`agora.benchmark.results.copies`).
 
     Raises:
-        InputError: a planner that has no row, a metric that no row has, or two rows of one planner for one episode.
+        InputError: a planner that has no row, a metric that no row has, or two rows for one planner for one episode.
     """
     by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in distinct(rows):
         episodes = by_planner.setdefault(row["planner"], {})
         episode = tuple(row[column] for column in _EPISODE)
         if episode in episodes:
-            raise InputError(f"two rows of {row['planner']!r} for {dict(zip(_EPISODE, episode, strict=True))}")
+            raise InputError(f"two rows for {row['planner']!r} for {dict(zip(_EPISODE, episode, strict=True))}")
         episodes[episode] = row
     for planner in (first, second):
         if planner not in by_planner:
-            raise InputError(f"no row of a planner {planner!r}; {nearest(planner, by_planner)}")
+            raise InputError(f"no row of planner {planner!r}; {nearest(planner, by_planner)}")
     ours, theirs = by_planner[first], by_planner[second]
     _check_column(metric, (*ours.values(), *theirs.values()))
     pairs = [(row, theirs[episode]) for episode, row in ours.items() if episode in theirs]

@@ -30,9 +30,9 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool =
     """
     what = f"robot {model.name}"
     if model.kinematics not in ("differential", "legged") or model.vy > 0.0:
-        raise InputError(f"{what}: Flatland's DiffDrive turns robots in place and never moves them sideways; choose another")
+        raise InputError(f"{what}: Flatland's DiffDrive turns robots in place and never moves them sideways; choose another robot")
     if len(model.footprint) > 8:
-        raise InputError(f"{what}: the footprint has {len(model.footprint)} corners, Box2D takes at most 8")
+        raise InputError(f"{what}: the footprint has {len(model.footprint)} corners, but Box2D takes at most 8")
     outline: dict[str, Any] = {"type": "circle", "radius": model.radius}
     if model.footprint:
         outline = {"type": "polygon", "points": [list(corner) for corner in model.footprint]}

@@ -124,7 +124,7 @@ class RobotModel(Checked):
             raise ValueError("footprint must be a convex polygon of at least 3 corners, counter-clockwise")
         reach = float(np.hypot(*corners.T).max())
         if reach > self.radius + 1e-3:
-            raise ValueError(f"radius must hold the footprint: at least {reach:.3f} m, not {self.radius}")
+            raise ValueError(f"radius must enclose the footprint: at least {reach:.3f} m, not {self.radius}")
 
     @property
     def inscribed_radius(self) -> float:
@@ -154,7 +154,9 @@ class RobotModel(Checked):
         """
         corners = len(self.footprint)
         if corners > traits.footprint_x.shape[-1]:
-            raise InputError(f"robot {self.name!r} has {corners} corners, the record has room for {traits.footprint_x.shape[-1]}")
+            raise InputError(
+                f"robot {self.name!r} has {corners} corners, but the record has room for {traits.footprint_x.shape[-1]}"
+            )
         ax = self.ax or _UNLIMITED
         values = {
             "kinematics": _CODES[self.kinematics],

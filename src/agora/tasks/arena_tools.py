@@ -60,7 +60,7 @@ def convert(path: str | Path) -> Scenario:
     """Read a scenario file of arena-tools, JSON or YAML, as a scenario of the present format.
 
     Models and the world are named after the files that paths name; numbers of agents, which were not of their own, are left out;
-    a name that is there twice gets a number.
+    a name that occurs twice gets a number.
 
     Raises:
         InputError: the file cannot be read or holds something else; names file, line and key.

@@ -38,8 +38,8 @@ class Way(NamedTuple):
 def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> Way:
     """Return a shortest collision-free way of a robot from a pose (3,) to a goal (2 or more,).
 
-    It is the way of the disc about its outline. Where that fits nowhere through, it is the way of the largest disc inside the
-    outline, which is at most as long as the outline's own.
+    It is the path of the disc around its outline. If that disc does not fit through, it is the path of the largest disc
+    inside the outline, which is at most as long as the path of the outline itself.
     """
     found = geodesic(map, start[:2], goal[:2], model.radius)
     if found is None and model.footprint:

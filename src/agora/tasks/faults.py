@@ -57,7 +57,7 @@ def task_of_file(path: Path, radius: float) -> Task:
     played = world_of(path).part
     world = played.world(played.names()[0], _stream())
     if world.scenario is None:
-        raise InputError(f"{path}: holds no scenario")
+        raise InputError(f"{path}: contains no scenario")
     return task_in(world, radius)
 
 
@@ -100,7 +100,7 @@ def _route(
     for what, point in route:
         problem = _blocked(map, point, 0.0, outside) or (beside(map, point, radius) if inside else "")
         if not problem and part_of(map, point, radius, inside=inside) != home:
-            problem = f"where a disc of {radius:g} m cannot get from its start"
+            problem = f"which a disc of {radius:g} m cannot reach from its start"
         if problem:
             found.append(Fault(f"{what} of {who} is at {map.place(point)}, {problem}", float(point[0]), float(point[1]), key=what))
     return found
@@ -134,7 +134,7 @@ def beyond(map: Map, point: Doubles, outside: Bools) -> str:
     """Return that a point on the map is outside its walls, or where it knows nothing, in words; empty if neither is so."""
     row, column = (int(v) for v in map.cell_of(point[:2]))
     if map.unknown is not None and map.unknown[row, column]:
-        return "where the map knows nothing"
+        return "in an unknown area of the map"
     return "outside the walls, in free space that reaches the edge of the map" if outside[row, column] else ""
 
 

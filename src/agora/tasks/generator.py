@@ -97,7 +97,7 @@ class TaskGenerator:
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
-        """Put an episode together; the generator stays where it is.
+        """Put an episode together; the generator's state does not change.
 
         Raises:
             InputError: a file is wrong, or something does not fit into the world.
@@ -105,7 +105,7 @@ class TaskGenerator:
         return put_together(self.plan(episode))
 
     def plan(self, episode: int) -> ResetPlan:
-        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator stays where it is."""
+        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator's state does not change."""
         return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
@@ -117,7 +117,7 @@ class TaskGenerator:
         return put_together(self.next_plan())
 
     def next_plan(self) -> ResetPlan:
-        """Return the plan of the next episode; the call after it goes on to the one after."""
+        """Return the plan of the next episode; the call after it returns the one after."""
         self.episode += 1
         return self.plan(self.episode - 1)
 
@@ -189,7 +189,7 @@ class TaskGenerator:
         before, stage = self.setup, self._stage
         number = next((k for k, m in enumerate(stage.modules) if isinstance(m.part, DynamicMap)), None)
         if number is None:
-            raise InputError("maps are new only with the module 'dynamic_map': map_file must be dynamic_map")
+            raise InputError("only the module 'dynamic_map' generates maps: map_file must be dynamic_map")
         module = stage.modules[number]
         moved = replace(module.part, generator=generator or module.part.generator, ahead=module.part.ahead + maps)
         world = after_modules(self.plan(self.episode)).stage.world
@@ -227,7 +227,7 @@ class TaskGenerator:
     def _staged(self) -> Named:
         module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
         if module is None:
-            raise InputError("there is no module 'staged' whose stage could change")
+            raise InputError("the module 'staged', which has stages, is not in use")
         return module
 
     @property
@@ -254,11 +254,11 @@ class TaskGenerator:
     def _guided(self) -> Guided:
         mode = self._stage.robots.part
         if not isinstance(mode, Guided):
-            raise InputError(f"waypoints belong to the robots mode 'guided', not {self._stage.robots.name!r}")
+            raise InputError(f"waypoints need the robots mode 'guided', not {self._stage.robots.name!r}")
         return mode
 
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
-        """Return new poses and goals for the robots of an episode that goes on, as ``explore`` needs them at a time-out.
+        """Return new poses and goals for the robots of a continuing episode, as ``explore`` needs them at a time-out.
 
         Obstacles and pedestrians stay. Each call makes a new draw.
 
@@ -293,7 +293,7 @@ def _check_seed(seed: int | None, setup: Setup, stage: Stage) -> None:
     for module in stage.modules:
         stages = module.part.read().suite.stages if isinstance(module.part, Benchmark) else ()
         if own := [each.name for each in stages if each.seed is not None]:
-            raise InputError(f"seed {seed}: has no effect in {', '.join(own)} of the benchmark, which have seeds of their own")
+            raise InputError(f"seed {seed}: has no effect in {', '.join(own)} of the benchmark, which have their own seeds")
 
 
 def _settings(given: Settings | str | Path | None) -> Settings:

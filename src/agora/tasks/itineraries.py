@@ -71,7 +71,7 @@ class _Moment:
     """A moment of an itinerary.
 
     Attributes:
-        legs: the legs of the itinerary: the stay before each, s, and its way (N, 2), m.
+        legs: the legs of the itinerary: the stay before each leg, s, and the path of the leg (N, 2), m.
         leg: number of the current leg.
         stays: whether the party still stays before this leg.
         since: time for which it has stayed there, or walked on the leg, s.
@@ -127,7 +127,7 @@ class ItineraryPlanner:
         self._ways: dict[tuple[float, bytes, bytes], Doubles | None] = {}  # found so far, by radius and ends
         self._taken: list[Doubles] = []
         if not (self._entrances or self._free or len(self._standing)):
-            raise PlacementError(f"map {task.map.name!r} has neither entrances nor places to which people could go")
+            raise PlacementError(f"map {task.map.name!r} has neither entrances nor destinations for people")
 
     def present(self, party: Party) -> float:
         """Add a party that is there at the start, at a moment of its itinerary; return how long all of that takes, s.
@@ -185,7 +185,7 @@ class ItineraryPlanner:
         return float(people[0]["speed"]) / (_TOGETHER if len(people) > 1 else _ALONE)
 
     def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
-        """Return the legs of an itinerary: the stay before each, s, and its way (N, 2), m."""
+        """Return the legs of an itinerary: the stay before each leg, s, and the path of the leg (N, 2), m."""
         found = [(a.stay, self._way(people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
         return [(stay, points) for stay, points in found if points is not None]
 

@@ -101,9 +101,9 @@ class _Reader:
             if part.tag not in _KEYS:
                 self.wrong(part, f"unknown element; {nearest(part.tag, _KEYS)}")
             elif part.tag in values:
-                self.wrong(part, f"{part.tag} is here twice")
+                self.wrong(part, f"{part.tag} occurs twice")
             elif part.children or part.attributes:
-                self.wrong(part, "expected a text alone")
+                self.wrong(part, "expected only text")
             else:
                 values[part.tag] = (part, part.text.strip())
         for key in ("min", "max", "model"):

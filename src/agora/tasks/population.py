@@ -64,7 +64,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
             if room.take(piece):
                 break
         else:
-            raise PlacementError(f"no place for {name!r} in {_TRIES} tries that robots can go round, in map {task.map.name!r}")
+            raise PlacementError(f"no place for {name!r} in {_TRIES} tries that robots can drive around, in map {task.map.name!r}")
         things.append(Thing(task.name("S" if kind == "static" else "I", name), kind, piece))
         taken = np.vstack([taken, (*place, radius)])
     task.furnish(things)

@@ -138,7 +138,7 @@ class Settings(Checked):
         super().__post_init__()
         for name, value in {"autoreset": True, "auto_reset": True, "timeout_wait_for_service": 60.0}.items():
             if getattr(self, name) != value:
-                raise ValueError(f"{name} has no effect: expected Arena's {str(value).lower()}, or leave it out")
+                raise ValueError(f"{name} has no effect: expected Arena's default {str(value).lower()}, or leave it out")
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
 

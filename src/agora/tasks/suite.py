@@ -70,9 +70,7 @@ class Suite(Checked):
         if len(set(names)) < len(names):
             raise ValueError(f"stages must have different names, got {names}")
         if self.edition is not None and self.seed != (drawn := self.edition.seed_of(self.name)):
-            raise ValueError(
-                f"seed must be {drawn}, which follows from the name, the commit and the text of an edition, got {self.seed}"
-            )
+            raise ValueError(f"seed must be {drawn}, which follows from the name, commit and text of the edition, got {self.seed}")
 
     def compared(self) -> Suite:
         """The suite with every episode run once more without robots."""
@@ -216,9 +214,9 @@ def _check_behaviours(stage: Stage, people: list[Person]) -> None:
     """Make sure that the crowd has the behaviours that see to what pedestrians are to do."""
     there = {behaviour.name for behaviour in stage.crowd.behaviours}
     if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
-        raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
+        raise InputError("its pedestrians wait or stay with the robot: crowd.behaviours must name cues")
     if "given_states" not in there and any(p.state_time > 0 for p in people):
-        raise InputError("its pedestrians are given states: crowd.behaviours must name given_states")
+        raise InputError("its pedestrians have states: crowd.behaviours must name given_states")
 
 
 def check_ways(task: Task) -> None:
@@ -231,8 +229,8 @@ def check_ways(task: Task) -> None:
             if not roads.reaches(person.position, waypoint):
                 start, end = task.map.place(person.position), task.map.place(waypoint)
                 raise PlacementError(
-                    f"pedestrian {person.name or 'without a name'} at {start}: no way leads to its waypoint {end} for a body of "
-                    f"{person.radius:g} m in map {task.map.name!r}; with crowd.routes: false it walks straight at it"
+                    f"pedestrian {person.name or 'without a name'} at {start}: no path leads to its waypoint {end} for a body of "
+                    f"{person.radius:g} m in map {task.map.name!r}; with crowd.routes: false it walks straight towards it"
                 )
 
 
@@ -374,7 +372,7 @@ def _suite_of(path: Path) -> Suite:
     try:
         stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
     except ValueError as error:
-        raise InputError(f"{path}: the name of the file becomes that of a suite: {error}") from error
+        raise InputError(f"{path}: the name of the file becomes the name of the suite: {error}") from error
     return Suite(path.stem, (stage,), description=f"The scenario {path}.")
 
 
@@ -398,15 +396,15 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
         other = drawn.setdefault(stage.drawn_as or stage.name, stage)
         if other.seed != stage.seed:
             raise InputError(
-                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} are drawn as one, and differ by "
-                f"seeds of their own; expected the suite's seed, {suite.seed}"
+                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} share one draw and differ "
+                f"in their own seeds; expected the suite's seed, {suite.seed}"
             )
     made = replace(suite, seed=seed, stages=tuple(_seeded(stage, seed) for stage in suite.stages))
     if not any(_differs(suite, made, stage) for stage in suite.stages):
         stages = ", ".join(stage.name for stage in suite.stages)
         raise InputError(
-            f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): places, people and robots' tasks are fixed "
-            "there, and nothing is drawn during an episode; leave it out"
+            f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): worlds, people and robots' tasks are "
+            "fixed, and episodes draw nothing; leave it out"
         )
     return made
 

@@ -62,7 +62,7 @@ def _scenario(node: Node, world: str, where: str, key: str, home: Path) -> Node:
         return node
     name, there = node.value.removeprefix(OWN), {file.stem: file for file in (home / "scenarios").glob("*.json")}
     if name not in there:
-        raise InputError(f"{where}: {key}.scenarios: no scenario of yours called {name!r}; {nearest(name, there)}")
+        raise InputError(f"{where}: {key}.scenarios: you have no scenario called {name!r}; {nearest(name, there)}")
     drawn = read_scenario(there[name]).map
     if drawn != world:
         raise InputError(f"{where}: {key}.scenarios: {node.value} is drawn in the world {drawn!r}, not in {world!r}")

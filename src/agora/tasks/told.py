@@ -21,7 +21,7 @@ _DOES = {
     "idle": "waits",
     "texting": "texts",
     "phone": "phones",
-    "interacting": "uses what is there",
+    "interacting": "uses the object there",
     "queueing": "queues",
     "sitting": "sits",
     "working": "works",
@@ -70,7 +70,7 @@ def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
             return (
                 f"starts at {here}" + (f", and {way}" if way else "") + f"; with the behaviour social_states it waits first{after}"
             )
-        return f"starts at {here}, and {way}" if way else f"stands at {here}, and has nowhere to go"
+        return f"starts at {here}, and {way}" if way else f"stands at {here}, and has no waypoints"
     if way and (person.state in MOVES or person.state in _MOVES):
         pace = pedestrian_types()[person.type].running
         does = _MOVES.get(person.state, f"runs at {pace:g} times the speed")
@@ -99,7 +99,7 @@ def _after(person: Person) -> str:
 
 
 def _talks(person: Person, everybody: Sequence[Person]) -> str:
-    """Return the part of somebody in a conversation, in words."""
+    """Return the role of a person in a conversation, in words."""
     others = [p.name or f"pedestrian {k}" for k, p in enumerate(everybody, 1) if p.talk == person.talk and p is not person]
     names = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return {"talking": f"talks with {names}", "listening": f"listens to {names}", "telling": f"tells {names} a story"}[person.state]
@@ -115,5 +115,5 @@ def _way(person: Person, map: Map, tolerance: float) -> str:
     pauses = f", waiting {', '.join(waits)}" if waits else ""
     if len(places) == 1:
         return f"walks to {places[0]} and {'leaves' if person.mode == LEAVE else 'stays there'}{pauses}"
-    ends = {LOOP: "round and round", STAY: "and stays there", LEAVE: "and leaves"}
-    return f"walks to {', '.join(places)}, {ends.get(person.mode, 'in random order, for ever')}{pauses}"
+    ends = {LOOP: "repeatedly", STAY: "and stays there", LEAVE: "and leaves"}
+    return f"walks to {', '.join(places)}, {ends.get(person.mode, 'in random order, endlessly')}{pauses}"

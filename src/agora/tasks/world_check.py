@@ -95,13 +95,13 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
         found.problems.append(f"{folder}: a robot of radius {radius:g} m fits nowhere")
         return
     share = np.count_nonzero(component == 1) / np.count_nonzero(component)
-    areas = "one area" if count == 1 else f"{count} areas that are not joined, the largest of which is {share:.0%}"
+    areas = "one area" if count == 1 else f"{count} separate areas, the largest of which is {share:.0%}"
     found.notes.append(f"a robot of radius {radius:g} m has {areas}")
     centres = place.map.centre_of(*np.nonzero(component == 1))
     for number, zone in enumerate(place.zones):
         if not zone.contains(centres).any():
             where = location_of(folder / "map" / "zones.yaml", number, "label")
-            found.notes.append(f"{where}: a robot of radius {radius:g} m does not get from the largest area into {zone.label!r}")
+            found.notes.append(f"{where}: a robot of radius {radius:g} m cannot get from the largest area into {zone.label!r}")
 
 
 def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
@@ -135,13 +135,13 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
         parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
         if not any(wrong.values()) and part_of(m, start, radius, inside=True) != part_of(m, goal, radius, inside=True):
             where = location_of(file, "robots", number, "goal")
-            found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
+            found.problems.append(f"{where}: a robot of radius {radius:g} m cannot get there from its start")
     for number, person in people:
         _check_person(person, file, number, m, outside, found)
         apart = bool(parts) and not _why(m, person.position, 0.0, outside) and part_of(m, person.position, 0.0) not in parts
         if apart:
             where = location_of(file, "obstacles", "dynamic", number, "pos")
-            found.notes.append(f"{where}: walls part {person.name!r} from every robot")
+            found.notes.append(f"{where}: walls separate {person.name!r} from every robot")
         for _, other in people:
             if other is not person and 0 <= person.talk == other.talk and is_walled(m, person.position, other.position):
                 where = location_of(file, "obstacles", "dynamic", number, "pos")
@@ -157,6 +157,6 @@ def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bool
     for k, point in enumerate(person.waypoints):
         why = _why(m, point, 0.0, outside)
         if not why and part_of(m, point, person.radius) != part_of(m, person.position, person.radius):
-            why = f"where {person.name!r}, with a radius of {person.radius:g} m, does not get from its place"
+            why = f"where {person.name!r}, with a radius of {person.radius:g} m, cannot get from its position"
         if why:
             found.problems.append(f"{location_of(file, *key, 'waypoints', k)}: is {why}")

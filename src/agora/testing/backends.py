@@ -82,7 +82,7 @@ class _Check:
         conditions = Conditions(Periods(_DT, _DT, _DT, _DT), simulator=self.simulator, **terms)
         backend = backend_of(starts, conditions)
         for w, start in enumerate(starts):
-            self.expect(backend.holds(start), "`holds` refuses an episode that the engine was made for")
+            self.expect(backend.holds(start), "`holds` refuses an episode for which the engine was created")
             backend.reset(w, start)
         return _Driven(backend)
 
@@ -95,20 +95,21 @@ class _Check:
                 world = driven.backend.world
                 seen = (world.robots.x[w], world.robots.y[w], world.robots.heading[w])
                 poses = np.array([robot.pose for robot in start.robots])
-                self.expect(np.allclose(np.stack(seen, -1), poses, atol=1e-5), f"world {w}: robots do not begin at their pose")
+                self.expect(np.allclose(np.stack(seen, -1), poses, atol=1e-5), f"world {w}: robots do not start at their poses")
                 people = np.stack([world.pedestrians.x[w], world.pedestrians.y[w]], -1)[: start.crowd_size]
                 self.expect(
-                    np.allclose(people, start.pedestrians.position, atol=1e-5), f"world {w}: people do not begin where they are"
+                    np.allclose(people, start.pedestrians.position, atol=1e-5),
+                    f"world {w}: pedestrians do not start at their positions",
                 )
                 status = world.status
                 fresh = status.clock.step[w] == 0 and not status.clock.done[w] and (status.ends.outcome[w] == RUNNING).all()
-                self.expect(fresh, f"world {w}: an episode that begins is at step {status.clock.step[w]}, or has ended")
+                self.expect(fresh, f"world {w}: a new episode is at step {status.clock.step[w]}, or has ended")
             if not again:
                 driven.run(20, (0.5, 0.0, 0.3))
                 before = driven.state(1)
                 for w in (0, 2, 3):
                     driven.backend.reset(w, starts[w])
-                self.expect(identical(before, driven.state(1)), "a reset of other worlds changes one that goes on")
+                self.expect(identical(before, driven.state(1)), "a reset of other worlds changes one that continues")
                 driven.backend.reset(1, starts[1])
 
     def counts_steps(self) -> None:
@@ -120,7 +121,7 @@ class _Check:
         self.expect(world.tick == 3, f"after 3 steps `world.tick` is {world.tick}")
         self.expect(ticks and ticks[-1] == 3, f"`after_step` was called at steps {ticks}, and not after the last")
         steps = world.status.clock.step.tolist()
-        self.expect(steps == [3, 0], f"the clocks of a world that runs and of one that is done say {steps} after 3 steps")
+        self.expect(steps == [3, 0], f"the clocks of a running and of a finished world show {steps} after 3 steps")
 
     def drives(self) -> None:
         """Check that robots get as far as their speed allows, straight ahead or on an arc, and stop."""
@@ -128,22 +129,25 @@ class _Check:
         driven.run(40, (_SPEED, 0.0, 0.0))
         x, y, heading = driven.pose(0)
         way, aside = np.hypot(x + 1.0, y - 0.5), np.arctan2(y - 0.5, x + 1.0) - 0.6
-        self.expect(0.5 < way / (40 * _DT * _SPEED) < 1.02, f"told to drive at {_SPEED} m/s for 2 s, a robot got {way:.2f} m far")
         self.expect(
-            abs(aside) < 0.05 and abs(heading - 0.6) < 0.05, f"told to drive straight ahead, a robot went {aside:.2f} rad aside"
+            0.5 < way / (40 * _DT * _SPEED) < 1.02, f"commanded to drive at {_SPEED} m/s for 2 s, a robot moved {way:.2f} m"
+        )
+        self.expect(
+            abs(aside) < 0.05 and abs(heading - 0.6) < 0.05,
+            f"commanded to drive straight ahead, a robot drove {aside:.2f} rad aside",
         )
         robots = driven.backend.world.robots
         speed = np.hypot(robots.world_vx[0, 0], robots.world_vy[0, 0])
         driven.run(1, (_SPEED, 0.0, 0.0))
         moved = np.hypot(*(driven.pose(0)[:2] - (x, y))) / _DT
-        self.expect(abs(speed - moved) < 0.05, f"a robot moves at {moved:.2f} m/s, and its record says {speed:.2f} m/s")
+        self.expect(abs(speed - moved) < 0.05, f"a robot moves at {moved:.2f} m/s, but its record says {speed:.2f} m/s")
         driven.run(20, (0.0, 0.0, 1.0))
         turned = driven.pose(0)[2] - heading
-        self.expect(0.4 < turned < 1.02, f"told to turn left at 1 rad/s for 1 s, a robot turned by {turned:.2f} rad")
+        self.expect(0.4 < turned < 1.02, f"commanded to turn left at 1 rad/s for 1 s, a robot turned by {turned:.2f} rad")
         driven.run(40, (0.0, 0.0, 0.0))
         before = driven.pose(0)
         driven.run(1, (0.0, 0.0, 0.0))
-        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "told to stand for 2 s, a robot still moves")
+        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
         """Check that the first goal is followed by the next, and the last one ends the episode in the step of the arrival."""
@@ -154,7 +158,7 @@ class _Check:
             driven.run(1, (_SPEED, 0.0, 0.0))
             near = abs(goals[goal, 0] - driven.pose(0)[0]) < 0.3
             arrived, outcome = bool(world.status.goals.arrived[0, 0]), int(world.status.ends.outcome[0, 0])
-            self.expect(arrived == (near and goal == 0), f"step {step}: `arrived` is {arrived} at a goal that is not the last one")
+            self.expect(arrived == (near and goal == 0), f"step {step}: `arrived` is {arrived} at a goal before the last one")
             self.expect(
                 (outcome == Outcome.REACHED) == (near and goal == 1), f"step {step}: the outcome is {outcome} at the last goal"
             )
@@ -168,7 +172,7 @@ class _Check:
                 goal = 1
                 world.next_goal(0, 0, np.asarray(goals[1], np.float32))
                 driven.backend.adopt(0)
-        raise self.fail(f"a robot that drives at its goals for {120 * _DT:g} s does not reach the last one")
+        raise self.fail(f"a robot that drives towards its goals for {120 * _DT:g} s does not reach the last one")
 
     def times_out(self) -> None:
         """Check that a robot that does not arrive ends at the time limit."""
@@ -197,7 +201,7 @@ class _Check:
             contacts = driven.run(60, (_SPEED, 0.0, 0.0))
             outcome, where = Outcome.PEDESTRIAN_COLLISION if ends else None, (2.4 - np.sqrt(0.6**2 - 0.1**2), 0.0)
             self.ended(driven, contacts, ContactKind.PEDESTRIAN, outcome, where)
-            self.expect(contacts[0].party == 37, f"the pedestrian 37 was touched, and the contact says {contacts[0].party}")
+            self.expect(contacts[0].party == 37, f"the pedestrian 37 was touched, but the contact names {contacts[0].party}")
 
     def touches_robots(self) -> None:
         """Check that robots that meet touch each other, and leave the world if the terms say so."""
@@ -206,8 +210,8 @@ class _Check:
         contacts = driven.run(60, (_SPEED, 0.0, 0.0))
         self.ended(driven, contacts, ContactKind.ROBOT, Outcome.ROBOT_COLLISION, (0.2, 1.0))
         parties = sorted(contact.party for contact in contacts)
-        self.expect(parties == [0, 1], f"two robots touched each other, and the contacts name the robots {parties}")
-        self.expect(not driven.backend.world.robots.active[0].any(), "robots that have ended stay, though the terms remove them")
+        self.expect(parties == [0, 1], f"two robots touched each other, but the contacts name the robots {parties}")
+        self.expect(not driven.backend.world.robots.active[0].any(), "robots that have ended stay, although the terms remove them")
 
     def ended(
         self, driven: _Driven, contacts: Sequence[Contact], kind: ContactKind, outcome: Outcome | None, where: tuple[float, float]
@@ -239,10 +243,10 @@ class _Check:
         backend.advance(20, _nothing)
         outcome = int(world.status.ends.outcome[0, 0])
         self.expect(outcome == Outcome.PLANNER_FAILED, f"a robot whose planner failed has the outcome {outcome} afterwards")
-        self.expect(np.allclose(driven.pose(0), failed, atol=_NEAR), "a robot whose planner failed drives on")
+        self.expect(np.allclose(driven.pose(0), failed, atol=_NEAR), "a robot whose planner failed still drives")
         x, y, _ = driven.pose(1)
         self.expect(3.0 < x < 4.0 and abs(y - 2.0) < 0.05, f"a robot was put at (3, 2); 1 s later it is at ({x:.2f}, {y:.2f})")
-        self.expect(identical(left, driven.state(2)), "something moves in a world that is done")
+        self.expect(identical(left, driven.state(2)), "a body moves in a finished world")
 
     def repeats(self) -> None:
         """Check that the same commands give the same bits: again, after another episode, alone, and in calls of more steps."""
@@ -258,9 +262,9 @@ class _Check:
             alone.run(30, (0.6, 0.0, 0.5))
             for other, where, clause in (
                 (again, w, "not deterministic"),
-                (used, w, "a reset leaves something of the last episode behind"),
-                (long, w, "30 steps in 6 calls are not 30 steps in 30"),
-                (alone, 0, "worlds are mixed: another state in the batch than alone"),
+                (used, w, "a reset leaves state of the last episode behind"),
+                (long, w, "30 steps in 6 calls differ from 30 steps in 30 calls"),
+                (alone, 0, "worlds are mixed: the state in the batch differs from that alone"),
             ):
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 
@@ -268,7 +272,7 @@ class _Check:
         """Check that worlds without robots continue, and also worlds without people."""
         driven = self.made([replace(start, robots=()) for start in crowd()])
         driven.backend.advance(2, _nothing)
-        self.expect(not driven.backend.world.status.clock.done.any(), "a world without robots is done")
+        self.expect(not driven.backend.world.status.clock.done.any(), "a world without robots is marked as done")
         driven.backend.close()
 
 

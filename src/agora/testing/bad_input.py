@@ -20,7 +20,7 @@ INPUTS = (
     "a goal inside a wall",
     "nobody about",
     "beams at the largest range",
-    "beams of no range",
+    "beams of range 0",
     "beams that are NaN",
     "a wall in the robot",
     "a pedestrian in the robot",

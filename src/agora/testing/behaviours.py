@@ -116,7 +116,7 @@ class _Check:
         for w in range(engine.world.layout.worlds):
             known = {-1, *engine.world.traits.id[w, active[w]].tolist()}
             if not set(minds.partner[w, active[w]].tolist()) <= known:
-                raise self.fail(f"{where}: minds.partner of world {w} names somebody who is not there")
+                raise self.fail(f"{where}: minds.partner of world {w} names an absent pedestrian")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
         """Return the values that the behaviour decides or moves, of the pedestrians of one world."""
@@ -132,7 +132,7 @@ class _Check:
                     dataclasses.replace(self.behaviour, **{field.name: math.nan})
                 except Exception:  # noqa: BLE001, S112 - any refusal will do
                     continue
-                raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
+                raise self.fail(f"parameter {field.name} accepts NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
         """Check the decisions for all sizes of crowd."""
@@ -157,7 +157,7 @@ class _Check:
             self.step(fresh, f"step {step} after a reset")
         for world, start in enumerate(starts):
             if not identical(self.decided(first, world, start), self.decided(fresh, world, start)):
-                raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
+                raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
         """Check that a world has the same bits alone, in a batch, and with more empty slots."""
@@ -167,7 +167,7 @@ class _Check:
         for world, start in enumerate(starts):
             one = self.decided(together, world, start)
             if not identical(one, self.decided(wide, world, start)):
-                raise self.fail(f"the number of slots counts in world {world}")
+                raise self.fail(f"the number of slots changes the result in world {world}")
             if not identical(one, self.decided(self.run([start], slots=together.world.slots), 0, start)):
                 raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
 
@@ -189,7 +189,7 @@ class _Check:
             active = results[0].world.pedestrians.active[world, : start.crowd_size]
             one, other = (tuple(a[active] for a in self.decided(engine, world, start)) for engine in results)
             if not identical(one, other):
-                raise self.fail(f"empty slots count in world {world}")
+                raise self.fail(f"empty slots change the result in world {world}")
 
     def done_worlds(self) -> None:
         """Check that a finished world does not change."""
@@ -200,7 +200,7 @@ class _Check:
         for _ in range(9):
             engine.step()
         if not identical(before, self.decided(engine, 0, starts[0])):
-            raise self.fail("decides in a world that is done")
+            raise self.fail("makes decisions in a finished world")
 
     def moved(self, tolerance: float, agreement: float) -> None:
         """Check that waypoints move with the scene, and nothing else changes."""
@@ -220,4 +220,4 @@ class _Check:
                 wrong.append(far | speed | other)
             bad = np.concatenate(wrong)
             if bad.mean() > 1.0 - agreement:
-                raise self.fail(f"the scene {clause} as a whole: {int(bad.sum())} of {len(bad)} pedestrians decide otherwise")
+                raise self.fail(f"the scene {clause} as a whole: {int(bad.sum())} of {len(bad)} pedestrians decide differently")

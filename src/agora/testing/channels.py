@@ -105,7 +105,9 @@ class _Check:
             if not np.isfinite(read).all():
                 raise self.fail(f"{name} is not finite: {read[~np.isfinite(read)][0]}")
             if read.size and not (read.min() >= one.low and read.max() <= one.high):
-                raise self.fail(f"{name} is between {read.min():g} and {read.max():g}, its field says {one.low:g} to {one.high:g}")
+                raise self.fail(
+                    f"{name} is between {read.min():g} and {read.max():g}, but its field says {one.low:g} to {one.high:g}"
+                )
         return {name: array.copy() for name, array in bound.reading.items()}
 
     def _pure(self, seen: Observer, world: World) -> Any:
@@ -118,12 +120,12 @@ class _Check:
         """Check the channel's name and fields."""
         name, there = self.channel.channel, available("channels")
         if not name.isidentifier() or (name in there and load("channels", name) is not type(self.channel)):
-            raise self.fail(f"channel: expected a name of its own, got {name!r}")
+            raise self.fail(f"channel: expected a unique name, got {name!r}")
         if not self.channel.fields:
-            raise self.fail("fields: it measures nothing")
+            raise self.fail("fields: it has no fields")
         for key, one in self.channel.fields.items():
             if one.frame == "map" and one.shape[-1:] not in ((2,), (3,)):
-                raise self.fail(f"{key}: in the frame map it must end with x and y, its shape is {one.shape}")
+                raise self.fail(f"{key}: in the frame map it must end with x and y, but its shape is {one.shape}")
 
     def measures(self) -> None:
         """Check the readings in crowds, without people, and repeated."""
@@ -137,11 +139,11 @@ class _Check:
                 shape = read.shape[2:]
                 one = self.channel.fields[name]
                 if len(shape) != len(one.shape) or any(a != b for a, b in zip(shape, one.shape, strict=True) if isinstance(b, int)):
-                    raise self.fail(f"{name} is of shape {shape}, its field says {one.shape}")
+                    raise self.fail(f"{name} is of shape {shape}, but its field says {one.shape}")
                 if read.dtype != np.dtype(one.kind):
-                    raise self.fail(f"{name} holds {read.dtype}, its field says {np.dtype(one.kind)}")
+                    raise self.fail(f"{name} holds {read.dtype}, but its field says {np.dtype(one.kind)}")
                 if not np.array_equal(read, again[name]):
-                    raise self.fail(f"{name}: the same world gives other numbers the second time")
+                    raise self.fail(f"{name}: the same world gives different values the second time")
         self.read(standing(crowd((0,))), crowd((0,)))
 
     def begins_afresh(self) -> None:
@@ -155,7 +157,7 @@ class _Check:
                 read = self.read_by(observer, world, some)
         for name, array in first.items():
             if not np.array_equal(array, read[name]):
-                raise self.fail(f"{name}: an episode reads something of the one before it")
+                raise self.fail(f"{name}: an episode reads data of the previous one")
 
     def worlds_and_robots_are_alone(self) -> None:
         """Check a world alone, and robots that exchange positions."""
@@ -199,7 +201,7 @@ class _Check:
                 if one.where:
                     close = close[here[one.where] & there[one.where]]
                 if close.size and close.mean() < agreement:
-                    raise self.fail(f"{name}: in the scene {clause} {1.0 - close.mean():.0%} of the readings are others")
+                    raise self.fail(f"{name}: in the scene {clause} {1.0 - close.mean():.0%} of the readings differ")
 
 
 def _begin(seen: Observer, starts: Sequence[Start]) -> None:

@@ -48,20 +48,20 @@ def check_costmap_layer(layer: CostmapLayer) -> None:
         raise ContractError(f"{name}: no semantic attribute called {layer.attribute!r}; {nearest(layer.attribute, ATTRIBUTES)}")
     crowd = _crowd()
     drawn = _draw(layer, crowd)
-    _same(name, "another costmap for the same pedestrians", drawn, _draw(layer, crowd))
+    _same(name, "different costmaps for the same pedestrians", drawn, _draw(layer, crowd))
     alone = _draw(layer, crowd, rows=(1, 2))
     _same(name, "a row depends on the other rows", drawn[1], alone[1])
     if alone[0].any() or alone[2].any():
-        raise ContractError(f"{name}: writes to rows that it was not asked for")
+        raise ContractError(f"{name}: writes to rows that were not requested")
     back = replace(crowd, **{key: np.ascontiguousarray(getattr(crowd, key)[:, ::-1]) for key in _PER_PEDESTRIAN})
-    _same(name, "the costs depend on the slots", drawn, _draw(layer, back))
+    _same(name, "the costs depend on the order or number of slots", drawn, _draw(layer, back))
     others = replace(crowd, position=np.where(crowd.present[..., None], crowd.position, np.float32(1.0)))
-    _same(name, "somebody who is not present leaves a cost", drawn, _draw(layer, others))
+    _same(name, "an absent pedestrian leaves a cost", drawn, _draw(layer, others))
     shift = np.array([16 * _CELL, -32 * _CELL], np.float32)
-    _same(name, "moved by whole cells, the costs are others", drawn, _draw(layer, _moved(crowd, shift)))
+    _same(name, "shifted by whole cells, the costs differ", drawn, _draw(layer, _moved(crowd, shift)))
     for kept in (_LETHAL, _UNKNOWN):
         if (_draw(layer, crowd, below=kept) != kept).any():
-            raise ContractError(f"{name}: a cell of cost {kept} does not stay")
+            raise ContractError(f"{name}: a cell of cost {kept} is overwritten")
     if not drawn.any():
         raise ContractError(f"{name}: pedestrians of evidence 1 leave no cost")
 

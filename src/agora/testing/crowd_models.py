@@ -119,7 +119,7 @@ class _Check:
                     dataclasses.replace(self.model, **{field.name: math.nan})
                 except Exception:  # noqa: BLE001, S112 - any refusal will do
                     continue
-                raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
+                raise self.fail(f"parameter {field.name} accepts NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
         """Check that results are finite, for any people present and seen."""
@@ -151,7 +151,7 @@ class _Check:
         together = self.ask(standing(starts), "batch")
         slots = together.shape[1]
         wide = self.ask(standing(starts, slots=3 * slots), "more empty slots")
-        self.same(together, wide[:, :slots], "the number of slots counts")
+        self.same(together, wide[:, :slots], "the number of slots changes the result")
         for w in range(len(SIZES)):
             alone = self.ask(standing(starts[w : w + 1], slots=slots), f"world {w} alone")
             self.same(together[w], alone[0], f"worlds are mixed: world {w} in the batch and alone")
@@ -166,22 +166,22 @@ class _Check:
             getattr(people, name)[empty] = rng.uniform(-4.0, 9.0, int(empty.sum()))
         world.traits.group[empty], world.traits.radius[empty] = 0, 0.5
         robots.x[:, 1], robots.y[:, 1] = people.x[:, 0], people.y[:, 0]
-        after = self.ask(world, "other numbers in empty slots")
-        self.same(before[people.active], after[people.active], "empty slots count")
+        after = self.ask(world, "different values in empty slots")
+        self.same(before[people.active], after[people.active], "empty slots change the result")
 
     def unseen_robots(self) -> None:
         """Check that robots have an effect only if they are seen."""
         world = standing(crowd())
         before = self.ask(world, "robots here", (True, False))
         world.robots.x[:] += 0.7
-        self.same(before, self.ask(world, "robots there", (True, False)), "robots that are not seen count")
+        self.same(before, self.ask(world, "robots there", (True, False)), "unseen robots change the result")
 
     def in_an_engine(self) -> None:
         """Check the engine's steps: alone, as two halves of a crowd, and together with a model with substeps."""
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
         once = self.walk(starts, (self.model,))
-        self.same(once, self.walk(halves, (self.model, self.model)), "a crowd of it, and two halves of it, walk differently")
+        self.same(once, self.walk(halves, (self.model, self.model)), "a crowd and two halves of it walk differently")
         mixed = self.walk(halves, (self.model, _Companion()))
         for w in range(len(SIZES)):
             slots = once.shape[1]
@@ -208,7 +208,8 @@ class _Check:
         for i in np.flatnonzero(there & ((speed > _STILL) | (turned > _STILL))):
             mode, waypoints = here.pedestrians.mode[i], here.pedestrians.waypoint_count[i]
             raise self.fail(
-                f"arrived is standing: a pedestrian of {waypoints} waypoints in mode {mode} goes at up to {speed[i]:.2f} m/s and "
+                f"a pedestrian that has arrived must stand: one of {waypoints} waypoints in mode {mode} goes at up to "
+                f"{speed[i]:.2f} m/s and "
                 f"turns by up to {turned[i]:.2f} rad at the place where it stays"
             )
 
@@ -223,7 +224,7 @@ class _Check:
         people = engine.world.pedestrians
         place = np.where(people.active[..., None], np.stack((people.x, people.y), -1), np.float32(0.0))
         if not np.isfinite(place).all():
-            raise self.fail(f"after {_STEPS} steps in an engine a pedestrian is nowhere")
+            raise self.fail(f"after {_STEPS} steps in an engine the position of a pedestrian is not finite")
         return place
 
     def moved(self, tolerance: float, agreement: float, handed: bool) -> None:
@@ -248,4 +249,6 @@ class _Check:
                 errors.append(error / max(1.0, np.abs(expected).max()))
             wrong = np.concatenate(errors) > tolerance
             if wrong.mean() > 1.0 - agreement + 1e-9:
-                raise self.fail(f"the scene {clause} as a whole: {int(wrong.sum())} of {len(wrong)} pedestrians get another answer")
+                raise self.fail(
+                    f"the scene {clause} as a whole: {int(wrong.sum())} of {len(wrong)} pedestrians get a different result"
+                )

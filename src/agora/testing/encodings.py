@@ -89,7 +89,7 @@ class _Check:
         try:
             name_of("encodings", self.encoding)
             if written_and_read(self.encoding) != self.encoding:
-                raise self.fail("a file gives back another one: its fields must be all of it")
+                raise self.fail("a file restores a different object: all of its state must be in its fields")
             self.encoding.check(self.robot)
         except InputError as error:
             raise self.fail(str(error)) from error
@@ -130,13 +130,13 @@ class _Check:
         outside = np.argwhere((whole < low) | (whole > high))
         if len(outside):
             n, d = outside[0]
-            raise self.fail(f"value {d} is {whole[n, d]:g}, and its bounds are {low[d]:g} and {high[d]:g}")
+            raise self.fail(f"value {d} is {whole[n, d]:g}, but its bounds are {low[d]:g} and {high[d]:g}")
         for n in range(count):
             alone = self.write(observation, n, n + 1)
             if alone[n].tobytes() != whole[n].tobytes():
-                raise self.fail(f"row {n} alone is another than among others")
+                raise self.fail(f"row {n} alone differs from the same row among others")
             if (np.delete(alone, n, 0) != _UNWRITTEN).any():
-                raise self.fail(f"asked for row {n} alone, it writes others")
+                raise self.fail(f"for row {n} alone, it also writes others")
 
     def remembers(self, observation: Observation) -> None:
         """Check the memory of earlier vectors."""
@@ -149,9 +149,9 @@ class _Check:
         self.encoding.remember(twice, before, begins)
         self.encoding.remember(fresh, np.zeros_like(before), begins)
         if not np.array_equal(once, twice):
-            raise self.fail("to remember twice gives other vectors than once")
+            raise self.fail("remembering twice gives different vectors than once")
         if not np.array_equal(once[begins], fresh[begins]):
-            raise self.fail("where an episode begins, it remembers the one before")
+            raise self.fail("at the start of an episode, it remembers the previous one")
 
     def acts(self, observation: Observation) -> None:
         """Check the meaning of actions."""
@@ -169,7 +169,7 @@ class _Check:
             raise self.fail(f"the actions of {count} twists are of shape {back.shape}, expected {actions.shape}")
         again = self.encoding.twists(back, o.limits, o.pose, o.goal)
         if not np.allclose(again, twists, atol=1e-3):
-            raise self.fail("the actions of its twists give other twists")
+            raise self.fail("the actions of its twists give different twists")
 
     def sets(self, encoding: PlannerSettings, actions: Floats) -> None:
         """Check the meaning of actions that are settings of a planner."""

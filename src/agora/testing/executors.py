@@ -32,7 +32,7 @@ def check_executor(executor: Executor) -> None:
     """
     name = type(executor).__name__
     if not (isinstance(executor.workers, int) and executor.workers >= 1):
-        raise ContractError(f"{name}: workers is {executor.workers!r}, expected a whole number of at least 1")
+        raise ContractError(f"{name}: workers is {executor.workers!r}, expected an integer of at least 1")
     executor.prepare()
     if found := list(executor.run(_Errands(), deque())):
         raise ContractError(f"{name}: an empty queue: {found[0]}, expected no event")
@@ -105,7 +105,7 @@ def _as_they_were(name: str, found: Sequence[OfJob], expected: Mapping[str, Sequ
         if len(mine) != len(events):
             raise ContractError(f"{name}: {len(mine)} events of {job!r}, expected {len(events)}; the last must be Done, once")
     if strange := [event for event in found if event.job not in expected]:
-        raise ContractError(f"{name}: {strange[0]} is of no job that it was given")
+        raise ContractError(f"{name}: {strange[0]} belongs to no job that it was given")
 
 
 def _raises(name: str, executor: Executor) -> None:
@@ -113,7 +113,7 @@ def _raises(name: str, executor: Executor) -> None:
         list(executor.run(_Errands(), deque([_Errand("bad", 1, "raises")])))
     except ValueError as error:
         if "bad on purpose" not in str(error):
-            raise ContractError(f"{name}: what a job raised has other words: {error}") from error
+            raise ContractError(f"{name}: the message of a job's exception differs:  {error}") from error
     except Exception as error:
         raise ContractError(f"{name}: a ValueError of a job is raised as a {type(error).__name__}: {error}") from error
     else:
@@ -148,7 +148,7 @@ def _episodes(name: str, executor: Executor) -> None:
     here, there = (_files(events) for events in ((e for job in jobs for e in plan(job)), executor.run(plan, deque(jobs))))
     for key, data in here.items():
         if there.get(key) != data:
-            raise ContractError(f"{name}: the {key[1]} of a job are other bytes than in the process of the benchmark")
+            raise ContractError(f"{name}: the {key[1]} of a job differ from those in the process of the benchmark")
 
 
 def _files(events: Iterator[Any]) -> dict[tuple[str, str], bytes]:

@@ -44,9 +44,9 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
         with pure(f"{name}: seed {seed}", generator=generator):
             places.append(generator.generate(Stream("contract/place", seed, "place")))
     if not all(isinstance(p, Place) for p in places):
-        raise ContractError(f"{name}: makes a {type(places[0]).__name__}, not a Place")
+        raise ContractError(f"{name}: returns a {type(places[0]).__name__}, not a Place")
     if not identical(places[0], places[-1]):
-        raise ContractError(f"{name}: not deterministic: another place for the same stream")
+        raise ContractError(f"{name}: not deterministic: different places for the same stream")
     if random and all(identical(places[0], p) for p in places[1:]):
         raise ContractError(f"{name}: the same place for every stream")
     for seed, place in zip(_SEEDS, places, strict=False):
@@ -128,4 +128,4 @@ def _check_ways(map_: Map, passage: float, where: str) -> None:
     if count == 0:
         raise ContractError(f"{where}: a disc of {passage:g} m fits nowhere")
     if len(parts) > 1:
-        raise ContractError(f"{where}: a disc of {passage:g} m does not get everywhere: there are {len(parts)} parts")
+        raise ContractError(f"{where}: a disc of {passage:g} m cannot get everywhere: there are {len(parts)} parts")

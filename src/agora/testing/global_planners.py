@@ -60,12 +60,12 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
         path = check.finds(here, start, goal, where)
         again = check.finds(here, start, goal, where)
         if not np.array_equal(path, again):
-            raise check.fail(f"{where}: not deterministic: another path for the same question")
+            raise check.fail(f"{where}: not deterministic: different paths for the same request")
         for words, move in moves.items():
             begin, end = (move.poses(np.array(pose)) for pose in (start, goal))
             moved = check.ask(halls[words], begin, end, f"{where}, {words}")
             if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
-                raise check.fail(f"{where}: on the map {words}, the path is another one")
+                raise check.fail(f"{where}: on the map {words}, the path differs")
     check.finds(here, (-3.6, 7.1, 0.9), (8.4, 7.0, math.nan), "a start nearer to the wall than the radius", begins_close=True)
     yard = _yard(1.2)
     check.finds(yard, (-3.3, 4.0, 0.4), (8.8, 9.9, math.nan), "by a gap between a wall and the border")
@@ -110,7 +110,7 @@ class _Check:
         """Check the path from start to goal and its clearance."""
         found = self.ask(map, start, goal, where)
         if found is None:
-            raise self.fail(f"{where}: no path, though there is one")
+            raise self.fail(f"{where}: no path, although there is one")
         path = found[:, :2]
         for what, point, end in (("start at", start, path[0]), ("end at", goal, path[-1])):
             if np.hypot(*(end - np.asarray(point)[:2])) > 0.5 * map.resolution:

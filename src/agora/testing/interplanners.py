@@ -37,7 +37,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     """
     name = type(interplanner).__name__
     if "path" not in interplanner.declares.channels:
-        raise ContractError(f"{name}: needs: it must need the path")
+        raise ContractError(f"{name}: needs: it must include the path")
     for seed in (1, 2, 3):
         _answers(interplanner, name, observation(seed=seed))
     _answers(interplanner, name, observation(pedestrians=0), nobody=True)
@@ -56,7 +56,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
     memory: Memory = {}
     for step in range(3):
         found, memory = interplanner.guide(seen, memory)
-        if wrong := _wrong(found, seen, rows) or ("danger must be 0 with nobody about" if nobody and found.danger.any() else ""):
+        if wrong := _wrong(found, seen, rows) or ("danger must be 0 without pedestrians" if nobody and found.danger.any() else ""):
             raise ContractError(f"{name}: step {step}: {wrong}")
 
 

@@ -86,7 +86,7 @@ class _Check:
     def says_what_it_is(self) -> None:
         """Check the fields that tables and documentation use."""
         if not isinstance(self.metric, Metric):
-            raise self.fail("is no Metric; decorate the function with agora.interfaces.metric")
+            raise self.fail("is not a Metric; decorate the function with agora.interfaces.metric")
         for field in ("name", "formula", "source"):
             if not getattr(self.metric, field).strip():
                 raise self.fail(f"{field} is empty")
@@ -119,9 +119,12 @@ class _Check:
         for values in noise.values():
             values[~given.pedestrian_present] = rng.normal(0.0, 2.0, values[~given.pedestrian_present].shape)
         noise["pedestrian_position"][~given.pedestrian_present] += given.pose[:1, :2]
-        before, after = self.ask(given, "plain"), self.ask(dataclasses.replace(given, **noise), "other numbers for absent ones")
+        before, after = (
+            self.ask(given, "plain"),
+            self.ask(dataclasses.replace(given, **noise), "different values for absent pedestrians"),
+        )
         if before != after:
-            raise self.fail(f"absent pedestrians count: {before} and {after}")
+            raise self.fail(f"absent pedestrians change the value:  {before} and {after}")
 
     def moved(self, tolerance: float) -> None:
         """Check that shifting or turning the whole scene changes nothing."""

@@ -39,10 +39,10 @@ def check_module(module: Module, *, stage: Stage | None = None) -> None:
     backwards = [_planned(name, module, plan) for plan in reversed(plans)][::-1]
     for plan, one, other in zip(plans, forwards, backwards, strict=True):
         if one != other:
-            raise ContractError(f"{name}: not deterministic: another plan for episode {plan.episode} after other calls")
+            raise ContractError(f"{name}: not deterministic: different plans for episode {plan.episode} after other calls")
     results = [_after(name, module, seed) for seed in (1, 2, 1)]
     if not identical(results[0], results[2]):
-        raise ContractError(f"{name}: not deterministic: another task after the same task")
+        raise ContractError(f"{name}: not deterministic: different tasks after the same task")
 
 
 def _stage() -> Stage:

@@ -81,7 +81,7 @@ class _Check:
             for n in range(_ROWS):
                 alone, kept = policy.step(seen[t, n : n + 1], state[n : n + 1])
                 if alone.tobytes() != actions[n].tobytes() or kept.tobytes() != after[n].tobytes():
-                    raise self.fail(f"row {n} alone is another than among others")
+                    raise self.fail(f"row {n} alone differs from the same row among others")
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
@@ -109,10 +109,10 @@ class _Check:
             self.policy.save(path)
             again = load_policy(path)
             if again.network != self.policy.network:
-                raise self.fail(f"its file gives back {again.network}: its fields must be all of it")
+                raise self.fail(f"its file restores {again.network}: all of its state must be in its fields")
             for mine, theirs in zip(self.policy.step(seen, state), again.step(seen, state), strict=True):
                 if mine.tobytes() != theirs.tobytes():
-                    raise self.fail("the policy of its file answers otherwise")
+                    raise self.fail("the policy of its file gives different actions")
             self.onnx(Path(folder) / "one.onnx")
 
     def onnx(self, path: Path) -> None:
@@ -129,4 +129,4 @@ class _Check:
             theirs = found.get(output, mine)
             cut = (lambda values: np.clip(values, -1.0, 1.0)) if output == "action" else np.asarray
             if not np.allclose(cut(theirs), cut(mine), atol=_ALMOST):
-                raise self.fail(f"the output {output} of its ONNX file is {theirs[0]}, and the policy's {mine[0]}")
+                raise self.fail(f"the output {output} of its ONNX file is {theirs[0]}, but that of the policy is {mine[0]}")

@@ -130,7 +130,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
     for key, span in declares.tunable.items():
         value = getattr(planner, key, None)
         if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise ContractError(f"{name}: tunable: {key!r} is no number among its fields")
+            raise ContractError(f"{name}: tunable: {key!r} is not a number among its fields")
         for end in (span.low, span.high):
             try:
                 dataclasses.replace(planner, **{key: int(end) if isinstance(value, int) else end})  # type: ignore[type-var]
@@ -252,7 +252,7 @@ class _Check:
                 raise self.fail(f"{INPUTS[touched]}: it drives {into:.3g} m/s farther into it")
         if "reason" in self.planner.declares.notes:
             for row in np.flatnonzero((np.abs(twists).max(axis=1) < _STANDS) & (noted == Reason.NONE)):
-                raise self.fail(f"{INPUTS[row]}: it stands, and notes no reason")
+                raise self.fail(f"{INPUTS[row]}: it stands without noting a reason")
 
     def drivable(self, limits: Limits, twists: Floats) -> None:
         """Return twists that the robot can drive."""
@@ -313,11 +313,11 @@ class _Check:
             filled = dataclasses.replace(
                 tracks, **{key: _noise(getattr(tracks, key), tracks.present) for key in ("position", "velocity", "radius")}
             )
-            other, _ = self.act(dataclasses.replace(seen, **{name: filled}), {}, f"other numbers in empty slots of {name}")
-            self.same(plain, other, f"empty slots of {name} count")
+            other, _ = self.act(dataclasses.replace(seen, **{name: filled}), {}, f"different values in empty slots of {name}")
+            self.same(plain, other, f"empty slots of {name} change the result")
             wider = dataclasses.replace(tracks, **{f.name: _widened(getattr(tracks, f.name)) for f in dataclasses.fields(tracks)})
             other, _ = self.act(dataclasses.replace(seen, **{name: wider}), {}, f"more empty slots of {name}")
-            self.same(plain, other, f"the number of slots of {name} counts", tolerance=1e-5)
+            self.same(plain, other, f"the number of slots of {name} changes the result", tolerance=1e-5)
 
     def fresh_rows(self) -> None:
         """Check that zero in a row's memory is the start of an episode."""

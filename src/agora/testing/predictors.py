@@ -46,7 +46,7 @@ def check_predictor(predictor: Predictor) -> None:
     """
     check = _Check(predictor, type(predictor).__name__)
     if not isinstance(predictor.declares, PredictorDeclaration):
-        raise check.fail("declares is no PredictorDeclaration")
+        raise check.fail("declares is not a PredictorDeclaration")
     check.is_written_and_read()
     for people in (0, 1, 5, 60):
         check.keeps_shape(people)
@@ -78,7 +78,7 @@ class _Check:
         except AgoraError as error:
             raise self.fail(str(error)) from error
         if not registered or again != self.predictor:
-            raise self.fail("a file gives back another one: its fields must be all of it")
+            raise self.fail("a file restores a different object: all of its state must be in its fields")
 
     def scene(self, people: int = 5, seed: int = 1, move: Move | None = None) -> Observation:
         """Return a scene, with the predictor's own window."""
@@ -101,7 +101,7 @@ class _Check:
             raise self.fail("the places are not finite")
         for name, part in memory.parts(answer.memory):
             if not isinstance(part, np.ndarray) or not part.ndim or len(part) != len(o.pose):
-                raise self.fail(f"memory {name!r} has not one row a robot")
+                raise self.fail(f"memory {name!r} must have one row per robot")
         return answer.position, answer.memory
 
     def many(self, scenes: list[Observation]) -> tuple[Floats, Memory]:
@@ -116,7 +116,7 @@ class _Check:
         """Check successive calls, and that equal calls give equal results."""
         scenes = [self.scene(people)] * _CALLS
         if not identical(self.many(scenes), self.many(scenes)):
-            raise self.fail("not deterministic: other places for the same question")
+            raise self.fail("not deterministic: different positions for the same request")
 
     def rows_are_apart(self) -> None:
         """Check that a row alone, also one that begins later, gives the same as among others."""
@@ -130,7 +130,9 @@ class _Check:
             here = adapters.batch_of_one(second, row).pedestrians
             assert here is not None
             if alone[here.present].tobytes() != places[row : row + 1][here.present].tobytes():
-                raise self.fail("the places of a row depend on other rows" if row != 2 else "memory of 0 is not a new beginning")
+                raise self.fail(
+                    "the positions of a row depend on other rows" if row != 2 else "zero memory does not restart the prediction"
+                )
 
     def slots_mean_nothing(self) -> None:
         """Check that empty slots and the order of slots change nothing."""
@@ -142,11 +144,11 @@ class _Check:
         mixed, _ = self.ask(replace(o, pedestrians=_reordered(o.pedestrians, order)), kept)
         present = o.pedestrians.present[:, order]
         if not np.allclose(mixed[present], places[:, order][present], atol=_NEAR):
-            raise self.fail("the places depend on the order of the slots")
+            raise self.fail("the positions depend on the order of the slots")
         junk = replace(o.pedestrians, position=np.where(o.pedestrians.present[..., None], o.pedestrians.position, np.float32(1.0)))
         other, _ = self.ask(replace(o, pedestrians=junk), kept)
         if other[o.pedestrians.present].tobytes() != places[o.pedestrians.present].tobytes():
-            raise self.fail("the places depend on empty slots")
+            raise self.fail("the positions depend on empty slots")
 
     def moments_agree(self) -> None:
         """Check that the first times are the same, regardless of the number of times."""
@@ -154,7 +156,7 @@ class _Check:
         assert o.pedestrians is not None
         few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
         if few.tobytes() != np.ascontiguousarray(many[:, :3]).tobytes():
-            raise self.fail("the first moments depend on how many are asked for")
+            raise self.fail("the first positions depend on the number of requested ones")
 
     def moves_along(self) -> None:
         """Check a world that is turned and moved."""
@@ -162,7 +164,7 @@ class _Check:
         assert here.pedestrians is not None
         one, other = self.ask(here, {})[0][here.pedestrians.present], self.ask(there, {})[0][here.pedestrians.present]
         if not np.allclose(_MOVE.points(one.reshape(-1, 2)), other.reshape(-1, 2), atol=_NEAR):
-            raise self.fail("in a world that is turned and moved the places are others")
+            raise self.fail("the positions differ in a rotated and shifted world")
 
 
 def _reordered(tracks: Tracks, order: Ints) -> Tracks:

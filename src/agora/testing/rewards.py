@@ -39,7 +39,7 @@ def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") ->
     try:
         held = build({"reward": plain(reward, Annotated[Rewarding, Plug("rewards")])}, _HELD)["reward"]
         if held != reward:
-            raise ContractError(f"{name}: a file gives back another one: its fields must be all of it")
+            raise ContractError(f"{name}: a file restores a different object: all of its state must be in its fields")
         env = AgoraVectorEnv(suite, stage, _WORLDS, observe=Observe(0), reward=watched)
         env.reset(seed=3)
         rng = np.random.default_rng(3)

@@ -83,7 +83,7 @@ class _Check:
                 if not np.isfinite(value).all():
                     raise self.fail(f"step {step}: {field} is {value}")
             if not np.array_equal(world.commands, twists):
-                raise self.fail(f"step {step}: the commands are others than before")
+                raise self.fail(f"step {step}: the commands have changed")
             over = (robots.vx > limits.max_vx + _SLACK) | (robots.vx < limits.min_vx - _SLACK)
             over |= (np.abs(robots.vy) > limits.max_vy + _SLACK) | (np.abs(robots.omega) > limits.max_omega + _SLACK)
             if over.any():
@@ -103,7 +103,9 @@ class _Check:
             engine.step(np.full(engine.world.commands.shape, (0.5, 0.0, 0.0), np.float32))
         way = np.hypot(*(np.stack(engine.world.robots[:2]) - before))
         if (half := float(np.median(way))) < 0.1 * 0.5 * DT * _STEPS:  # some are at the edge of the map
-            raise self.fail(f"told to drive at 0.5 m/s, half of the robots got no more than {half:.3f} m far in {DT * _STEPS:g} s")
+            raise self.fail(
+                f"commanded to drive at 0.5 m/s, half of the robots moved no more than {half:.3f} m in {DT * _STEPS:g} s"
+            )
 
     def comes_to_rest(self) -> None:
         """Check that robots commanded to stop stop."""
@@ -113,7 +115,7 @@ class _Check:
         before = np.stack(engine.world.robots[:3])
         engine.step()
         if (moved := np.abs(np.stack(engine.world.robots[:3]) - before).max()) > _SLACK * DT:
-            raise self.fail(f"told to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
+            raise self.fail(f"commanded to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
 
     def stops_at_walls(self) -> None:
         """Check that walls stop robots, and are reported."""
@@ -129,7 +131,7 @@ class _Check:
                 if (deepest := float(inside.max())) > _INTO:
                     raise self.fail(f"step {step}: a robot is {deepest:.2f} m in a wall")
         if not reported:
-            raise self.fail("robots drove at walls until they stood, and `walls` never said so")
+            raise self.fail("robots drove into walls until they stopped, but `walls` was never set")
 
     def repeats(self) -> None:
         """Check that the same commands give the same bits, even after another episode."""
@@ -142,7 +144,7 @@ class _Check:
             if not identical(self.states(first, world), self.states(again, world)):
                 raise self.fail(f"not deterministic: world {world} again")
             if not identical(self.states(first, world), self.states(used, world)):
-                raise self.fail(f"a reset leaves something of the last episode behind in world {world}")
+                raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
         """Check that a world has the same bits alone and in a batch."""
@@ -165,7 +167,7 @@ class _Check:
         before = self.states(engine, 1)
         self.run(engine, 6)
         if not identical(before, self.states(engine, 1)):
-            raise self.fail("moves robots of a world that is done")
+            raise self.fail("moves robots of a finished world")
 
     def nobody(self) -> None:
         """Check worlds without robots."""

@@ -54,9 +54,9 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         names = source.names()
         again = source.names()
     if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
-        raise ContractError(f"{name}: names are {names!r}, not a list of different texts")
+        raise ContractError(f"{name}: names are {names!r}, not a list of different strings")
     if names != again:
-        raise ContractError(f"{name}: not deterministic: other names at the second call")
+        raise ContractError(f"{name}: not deterministic: different names at the second call")
     for each in names[:most]:
         where = f"{name}: world {each!r}"
         read = []
@@ -66,7 +66,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         if not isinstance(read[0], Surroundings):
             raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
         if not identical(read[0], read[2]):
-            raise ContractError(f"{where}: not deterministic: another world for the same stream")
+            raise ContractError(f"{where}: not deterministic: different worlds for the same stream")
         for world in read[:2]:
             _check_world(world, where)
 
@@ -131,7 +131,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
         for number, (start, goals) in enumerate(robots):
             poses = np.vstack((start, goals))
             if np.shape(start) != (3,) or np.ndim(goals) != 2 or np.shape(goals)[1] != 3 or not np.isfinite(poses).all():
-                raise check.fail(f"robot {number}: {start!r}, {goals!r} is no pose (3,) with goals (G, 3)")
+                raise check.fail(f"robot {number}: {start!r}, {goals!r} are not a pose (3,) with goals (G, 3)")
             if (np.abs(poses[:, 2]) > np.pi + _SLACK).any():
                 raise check.fail(f"robot {number}: a heading of {poses[:, 2].tolist()} is not in (-pi, pi]")
             check.clear(given.map, poses[:, :2], clearance, f"robot {number} of seed {seed}")
@@ -178,7 +178,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
             shapes = np.shape(person.position), np.ndim(person.waypoints), np.shape(person.waypoints)[-1:]
             numbers = np.concatenate((np.ravel(person.position), np.ravel(person.waypoints), (person.speed, person.radius)))
             if shapes != ((2,), 2, (2,)) or not len(person.waypoints) or not np.isfinite(numbers).all():
-                raise check.fail(f"{who}: {person} is no place (2,) with waypoints (K, 2), speed and radius")
+                raise check.fail(f"{who}: {person} is not a position (2,) with waypoints (K, 2), speed and radius")
             if not (person.speed > 0 and person.radius > 0 and person.mode in range(LEAVE + 1)):
                 raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
             check.clear(done.map, person.position[None], person.radius, who)
@@ -260,9 +260,9 @@ class _Mode:
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
         """Check that the same stream gives the same task, and another stream other positions if they are drawn."""
         if not identical(placed[0], again):
-            raise self.fail("not deterministic: other places for the same stream")
+            raise self.fail("not deterministic: different positions for the same stream")
         same = all(identical(placed[0], other) for other in placed[1:])
         if same and random:
-            raise self.fail("the same places for every seed")
+            raise self.fail("the same positions for every seed")
         if not same and not random:
-            raise self.fail("other places for another seed, though it is not random")
+            raise self.fail("different positions for another seed, although it is not random")

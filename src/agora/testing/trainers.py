@@ -81,15 +81,17 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
         except _KilledError:
             pass
         else:
-            raise ContractError(f"{name}: it went on after its checkpoint could not be kept")
+            raise ContractError(f"{name}: it continued although its checkpoint could not be written")
         rest = _Run(suite, stage, seed, Path(folder), resumed=killed.kept[0])
         _train(name, trainer, rest)
     expected, got = whole.curve[whole.lengths[0] :], rest.curve
     if [_plain(point) for point in got] != [_plain(point) for point in expected]:
-        raise ContractError(f"{name}: after its first checkpoint it comes to {got}, without the interruption to {expected}")
+        raise ContractError(f"{name}: resumed from its first checkpoint it reaches {got}, without the interruption {expected}")
     for key, array in whole.kept[-1][1].items():
         if key not in rest.kept[-1][1] or not np.array_equal(array, rest.kept[-1][1][key]):
-            raise ContractError(f"{name}: after its first checkpoint it ends with another {key} than without the interruption")
+            raise ContractError(
+                f"{name}: resumed from its first checkpoint it ends with a different {key} than without the interruption"
+            )
 
 
 def _train(name: str, trainer: Trainer, run: _Run) -> None:
@@ -100,7 +102,7 @@ def _train(name: str, trainer: Trainer, run: _Run) -> None:
     """
     told, rounds = 0, trainer.train(run)
     if not isinstance(rounds, Iterator):
-        raise ContractError(f"{name}: its method train gives nothing to iterate over; it must yield whenever it has logged")
+        raise ContractError(f"{name}: its method train is not a generator; it must yield after every log entry")
     for _ in rounds:
         _one_more(name, run, told)
         told = len(run.curve)
@@ -109,7 +111,7 @@ def _train(name: str, trainer: Trainer, run: _Run) -> None:
 
 def _one_more(name: str, run: _Run, told: int) -> None:
     if (points := len(run.curve) - told) > 1:
-        raise ContractError(f"{name}: it logs {points} points before it yields; expected a yield whenever it has logged")
+        raise ContractError(f"{name}: it logs {points} points before it yields; expected a yield after every log entry")
 
 
 def _said_well(name: str, run: _Run) -> None:

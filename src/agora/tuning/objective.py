@@ -65,7 +65,7 @@ class Objective:
         if missing:
             raise InputError(
                 f"objective {self.text!r}: {missing[0]} has no value for {row['key']}, which ended as {row['outcome']}; "
-                "a metric that only some episodes have cannot be tuned for: those without would go unpunished"
+                "a metric that only some episodes have cannot be an objective: failures without a value would not be penalised"
             )
         return math.fsum(weight * float(values[name]) for weight, name in self.terms)  # type: ignore[arg-type]
 

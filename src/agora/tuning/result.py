@@ -134,7 +134,7 @@ def preset_text(tuning: Tuning, tuned: Tuned) -> str:
     lines = [
         f"{tuning.label} tuned by `agora tune` (Agora {__version__}, Optuna {version('optuna')}).",
         f"Split: training, suite {suite.name} version {suite.version}, seed {suite.seed}, {best.episodes} episodes.",
-        f"Budget: {len(tuned.trials)} trials, {given_up} of them given up early; seed {tuning.seed}; best is trial {best.number}.",
+        f"Budget: {len(tuned.trials)} trials, {given_up} of them stopped early; seed {tuning.seed}; best is trial {best.number}.",
         f"Objective: {tuning.objective.text}, {first.value:.3f} before and {best.value:.3f} after on the training suite.",
         f"Held out: suite {held_out.name} version {held_out.version}, {len(tuned.rows) // 2} episodes, means with "
         "intervals of 95 %, and the difference paired by episode:",

@@ -43,7 +43,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     spans: Mapping[str, Span] = component.part.declares.tunable
     found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
     if not found:
-        raise InputError(f"{kind} {component.name!r} names no parameters to tune (tunable)")
+        raise InputError(f"{kind} {component.name!r} declares no parameters to tune (tunable)")
     for name, span in found.items():
         value = getattr(component.part, name)
         if not span.low <= value <= span.high:

@@ -78,9 +78,9 @@ class Tuning(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.suite.split != "training":
-            raise InputError(f"suite {self.suite.name!r} is for tests; a planner is tuned on a suite whose split is training")
+            raise InputError(f"suite {self.suite.name!r} is for tests; tune on a suite whose split is training")
         if self.held_out.split == "training":
-            raise InputError(f"suite {self.held_out.name!r} is for training; what was tuned is compared on one for tests")
+            raise InputError(f"suite {self.held_out.name!r} is for training; compare the result on a suite whose split is test")
 
     def describe(self) -> RunRecord:
         """Return the values that decide the result."""
@@ -135,7 +135,7 @@ def tune(
         token.check()
         yield from _tune(tuning, folder, options or Options(), resume, minutes, token)
     except StoppedError:
-        raise StoppedError(f"stopped: {episodes_kept(folder)}; the same tuning with resume goes on") from None
+        raise StoppedError(f"stopped: {episodes_kept(folder)}; the same tuning with resume continues") from None
 
 
 def _tune(
@@ -205,7 +205,7 @@ class _Search:
             self.trials.append(Trial(number, sets[label], value, episodes, label in whole))
         if not self.trials[0].whole:
             raise ResultsError(
-                f"{self.folder.path}: episodes of the planner as it is were interrupted; there is nothing to compare with"
+                f"{self.folder.path}: episodes of the original planner were interrupted; there is nothing to compare with"
             )
 
     def _worth(

@@ -241,12 +241,12 @@ def calibrate(
         token.check()
         yield from _calibrate(calibration, people, folder, threads, resume, token)
     except StoppedError:
-        raise StoppedError(f"stopped: {trials_kept(folder)}; the same calibration with resume goes on") from None
+        raise StoppedError(f"stopped: {trials_kept(folder)}; the same calibration with resume continues") from None
 
 
 def trials_kept(folder: Path) -> str:
     """Return, in words, that the trials so far are kept."""
-    return f"the trials that were finished are kept in {folder}"
+    return f"finished trials are kept in {folder}"
 
 
 def _calibrate(
@@ -272,7 +272,7 @@ def _calibrate(
             if len(trials) > len(known):
                 write_whole(file, dump(Record(described, trials)))
             if trials[0].value is None:
-                raise ResultsError(f"{folder}: the model's own parameters lead nowhere; there is nothing to compare with")
+                raise ResultsError(f"{folder}: the original parameters give no result; there is nothing to compare with")
             yield Fitted(trial, number + 1, calibration.trials, min(t.value for t in trials if t.value is not None))
             token.check()
     best = min((t.value, k) for k, t in enumerate(trials) if t.value is not None)[1]

@@ -54,7 +54,7 @@ def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, s
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError as error:
-        raise missing("telling crowds apart needs", "scikit-learn", "validate") from error
+        raise missing("distinguishing crowds needs", "scikit-learn", "validate") from error
 
     if not all(sum(len(rows) for rows in crowd) for crowd in (*training, *test)):
         return np.zeros((0, 2)), np.zeros((0, 2))

@@ -52,7 +52,7 @@ class FundamentalDiagram:
     def unseen(self) -> str:
         """The number of densities at which nobody passed, in words; empty if somebody passed at each."""
         unseen = int(np.isnan(self.speed).sum())
-        return f"nobody came by at {unseen} of {len(self.speed)} densities" if unseen else ""
+        return f"no pedestrian passed at {unseen} of {len(self.speed)} densities" if unseen else ""
 
 
 def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:

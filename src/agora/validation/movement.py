@@ -1,8 +1,8 @@
 """Measures of how people move in a place: whether they make progress, turn round, turn sharply, and keep apart.
 
 All positions are sampled every 0.4 s, the rate of ETH/UCY, so recorded and simulated people are measured alike. A pedestrian *wants
-to go on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk, or stand at their place do
-not want to go on. The thresholds are ours.
+to move on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk, or stand at their place do
+not want to move on. The thresholds are ours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Tracks:
     Attributes:
         position: (T, P, 2) m.
         present: (T, P) whether a pedestrian is present.
-        wants: (T, P) whether a pedestrian wants to go on.
+        wants: (T, P) whether a pedestrian wants to move on.
         radius: (P,) m.
     """
 
@@ -55,15 +55,15 @@ class Movement:
 
     Attributes:
         minutes: person-minutes.
-        wedged: people who want to go on and move less than 0.3 m in a period of 10 s.
-        stuck: people who want to go on and stay within 1 m for a period of 30 s.
-        jammed: people in clusters of at least three, all of whom want to go on and move less than 0.3 m from some time, at
+        wedged: people who want to move on and move less than 0.3 m in a period of 10 s.
+        stuck: people who want to move on and stay within 1 m for a period of 30 s.
+        jammed: people in clusters of at least three, all of whom want to move on and move less than 0.3 m from some time, at
             least 10 s before the end, until the end.
         turns_round: U-turns: the direction of travel changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
         turning: changes of direction in 0.4 s, at more than 0.5 m/s, counted by whole degrees (181,).
         deepest: deepest overlap of the discs of two people, m.
         overlapping: person-minutes with an overlap by another disc of more than 0.02 m.
-        speeds: sum of the speeds of people who want to go on, m/s, in each of the bands of density `BANDS`.
+        speeds: sum of the speeds of people who want to move on, m/s, in each of the bands of density `BANDS`.
         walkers: number of samples in each band.
     """
 
@@ -118,7 +118,7 @@ def percentile(turning: Doubles, share: float) -> float:
 
 
 def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
-    """(T, P) whether a pedestrian wants to go on and stays within a distance of its position for some time from then on."""
+    """(T, P) whether a pedestrian wants to move on and stays within a distance of its position for some time from then on."""
     long, count = round(seconds / PERIOD), len(seen.present)
     stays = np.zeros(seen.present.shape, np.bool_)
     if count <= long:

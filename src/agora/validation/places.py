@@ -189,7 +189,7 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
 
 
 def _sample(world: World, count: int) -> list[Any]:
-    """Return positions, presence, and whether people want to go on."""
+    """Return positions, presence, and whether people want to move on."""
     people, goals = world.pedestrians, world.waypoints
     at = np.stack([people.x[0, :count], people.y[0, :count]], -1).astype(np.float64)
     left = np.hypot(goals.x[0, :count] - at[:, 0], goals.y[0, :count] - at[:, 1])

@@ -82,7 +82,9 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
     opposite, crossing = ([meet(model, seed=seed + k) for k in range(_SEEDS)] for meet in (lanes, stripes))
     cases = [
         _weidmann_case(diagram),
-        _stream_case("lanes of opposite streams", opposite, "twice the order of people who see nobody", lambda blind: 2.0 * blind),
+        _stream_case(
+            "lanes of opposite streams", opposite, "twice the order of people that do not see each other", lambda blind: 2.0 * blind
+        ),
         _stream_case("stripes of crossing streams", crossing, "order above 0.67", lambda blind: 0.67),
     ]
     for case in CASES:
@@ -106,7 +108,7 @@ def _weidmann_case(diagram: FundamentalDiagram) -> Case:
 def _stream_case(name: str, runs: list[Streams], expected: str, least: Callable[[float], float]) -> Case:
     order, blind = float(np.median([r.order for r in runs])), float(np.median([r.blind for r in runs]))
     apart = int(np.isnan([r.order for r in runs]).sum())
-    found = f"order {order:.2f}, {blind:.2f} of people who see nobody (medians of {len(runs)})"
+    found = f"order {order:.2f}, {blind:.2f} of people that do not see each other (medians of {len(runs)})"
     said = f"the streams did not meet in {apart} of {len(runs)} runs" if apart else found
     return Case(name, expected, said, order >= least(blind), {"order": finite(order), "blind": finite(blind)})
 
@@ -173,7 +175,7 @@ def _draw_streams(axes: Axes, streams: Streams, x: tuple[float, float], y: tuple
         axes.scatter(place[:, 0], place[:, 1], s=16, color=colour, lw=0)
         axes.quiver(*place.T, *velocity.T, color=colour, angles="xy", scale_units="xy", scale=2.5, width=0.003)
     if not ((streams.walk.position[k] > (x[0], y[0])) & (streams.walk.position[k] < (x[1], y[1]))).all(1).any():
-        axes.text(0.5, 0.5, "nobody is here", ha="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "empty", ha="center", transform=axes.transAxes)
     axes.set(
         xlim=x,
         ylim=y,

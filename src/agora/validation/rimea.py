@@ -68,7 +68,7 @@ def case_1(model: Any) -> Case:
     longest = 45.0
     seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], longest, speed=1.33)
     time = float(seen.passed(40.0)[0]) * 40.0 / 39.5
-    found = f"{time:.1f} s" if np.isfinite(time) else f"not at the end within {longest:.0f} s"
+    found = f"{time:.1f} s" if np.isfinite(time) else f"end not reached within {longest:.0f} s"
     return Case("1: speed in a corridor", "40 m in 26 to 34 s", found, 26.0 <= time <= 34.0, {"time": finite(time)})
 
 
@@ -106,7 +106,7 @@ def case_6(model: Any, seed: int = 0) -> Case:
     met = through == 0 and bool(np.isfinite(out).all())
     found = f"{through} through a wall, {arrived(out, 'round it', longest)}"
     return Case(
-        "6: round a corner", "all get round, none through a wall", found, met, {"through": through, "last": finite(out.max())}
+        "6: round a corner", "all get around, none through a wall", found, met, {"through": through, "last": finite(out.max())}
     )
 
 

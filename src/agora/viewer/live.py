@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agora.core.recording import Recording
     from agora.maps.grid import Map
 
-INSTEAD = "record the episode instead: the replay and the video need no screen"
+INSTEAD = "record the episode instead: replay and video need no screen"
 
 
 class LiveWindow:
@@ -115,7 +115,7 @@ def _window(title: str) -> Figure:
     backend = plt.get_backend().lower()
     if backend not in backend_registry.list_builtin(BackendFilter.INTERACTIVE):  # type: ignore[no-untyped-call]
         plt.close(figure)
-        raise InputError(f"matplotlib's backend {backend!r} opens no windows; install PyQt6 or python3-tk, or {INSTEAD}")
+        raise InputError(f"matplotlib's backend {backend!r} cannot open windows; install PyQt6 or python3-tk, or {INSTEAD}")
     plt.show(block=False)
     return figure
 

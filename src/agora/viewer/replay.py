@@ -314,7 +314,7 @@ def _png(cells: Bools) -> bytes:
 def _thinned(time: Doubles, rate: float) -> Array:
     """Return the samples to keep: every k-th, and the last."""
     if not rate > 0:
-        raise InputError(f"rate is {rate}, expected samples a second")
+        raise InputError(f"rate is {rate}, expected samples per second")
     last = len(time) - 1
     every = 1 if last == 0 else max(1, int(1.001 * last / max(rate * float(time[-1] - time[0]), 1e-9)))
     return np.append(np.arange(0, last, every), last)

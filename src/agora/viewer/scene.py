@@ -207,7 +207,7 @@ class Scene(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.recording.time) == 0:
-            raise InputError("the recording has no samples: nothing can be drawn")
+            raise InputError("the recording has no samples to draw")
 
     @cached_property
     def extent(self) -> Extent:

@@ -33,7 +33,7 @@ _RIGHT = ("behind on the right", "on the right", "ahead on the right")
 _SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
 _OBSERVED = {
     Reason.NO_HEADWAY: "no reason: the robot was commanded to move, but made no progress",
-    Reason.STANDS_BY_SOMEBODY: "no reason: somebody was within 1 m",
+    Reason.STANDS_BY_SOMEBODY: "no reason: a person was within 1 m",
     Reason.STANDS_BY_WALL: "no reason: a wall was within 0.3 m",
     Reason.STANDS: "no reason: nothing was near",
 }
@@ -67,9 +67,9 @@ def why(recording: Recording) -> Why:
     if recording.outcome is Outcome.TIMEOUT:
         return _of_timeout(recording)
     if recording.outcome is Outcome.PLANNER_FAILED:
-        return Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'nobody recorded how'}")
+        return Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'cause not recorded'}")
     if recording.outcome is Outcome.SIMULATOR_FAILED:
-        return Why(end, f"{end:.1f} s: the simulator failed: {recording.failure or 'nobody recorded how'}")
+        return Why(end, f"{end:.1f} s: the simulator failed: {recording.failure or 'cause not recorded'}")
     if recording.outcome is Outcome.OUT_OF_MAP:
         return Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end)))
     return Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")
@@ -98,7 +98,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
     before = _sample_before(recording, contact.time)
     head = f"{contact.time:.1f} s: touched {_party(recording, contact, before)} {_where(recording, before)}."
     if contact.time < 1e-6:
-        return _joined(head, "They touched already at the start.")
+        return _joined(head, "They were in contact at the start.")
     return _joined(
         head,
         _drove(recording, contact.time, contact),
@@ -176,7 +176,7 @@ def _drove(recording: Recording, time: float, contact: Contact | None = None) ->
     if speed < STANDING:
         since = _stands_since(recording, now)
         if time - since < 0.5:
-            return f"The robot had braked from {highest:.1f} m/s to a stand."
+            return f"The robot had braked from {highest:.1f} m/s to a stop."
         on = _on_the_spot(recording.twist[int(np.searchsorted(recording.time, since)) : now + 1, 2])
         if contact is not None and (asked := _set_off(recording, contact, now)):
             return f"The robot had {on} for {time - since:.1f} s and set off: the planner asked for {asked:.1f} m/s."
@@ -202,11 +202,11 @@ def _set_off(recording: Recording, contact: Contact, k: int) -> float:
 
 
 def _on_the_spot(turning: Doubles) -> str:
-    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns to and fro."""
+    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns back and forth."""
     turned = np.abs(turning)
     if turned.mean() <= _TURNS:
         return "stood"
-    return "turned on the spot" if abs(turning.sum()) > 0.5 * turned.sum() else "turned to and fro on the spot"
+    return "turned on the spot" if abs(turning.sum()) > 0.5 * turned.sum() else "turned back and forth on the spot"
 
 
 def _beside(recording: Recording, contact: Contact, k: int) -> str:
@@ -232,7 +232,7 @@ def _waited(recording: Recording, k: int) -> str:
     if waited < _WAITED:
         return ""
     noted = _most_noted(np.zeros(0, np.int32) if recording.reason is None else recording.reason[:k][stood[: len(recording.reason)]])
-    return f"Before, it had stood for {waited:.0f} s of its way{f' (the planner noted{noted})' if noted else ''}."
+    return f"Before, it had stood for {waited:.0f} s on its way{f' (the planner noted{noted})' if noted else ''}."
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
@@ -308,7 +308,7 @@ def _of_timeout(recording: Recording) -> Why:
     """Describe the time-out: whether the robot stood, made no progress, or was on its way; where; and near which object."""
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
-    none = "" if math.isfinite(recording.shortest_path) else "There is no way to the goal for this robot."
+    none = "" if math.isfinite(recording.shortest_path) else "There is no path to the goal for this robot."
     since = _stands_since(recording, last)
     far = norm(recording.pose[:, :2] - recording.pose[-1, :2]) > _CONFINED
     stayed = float(recording.time[min(int(np.flatnonzero(far)[-1]) + 1, last)]) if far.any() else 0.0
@@ -331,7 +331,7 @@ def _of_timeout(recording: Recording) -> Why:
         return Why(float(recording.time[first]), _joined(head, none, how, *told))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
     how = f"The robot was on its way, at {pace:.1f} m/s on average"
-    how += f"; a shortest way is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
+    how += f"; a shortest path is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
     return Why(end, _joined(head, none, how, _ahead(recording, last), _noted(recording, 0, last)))
 
 
@@ -367,7 +367,7 @@ def _asked(recording: Recording, k: int, last: int) -> str:
     if recording.command is None or not len(recording.command[k:last]):
         return ""
     speed = float(norm(recording.command[k:last, :2]).mean())
-    return f"The planner asked for {speed:.1f} m/s all the same." if speed >= STANDING else "The planner asked for no speed."
+    return f"The planner nevertheless asked for {speed:.1f} m/s." if speed >= STANDING else "The planner asked for no speed."
 
 
 def _sample_before(recording: Recording, time: float) -> int:

@@ -18,5 +18,6 @@ def check_name(what: str, name: str) -> None:
     if not _NAME.fullmatch(name):
         shown = name if len(name) <= 60 else f"{name[:57]}..."
         raise InputError(
-            f"{what}: a name has letters, digits, - and _ only, at most 80, and begins with a letter or digit; got {shown!r}"
+            f"{what}: a name may only have letters, digits, - and _, at most 80 characters, and must begin with a letter "
+            f"or digit; got {shown!r}"
         )

@@ -123,7 +123,7 @@ class Guard:
             raise RefusedError(401, "sign in first", SIGNED_OUT)
         changes = method not in ("GET", "HEAD", "OPTIONS")
         if changes and "origin" not in asked.headers and "authorization" not in asked.headers and secret_of(asked):
-            raise RefusedError(403, "a request that changes something says its origin; programs use a token")
+            raise RefusedError(403, "a request that changes data must name its origin; programs must use a token")
         return person
 
     def _count(self, key: str) -> None:
@@ -138,9 +138,7 @@ class Guard:
             kind, _, token = given.partition(" ")
             person = self._known(TOKEN, token.strip()) if kind.lower() == "bearer" else None
             if person is None:
-                raise RefusedError(
-                    401, "this token is unknown, was revoked, or is over", SIGNED_OUT, {"WWW-Authenticate": "Bearer"}
-                )
+                raise RefusedError(401, "this token is unknown, revoked or expired", SIGNED_OUT, {"WWW-Authenticate": "Bearer"})
             return person
         secret = secret_of(asked)
         return self._known(SESSION, secret) if secret else None
@@ -230,13 +228,13 @@ def _check_ours(asked: HTTPConnection, settings: Settings) -> None:
         here = "at 127.0.0.1 or localhost, and programs on this machine"
         known = ", ".join(settings.names) or "at the name by which it was opened"
         where = f"{known}, and programs with a token" if settings.accounts else here
-        raise RefusedError(403, f"this server answers its own pages, {where}")
+        raise RefusedError(403, f"this server only answers its own pages {where}")
 
 
 def _check_length(asked: HTTPConnection) -> None:
     length = asked.headers.get("content-length", "0")
     if asked.scope["method"] in ("POST", "PUT", "PATCH") and (not length.isdecimal() or "transfer-encoding" in asked.headers):
-        raise RefusedError(411, "a request needs a length")
+        raise RefusedError(411, "a request must give its length")
     most = LARGEST_UPLOAD if asked.scope["path"].startswith(UPLOADS) else LARGEST
     if length.isdecimal() and int(length) > most:
         raise RefusedError(413, f"expected at most {most >> 20} MiB, got {int(length) / (1 << 20):.1f}")

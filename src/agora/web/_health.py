@@ -30,7 +30,7 @@ def find_problems(queue: RunQueue, folder: Path) -> list[str]:
         found.append(f"the disk has {free >> 20} MiB left; expected at least {LOW >> 20}")
     try:
         if queue.counts().get(QUEUED) and not queue.workers():
-            found.append("runs wait, and no worker is alive: agora server worker starts one")
+            found.append("runs are waiting, but no worker is alive: start one with agora server worker")
     except SQLAlchemyError:
         found.append("the database does not answer")
     return found
@@ -50,9 +50,7 @@ class ServerMetrics(Collector):
         self._registry = CollectorRegistry()
         self._registry.register(self)
         names = ["method", "address", "status"]
-        self.requests = Histogram(
-            "agora_request_seconds", "Time until a request was answered, by its address.", names, registry=self._registry
-        )
+        self.requests = Histogram("agora_request_seconds", "Response time of requests, by address.", names, registry=self._registry)
 
     def text(self) -> bytes:
         """Return the metrics in the format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
@@ -61,19 +59,19 @@ class ServerMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the present metrics."""
         counts = self._queue.counts()
-        runs = GaugeMetricFamily("agora_runs", "Runs by their state.", labels=["state"])
+        runs = GaugeMetricFamily("agora_runs", "Runs by state.", labels=["state"])
         for state in (QUEUED, RUNNING, FINISHED, FAILED, CANCELLED):
             runs.add_metric([state], counts.get(state, 0))
         yield runs
-        yield GaugeMetricFamily("agora_workers", "Workers that are alive.", len(self._queue.workers()))
+        yield GaugeMetricFamily("agora_workers", "Live workers.", len(self._queue.workers()))
         lives = self._lives().all()
-        episodes = GaugeMetricFamily("agora_live_episodes", "Live episodes by their state.", labels=["state"])
+        episodes = GaugeMetricFamily("agora_live_episodes", "Live episodes by state.", labels=["state"])
         for state, count in Count(live.state for live in lives).items():
             episodes.add_metric([state], count)
         yield episodes
-        yield GaugeMetricFamily("agora_watchers", "Watchers of live episodes.", sum(len(live.watchers) for live in lives))
+        yield GaugeMetricFamily("agora_watchers", "Viewers of live episodes.", sum(len(live.watchers) for live in lives))
         disk = shutil.disk_usage(self._folder)
-        yield GaugeMetricFamily("agora_disk_bytes", "Size of the disk that holds the folder.", disk.total)
+        yield GaugeMetricFamily("agora_disk_bytes", "Size of the disk of the server folder.", disk.total)
         yield GaugeMetricFamily("agora_disk_free_bytes", "Free space of that disk.", disk.free)
 
     def describe(self) -> Iterator[Metric]:

@@ -29,5 +29,5 @@ def database_message(error: SQLAlchemyError) -> str:
     """Return the reason why a database failed; if its disk is full, also the remedy."""
     reason = getattr(error, "orig", None) or error
     if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(reason, "sqlstate", None) == _POSTGRES_FULL:
-        return f"the disk of the database is full ({reason}); nothing was saved: make room, and try again"
+        return f"the disk of the database is full ({reason}); nothing was saved: free some space and try again"
     return f"the database does not answer ({reason}); nothing was saved: try again later"

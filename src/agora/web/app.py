@@ -104,7 +104,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={"default": {"model": ErrorMessage, "description": "The request was refused, or cannot be answered."}},
+        responses={"default": {"model": ErrorMessage, "description": "The request was refused or cannot be answered."}},
     )
     app.router.route_class = DocumentedRoute
     _add_error_handlers(app)
@@ -202,7 +202,7 @@ def _key_of(error: Mapping[str, Any]) -> str:
 
 
 class _ImmutableFiles(StaticFiles):
-    """Files whose names contain a hash of their content: browsers may cache them for ever."""
+    """Files whose names contain a hash of their content: browsers may cache them forever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return a file, with headers that allow caching."""

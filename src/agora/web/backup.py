@@ -50,7 +50,7 @@ def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
         InputError: there is no such server, or its database cannot be reached. OSError: the file cannot be written.
     """
     if not settings.folder.is_dir():
-        raise InputError(f"{settings.folder}: no folder of a server")
+        raise InputError(f"{settings.folder}: not a server folder")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with naming(path), part.open("wb") as raw:
@@ -84,7 +84,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     """
     refuse_what_is_no_file(path)
     if settings.folder.exists() and any(settings.folder.iterdir()):
-        raise InputError(f"{settings.folder}: expected a folder that is empty or not there")
+        raise InputError(f"{settings.folder}: expected an empty or new folder")
     held = _look_over(path)
     say(f"restoring a backup of Agora {held['agora']}")
     settings.folder.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
             with engine.begin() as connection:
                 known = _tables(connection)
                 if any(connection.scalar(select(func.count()).select_from(table)) for table in known.values()):
-                    raise InputError("the database holds rows already; name an empty one")
+                    raise InputError("the database already contains rows; name an empty database")
                 with tarfile.open(path) as tar:
                     for member in tar:
                         _restore(member, tar, connection, known, settings.folder)
@@ -130,7 +130,7 @@ def _look_over(path: Path) -> dict[str, Any]:
         for member in tar:
             name = PurePosixPath(member.name)
             if not member.isfile() or name.is_absolute() or ".." in name.parts or member.name.startswith(f"{FOLDER}/agora.sqlite"):
-                raise InputError(f"{path}: {member.name!r} cannot be in a backup of agora web")
+                raise InputError(f"{path}: {member.name!r} does not belong in a backup of agora web")
             source = tar.extractfile(member)
             assert source is not None
             if member.name == LAST:
@@ -145,9 +145,9 @@ def _look_over(path: Path) -> dict[str, Any]:
         held: dict[str, Any] = json.loads(last)
         counts, _ = held["counts"], (held["revision"], held["agora"])
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: no backup of agora web, or not whole: its last part is missing") from error
+        raise InputError(f"{path}: not a backup of agora web, or incomplete: its last part is missing") from error
     if counts != found | {"files": names}:
-        raise InputError(f"{path}: expected {counts}, got {found | {'files': names}}: the backup is not whole")
+        raise InputError(f"{path}: expected {counts}, got {found | {'files': names}}: the backup is incomplete")
     return held
 
 
@@ -156,7 +156,7 @@ def _whole(path: Path) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise InputError(f"{path}: no backup of agora web, or not whole: {error}") from error
+        raise InputError(f"{path}: not a backup of agora web, or incomplete: {error}") from error
 
 
 def _tables(connection: Connection) -> dict[str, Table]:

@@ -75,8 +75,8 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
             _welcome(Users(engine, settings.limits.quotas), address, settings, say)
         threading.Thread(target=_catalogue.fill_caches, daemon=True, name="catalogue").start()
         if settings.code:
-            say(lack() or f"People who may run things can bring planners as code here, which runs confined by {layers()}.")
-        say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
+            say(lack() or f"Users with the role run can upload planners as code, which runs confined by {layers()}.")
+        say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C stops it")
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run([listening])
@@ -84,11 +84,11 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 
 def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str], None]) -> None:
     """Invite an administrator if there is none."""
-    say("People sign in here; administrators invite them.")
+    say("Users sign in here; administrators invite them.")
     if not users.has_administrator:
         place = f"https://{settings.names[0]}/" if settings.names else address
         link = f"{place}invitation#{users.invite(ADMINISTER)}"
-        say(f"There is no administrator yet. The first who opens this, within 7 days, becomes one: {link}")
+        say(f"There is no administrator yet. The first person to open this link within 7 days becomes one: {link}")
 
 
 def _make_folder(folder: Path) -> None:
@@ -96,7 +96,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+        raise InputError(f"{folder}: cannot be created: {error.strerror}") from error
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -109,5 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
         listening.listen()
     except OSError as error:
-        raise InputError(f"{host}, port {port}: {error.strerror}; choose another by --port, or 0 for any") from error
+        raise InputError(
+            f"{host}, port {port}: {error.strerror}; choose another port with --port, or 0 for any free port"
+        ) from error
     return listening

@@ -39,9 +39,9 @@ class Address:
                 raise InputError(f"{where} {text!r}: expected a path of 1 to {_PATH} bytes, or HOST:PORT")
             return Address(path=text)
         if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise InputError(f"{where} {text!r}: expected a port from 1 to 65535 behind the colon")
+            raise InputError(f"{where} {text!r}: expected a port from 1 to 65535 after the colon")
         if not anywhere and host != "localhost" and not _is_loopback(host):
-            raise InputError(f"{where} {text!r}: nobody outside this machine is listened to; expected localhost or 127.0.0.1")
+            raise InputError(f"{where} {text!r}: connections from other machines are not accepted; expected localhost or 127.0.0.1")
         if not host:
             raise InputError(f"{where} {text!r}: expected a host before the colon, such as 127.0.0.1")
         return Address(host="127.0.0.1" if host == "localhost" else host, port=int(port))
@@ -70,7 +70,7 @@ def connect(address: Address, patience: float) -> socket.socket:
     """Return a connection. A process that does not take it, or what is sent over it, within ``patience``, s, is not there.
 
     Raises:
-        OSError: nobody listens there.
+        OSError: no process listens there.
     """
     connection = address.socket()
     try:

@@ -212,5 +212,5 @@ def _command(given: Any, number: int) -> Floats:
     except OverflowError as error:
         raise InputError(f"j_input[{number}]: a number is too large") from error
     if not np.isfinite(command).all():
-        raise InputError(f"j_input[{number}]: expected numbers that are finite, got {value_text(given)}")
+        raise InputError(f"j_input[{number}]: expected finite numbers, got {value_text(given)}")
     return command

@@ -61,7 +61,7 @@ class Line:
         """Return the program's hello, over a connection that is closed again.
 
         Raises:
-            PlannerError: nobody listens, or there is no hello.
+            PlannerError: no program listens, or there is no hello.
         """
         try:
             return self._opened()
@@ -76,12 +76,13 @@ class Line:
             known: hello of the program when the planner was made.
 
         Raises:
-            PlannerError: nobody listens, the program closes the connection, is too late, does not answer with one message that is
-                the answer to this question, or says another hello than before; or it has left too many questions unanswered.
+            PlannerError: no program listens, the program closes the connection, is too late, does not answer with one message
+                that is the answer to this question, or says another hello than before; or it has left too many questions
+                unanswered.
         """
         if self.waited > MOST_WAITED * known.deadline:
             raise PlannerError(
-                f"{self._name}: is not asked any more: {self.unanswered} questions without an answer took {self.waited:.0f} s, "
+                f"{self._name}: is no longer queried: {self.unanswered} unanswered questions took {self.waited:.0f} s, "
                 f"more than {MOST_WAITED:g} times its deadline of {known.deadline:g} s"
             )
         began = time.monotonic()
@@ -98,7 +99,7 @@ class Line:
     def _asked(self, question: Question, known: Hello) -> Answer:
         """The answer to a question, over a connection that is opened if there is none."""
         if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
-            raise PlannerError(f"{self._name}: says another hello than before; restart the run")
+            raise PlannerError(f"{self._name}: sent a different hello than before; restart the run")
         self._refuse_more()
         self._number += 1
         data, until = frame(replace(question, number=self._number)), self._until(known)
@@ -108,11 +109,11 @@ class Line:
         except TimeoutError as error:
             raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
         if reply.number != self._number:
-            raise PlannerError(f"{self._name}: answers question {reply.number}, expected an answer to question {self._number}")
+            raise PlannerError(f"{self._name}: answered question {reply.number}, expected an answer to question {self._number}")
         return Answer(reply.twists, reply.memory, reply.notes)
 
     def _refuse_more(self) -> None:
-        """Make sure that nothing has come since the last answer."""
+        """Make sure that no bytes have arrived since the last answer."""
         assert self._connection is not None
         self._connection.settimeout(0.0)
         try:
@@ -120,10 +121,10 @@ class Line:
         except BlockingIOError:
             return
         except OSError as error:
-            raise PlannerError(f"{self._name}: {error.strerror or error}; expected to ask it on") from error
+            raise PlannerError(f"{self._name}: {error.strerror or error}; expected an open connection") from error
         last = f"one answer to question {self._number}" if self._number else "its hello"
-        said = f"sent {len(more)} bytes more than {last}" if more else "closed the connection"
-        raise PlannerError(f"{self._name}: {said} before it was asked again")
+        said = f"sent {len(more)} bytes after {last}" if more else "closed the connection"
+        raise PlannerError(f"{self._name}: {said} before the next question")
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -155,13 +156,13 @@ class Line:
             self._connection, self._process = connect(self.address, PATIENCE), os.getpid()
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise PlannerError(f"{self._name}: nobody listens ({reason}); start the program first") from error
+            raise PlannerError(f"{self._name}: no program listens ({reason}); start the program first") from error
         if not self.address.path:
             self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             return self._message(time.monotonic() + PATIENCE, Hello, "hello")
         except TimeoutError as error:
-            several = "every worker has a connection of its own, and the program serves all of them at once"
+            several = "every worker has its own connection, and the program must serve all of them at the same time"
             raise PlannerError(f"{self._name}: no hello within {PATIENCE:g} s; {several}") from error
 
     def _message(self, until: float, kind: type[T], what: str) -> T:

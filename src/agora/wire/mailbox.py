@@ -62,13 +62,13 @@ def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
     """
     with connect(address, patience) as connection:
         if to and (found := peer(connection)) not in (0, to):
-            raise InputError(f"{address}: process {found} listens there now, expected process {to}; one joystick at a time")
+            raise InputError(f"{address}: process {found} listens there now, expected process {to}; only one joystick may connect")
         connection.sendall(text.encode())
 
 
 @dataclass(eq=False)
 class _Arriving:
-    """A connection, and what has come over it."""
+    """A connection and the bytes received over it."""
 
     socket: socket.socket
     sender: int
@@ -147,7 +147,7 @@ class Mailbox:
             self._letters.append(Letter("", oldest.sender, f"a connection with {oldest.length} bytes was never closed"))
 
     def _read(self, one: _Arriving) -> None:
-        """Take what has come over a connection, to its end if that has come."""
+        """Read the available bytes of a connection, to its end if it was closed."""
         with suppress(BlockingIOError):
             while one.length <= LONGEST:
                 try:
@@ -171,7 +171,7 @@ class Mailbox:
             try:
                 text = b"".join(one.chunks).decode()
             except UnicodeDecodeError:
-                problem = f"a message of {one.length} bytes is no UTF-8"
+                problem = f"a message of {one.length} bytes is not UTF-8"
         if text or problem:
             self._letters.append(Letter(text, one.sender, problem))
 
@@ -211,15 +211,15 @@ def _listener(address: Address) -> socket.socket:
         listener.setblocking(False)
     except OSError as error:
         listener.close()
-        raise InputError(f"{address}: cannot be listened at: {error.strerror or error}") from error
+        raise InputError(f"{address}: cannot listen: {error.strerror or error}") from error
     return listener
 
 
 def _make_way(address: Address) -> None:
-    """Remove the file of a socket at which nobody listens any more.
+    """Remove the file of a socket at which no process listens any more.
 
     Raises:
-        InputError: somebody does, or the file is none of a socket.
+        InputError: a process does, or the file is none of a socket.
     """
     path = Path(address.path)
     try:
@@ -231,6 +231,6 @@ def _make_way(address: Address) -> None:
     except ConnectionRefusedError:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be listened at: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot listen: {error.strerror or error}") from error
     else:
-        raise InputError(f"{path}: somebody listens there already; end that process, or choose another address")
+        raise InputError(f"{path}: another process already listens there; end that process, or choose another address")

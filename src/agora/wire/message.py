@@ -68,7 +68,7 @@ def encode(record: Any) -> bytes:
     """
     name = next((name for name, kind in FORMATS.items() if kind is type(record)), None)
     if name is None:
-        raise InputError(f"no format is of a {type(record).__name__}; there are those of {', '.join(FORMATS)}")
+        raise InputError(f"there is no format for a {type(record).__name__}; formats exist for {', '.join(FORMATS)}")
     return pack(name, version_of(name), to_plain(record))
 
 
@@ -76,8 +76,8 @@ def decode(data: bytes, kind: type[T], where: str = "message") -> T:
     """Return the record of a message; ``where`` names it in errors.
 
     Raises:
-        InputError: the bytes are no message, of another format or of a version that this Agora does not read, or something in it is
-            not what the format says.
+        InputError: the bytes are not a message, have another format or a version that this Agora does not read, or something in
+            it is not what the format says.
     """
     if kind in _OF_STRANGERS and (length := int.from_bytes(data[:8], "little")) > LONGEST_HEADER:
         raise InputError(f"{where}: its header has {length} bytes, expected at most {LONGEST_HEADER}")
@@ -105,7 +105,7 @@ def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
     """Return the name and version of a message's format, and its plain data.
 
     Raises:
-        InputError: the bytes are no message.
+        InputError: the bytes are not a message.
     """
     try:
         arrays = load(data)
@@ -113,11 +113,9 @@ def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
         head = json.loads(header["__metadata__"][_KEY], parse_constant=_no_number)
         name, version, content = head["format"], head["version"], head["content"]
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise InputError(f"{where}: expected a message of Agora (safetensors with a header of ours), got something else") from error
+        raise InputError(f"{where}: expected a message of Agora (safetensors with Agora's header), got something else") from error
     if not isinstance(name, str) or type(version) is not int:
-        raise InputError(
-            f"{where}: expected a format and a whole number as version, got {value_text(name)} and {value_text(version)}"
-        )
+        raise InputError(f"{where}: expected a format and an integer as version, got {value_text(name)} and {value_text(version)}")
     return name, version, _with_arrays(content, arrays, where)
 
 
@@ -129,7 +127,7 @@ def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
     """Plain data as JSON takes them; arrays are put aside under the path of their key."""
     if isinstance(value, np.ndarray):
         if value.dtype not in _TYPES:
-            raise InputError(f"{path}: a wire does not carry arrays of {value.dtype}")
+            raise InputError(f"{path}: messages cannot contain arrays of {value.dtype}")
         arrays[path] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
         return {_ARRAY: path}
     if isinstance(value, Mapping):
@@ -148,7 +146,7 @@ def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int =
     if isinstance(value, dict) and value.keys() == {_ARRAY}:
         name = value[_ARRAY]
         if not isinstance(name, str) or name not in arrays:
-            raise InputError(f"{where}: the array {value_text(name)} is not among those of the message")
+            raise InputError(f"{where}: the array {value_text(name)} is not in the message")
         return arrays[name]
     if isinstance(value, dict) and value.keys() == {_NUMBER}:
         if value[_NUMBER] not in ("inf", "-inf"):

@@ -37,7 +37,7 @@ def to_plain(value: Any) -> Any:
     """Return a record, or anything made of records, as plain data; arrays are not copied.
 
     Raises:
-        InputError: it holds something that is no data.
+        InputError: it contains a value that is not plain data.
     """
     if isinstance(value, np.ndarray):
         return value
@@ -58,7 +58,7 @@ def to_plain(value: Any) -> Any:
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"a wire does not carry a {type(value).__name__}")
+    raise InputError(f"messages cannot contain a {type(value).__name__}")
 
 
 def from_plain(values: Any, kind: type[T], where: str) -> T:

@@ -12,7 +12,7 @@ from agora.core.scalar import ZERO, atan2
 def _replay_slot(replay, after, w, i, time, since):
     """Position on the recorded trajectory; absent before its first and after its last knot.
 
-    Absent too where it was begun again in the last ``since`` s, since the generation of which this is the next.
+    Also absent if it was started again in the last ``since`` s, since the generation of which this is the next.
     """
     first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
     t = time + replay.phase[w, i]

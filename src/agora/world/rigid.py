@@ -15,7 +15,7 @@ _SHORTEST = 1e-3  # s between two knots: a float32 place is exact to 1e-6 m, and
 def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
     """Return the ways of the discs of a body that rides along a way, at the same times for all discs.
 
-    The body's heading at a time is the mean direction of the way over the ``window`` about that time. Where the way has a corner
+    The body's heading at a time is the mean direction of the way over the ``window`` about that time. If the path has a corner,
     the body turns at a constant rate, from half a window before the corner to half a window after it. Knots are so dense that no
     distance between two discs changes by 1e-4 m.
 

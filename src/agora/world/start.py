@@ -120,8 +120,8 @@ class PedestrianStarts:
             (`agora.pedestrians.behaviours.cues`).
         doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity of one who stands before setting out, -1 for none.
         facing: (P, K) heading of that activity, rad.
-        enters: (P,) time at which each comes into the world, s, in rising order after those who are there at the start; nobody
-            comes later if not given.
+        enters: (P,) time at which each comes into the world, s, in ascending order after people who are present at the start;
+            nobody comes later if not given.
     """
 
     position: Doubles = field(metadata=axes("P 2"))

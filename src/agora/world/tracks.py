@@ -33,7 +33,7 @@ class Tracks:
 
 
 def onward(position: Floats, velocity: Floats, steps: int, dt: float) -> Floats:
-    """Return the places (N, Q, T, 2) of discs that go on at their velocity, m.
+    """Return the predicted positions (N, Q, T, 2) of discs at constant velocity, m.
 
     Args:
         position: (N, Q, 2) places of now, m.

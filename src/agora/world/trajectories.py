@@ -75,7 +75,7 @@ class Trajectories:
         knots = len(self.knot_time)
         each = {len(self.group), len(self.period), len(self.body), len(self.first) - 1}
         if {len(self.knot_x), len(self.knot_y)} != {knots} or each != {n}:
-            raise InputError("trajectories: the arrays do not fit together")
+            raise InputError("trajectories: the arrays have inconsistent shapes")
         if self.first[0] != 0 or self.first[-1] != knots or (np.diff(self.first) < 1).any():
             raise InputError("trajectories: every pedestrian needs at least one knot")
         if not all(np.isfinite(a).all() for a in (self.knot_time, self.knot_x, self.knot_y, self.period)):
@@ -87,12 +87,12 @@ class Trajectories:
             who = self.id[np.searchsorted(self.first, np.argmin(late), side="right") - 1]
             raise InputError(f"trajectories: the times of pedestrian {who} do not increase")
         if len(np.unique(self.id)) < n:
-            raise InputError("trajectories: an id is there twice")
+            raise InputError("trajectories: an id occurs twice")
         if ((self.period != 0) & (self.period < self.end - self.start)).any():
             raise InputError("trajectories: a period is shorter than the trajectory")
         begins = self.body[np.append(True, np.diff(self.body) != 0)] if n else self.body
         if len(np.unique(begins[begins >= 0])) < (begins >= 0).sum():
-            raise InputError("trajectories: the discs of a body are not neighbours")
+            raise InputError("trajectories: the discs of a body are not consecutive")
 
     def _freeze(self, name: str, kind: Any) -> None:
         array = np.array(getattr(self, name), kind)
@@ -118,7 +118,7 @@ class Trajectories:
         """
         times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
         if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
-            raise InputError("trajectories: the id of a pedestrian must be a whole number below 2^31")
+            raise InputError("trajectories: the id of a pedestrian must be an integer below 2^31")
         order = np.lexsort((times, numbers))
         ids, times = numbers[order].astype(np.int64), times[order]
         places = [np.asarray(column, np.float64)[order] for column in (x, y)]
@@ -130,7 +130,7 @@ class Trajectories:
             order = np.argsort(ids, kind="stable")
             ids, times, places = ids[order], times[order], [column[order] for column in places]
             if ids[-1] >= 2**31:
-                raise InputError("trajectories: the ids are so large that none is left for who comes back")
+                raise InputError("trajectories: the ids are so large that none is left for pedestrians that return")
         known, first = np.unique(ids, return_index=True)
         return cls(times, places[0], places[1], np.append(first, len(ids)).astype(np.int32), known.astype(np.int32))
 

@@ -62,7 +62,7 @@ class Layout:
         """
         counts = {len(s.robots) for s in starts}
         if len(counts) > 1:
-            raise InputError(f"one batch holds starts with {sorted(counts)} robots; a batch has the same number in every world")
+            raise InputError(f"the batch has starts with {sorted(counts)} robots; all worlds of a batch need the same number")
         models = [r.model for s in starts for r in s.robots]
         return Layout(
             worlds=worlds,
@@ -193,7 +193,7 @@ class World:
         )
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world; the others go on.
+        """Start an episode in one world; the others continue.
 
         Args:
             world: number of the world.

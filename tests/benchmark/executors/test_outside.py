@@ -45,7 +45,7 @@ def test_what_was_lost_is_listed_and_played_when_the_run_is_resumed(suite, tmp_p
     rows = run_all(outside(suite, "ros", tmp_path, play))
     assert sorted({row["episode"] for row in rows}) == [0, 2]
     assert RunFolder.read(tmp_path).interrupted() == {"small/helbing/1/ros/0": "the simulator is gone"}
-    with pytest.raises(ResultsError, match="go on with --resume"):
+    with pytest.raises(ResultsError, match="continue it with --resume"):
         run_all(outside(suite, "ros", tmp_path, play))
     told = list(bench(outside(suite, "ros", tmp_path, play, resume=True)))
     assert played == [0, 1, 2, 1] and {row["episode"] for row in store.read_rows(tmp_path / "episodes")} == {0, 1, 2}
@@ -85,4 +85,4 @@ def test_what_a_played_episode_has_lost_cannot_be_had_again_and_that_is_said(sui
     for path in (tmp_path / "trajectories").iterdir():
         path.unlink()
     assert run_all(outside(suite, "ros", tmp_path, play, resume=True)) == rows and played == [0, 1, 2]
-    assert caplog.text.count("its rows have lost their trajectories, which cannot be restored") == 3
+    assert caplog.text.count("its rows lack trajectories, which cannot be restored") == 3

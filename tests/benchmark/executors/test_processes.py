@@ -177,7 +177,7 @@ def test_a_planner_that_leaves_another_floating_point_mode_fails_and_the_engine_
     tmp_path, raised, mischief, workers
 ):
     bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
-    reason = "the call left another floating-point mode (rounding, or denormal numbers taken for zero)"
+    reason = "the call changed the floating-point mode (rounding or flush-to-zero)"
     assert all(bad[k]["failure"].startswith(reason) and bad[k]["outcome"] == "planner_failed" for k in GUILTY)
     assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
     assert float_mode.is_usual()
@@ -312,7 +312,7 @@ def test_a_script_that_runs_a_benchmark_whenever_it_is_imported_is_told_what_to_
     ended = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
-    assert ended.returncode == 1 and 'calls it under: if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
+    assert ended.returncode == 1 and 'must call the benchmark under: if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
 
 
 def test_time_in_which_a_process_waits_for_a_processor_does_not_count(monkeypatch, tmp_path):

@@ -91,7 +91,7 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
 
     monkeypatch.setattr(on_ray, "_run_job", second_is_older)
     said = {
-        "Agora": "the machine that began the run: Agora there is 0.0.7",
+        "Agora": "the machine that started the run: Agora there is 0.0.7",
         "Agora's code": r"package agora-nav was 1\.0 and is 0\.1\.0, code \w+ on a worker; results would differ",
         "a planner's package": "package round-about was 1.0 and is not there",
     }

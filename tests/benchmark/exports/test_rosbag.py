@@ -118,7 +118,7 @@ def test_a_bag_is_written_for_the_episodes_that_are_asked_for_and_over_nothing(r
     (one,) = write_bags(tmp_path, run[0], ["small/helbing/1/go_to_goal"])
     assert read_episode(one).robots[0].recording.outcome in tuple(Outcome)
     before = one.read_bytes()
-    with pytest.raises(ResultsError, match="is there already"):
+    with pytest.raises(ResultsError, match="already exists"):
         write_bags(tmp_path, run[0], ["small/helbing/1/go_to_goal"])
     with pytest.raises(UnknownNameError, match="small/helbing/1/go_to_goal"):
         write_bags(tmp_path, run[0], ["small/helbing/7/go_to_goal"])

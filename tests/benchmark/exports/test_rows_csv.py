@@ -37,7 +37,7 @@ def test_every_row_and_value_is_in_the_file_and_outcomes_by_name_and_number(run,
         assert line["outcome_number"] == str(int(Outcome[row["outcome"].upper()]))
         assert float(line["path_length"]) == row["path_length"]
         assert all((line[name] == "") == (value is None or value == "") for name, value in row.items())
-    with pytest.raises(ResultsError, match="is there already"):
+    with pytest.raises(ResultsError, match="already exists"):
         write_csv(tmp_path / "new" / "rows.csv", folder)
 
 

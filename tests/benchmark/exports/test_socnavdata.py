@@ -194,7 +194,7 @@ def test_a_run_is_a_file_an_episode(run, tmp_path):
 def test_what_cannot_be_written_is_said(run, tmp_path):
     folder, _ = run
     write_socnavdata_files(tmp_path / "out", folder, ["small/orca/1/go_to_goal"])
-    with pytest.raises(ResultsError, match=r"small\.orca\.1\.go_to_goal\.json: is there already; choose another folder"):
+    with pytest.raises(ResultsError, match=r"small\.orca\.1\.go_to_goal\.json: already exists; choose another folder"):
         write_socnavdata_files(tmp_path / "out", folder, ["small/orca/1/go_to_goal"])
     with pytest.raises(UnknownNameError, match="did you mean"):
         write_socnavdata_files(tmp_path / "out", folder, ["small/orca/7/go_to_goal"])

@@ -87,7 +87,7 @@ def test_a_file_that_is_changed_while_a_run_is_on_ends_it_with_an_error_and_the_
     small, files = own
     before = files["robot"].read_text()
 
-    with pytest.raises(ResultsError, match=r"mine\.yaml was changed while the run was on, so its rows may be of both"):
+    with pytest.raises(ResultsError, match=r"mine\.yaml was changed during the run, so its rows may mix both versions"):
         for _ in bench(Request(small, CIRCLE, tmp_path / "run", ONE_EACH)):
             files["robot"].write_text(before + "\n# another robot\n")
     for text in (files["robot"].read_text(), before):

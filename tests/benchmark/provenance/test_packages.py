@@ -174,7 +174,7 @@ def test_a_program_that_was_started_before_agora_s_files_changed_begins_no_run(c
     folder = copy()
     (folder / "planners" / "orca.py").write_text("NAME = 'other'\n")
     request = Request(plane(episodes=1), {"rounds": Named("naughty", Naughty())}, tmp_path / "run", HERE)
-    with pytest.raises(InputError, match=r"since this program was started: agora/planners/orca\.py \(changed\); start the program"):
+    with pytest.raises(InputError, match=r"since this program started: agora/planners/orca\.py \(changed\); restart the program"):
         run_all(request)
     assert not (tmp_path / "run").exists()
     copy()
@@ -205,7 +205,7 @@ def test_a_run_during_which_agora_s_code_changes_ends_with_an_error_and_is_never
     folder, run = copy(), tmp_path / "run"
     request = Request(plane(episodes=2), {"rounds": Named("naughty", Naughty())}, run, HERE)
     was = (folder / "planners" / "dwa.py").read_text()
-    with pytest.raises(ResultsError, match=r"agora/planners/dwa\.py \(changed\) while the run was on, so its rows may be of both"):
+    with pytest.raises(ResultsError, match=r"agora/planners/dwa\.py \(changed\) during the run, so its rows may mix both versions"):
         for _ in bench(request):
             (folder / "planners" / "dwa.py").write_text("NAME = 'other'\n")
     (folder / "planners" / "dwa.py").write_text(was)
@@ -218,9 +218,7 @@ def test_a_run_is_not_resumed_with_other_versions_of_what_computes_its_numbers(t
     run_all(request)
     here = Machine.here()
     monkeypatch.setattr(Machine, "here", staticmethod(lambda: replace(here, packages=here.packages | {"numba": "0.1"})))
-    with pytest.raises(
-        ResultsError, match=rf"numba was {here.packages['numba']} and is 0\.1 since the run was begun; install what"
-    ):
+    with pytest.raises(ResultsError, match=rf"numba was {here.packages['numba']} and is 0\.1 since the run started; install that"):
         run_all(replace(request, resume=True))
 
 

@@ -74,7 +74,7 @@ def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
     path.write_bytes(path.read_bytes()[:-50])
     missing, damaged = audit_run(run).problems()
     assert missing == "circle: 1 of 5 planned episodes have no row: plane 4"
-    assert damaged == f"episodes/{path.name}: cut or changed since it was written; its rows are left out"
+    assert damaged == f"episodes/{path.name}: truncated or changed since it was written; its rows are left out"
     assert damaged in report(run).read_text()
 
 
@@ -96,9 +96,9 @@ def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed
     count = len(planners) * len(episodes)
     found = audit_run(run)
     assert len(found.rows) == 10 and sum(found.foreign.values()) == count
-    assert [words.partition(": ")[2] for words in found.problems()] == ["1 row is of another run and left out"] * count
+    assert [words.partition(": ")[2] for words in found.problems()] == ["1 row belongs to another run and is left out"] * count
     page = report(run).read_text()
-    assert "1 row is of another run and left out" in page and ", 10 episodes." in lead(run)
+    assert "1 row belongs to another run and is left out" in page and ", 10 episodes." in lead(run)
     with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.* of another run; move the file"):
         run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert len(list((run / "episodes").glob("copy_of_*"))) == count
@@ -128,10 +128,10 @@ def test_lost_timing_and_trajectories_are_said_and_a_resumed_run_has_them_again(
     (run / part / first).unlink()
     (run / part / second).write_bytes(b"rotten")
     said = audit_run(run).problems()
-    assert said == [f"{part}/{second}: cut or changed since it was written", f"2 of 10 rows have lost their {words}"]
+    assert said == [f"{part}/{second}: truncated or changed since it was written", f"2 of 10 rows lack {words}"]
     assert said[1] in report(run).read_text()
     run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
-    assert caplog.text.count(f"its rows have lost their {part}; its episodes are run again") == 2
+    assert caplog.text.count(f"its rows lack {part}; its episodes are run again") == 2
     assert audit_run(run).problems() == []
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(run, tmp_path / "a") == results(whole, tmp_path / "b")

@@ -39,10 +39,10 @@ def test_every_cut_and_every_changed_byte_is_noticed(tmp_path):
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        assert shard.read(path) == "cut or changed since it was written"
+        assert shard.read(path) == "truncated or changed since it was written"
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert shard.read(path) == "cut or changed since it was written"
+        assert shard.read(path) == "truncated or changed since it was written"
     path.write_bytes(whole)
     assert not isinstance(shard.read(path), str)
 

@@ -89,7 +89,7 @@ def test_a_columns_type_does_not_depend_on_which_values_a_shard_has(tmp_path):
     ("rows", "message"),
     [
         ([], "no rows"),
-        ([row(0), row(0)], "two rows of 'demo/corridor/0/dwa/jackal'"),
+        ([row(0), row(0)], "two rows for 'demo/corridor/0/dwa/jackal'"),
         ([row(0, stage="a/b")], "stage 'a/b'.*without '/'"),
         ([row(0, planner="")], "planner ''"),
         ([row(0, seed=None)], "'seed' holds NoneType"),
@@ -124,7 +124,7 @@ def test_a_truncated_shard_is_named_and_its_episodes_count_as_not_done(tmp_path,
 def test_nothing_is_doubled(tmp_path):
     store.write_rows(tmp_path / "x.parquet", [row(0)])
     store.write_rows(tmp_path / "y.parquet", [row(0)])
-    with pytest.raises(ResultsError, match="two rows of 'demo/corridor/0/dwa/jackal'"):
+    with pytest.raises(ResultsError, match="two rows for 'demo/corridor/0/dwa/jackal'"):
         store.read_rows(tmp_path)
 
 
@@ -300,7 +300,7 @@ def test_a_damaged_shard_of_recordings_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "x.parquet"
     recording_shards.write_recordings(path, variety())
     path.write_bytes(path.read_bytes()[:500])
-    with pytest.raises(ResultsError, match="x.parquet: cut or changed"):
+    with pytest.raises(ResultsError, match="x.parquet: truncated or changed"):
         recording_shards.read_recordings(path)
 
 

@@ -44,7 +44,7 @@ def written(tmp_path_factory):
         rows = run_all(Request(load_suite("socnavbench"), planners("go_to_goal"), home / "run", Options(workers=0)))
         places = write_socnavbench_files(home / "out", home / "run")
         assert places == [home / "out" / "test_go_to_goal" / name for name in ("t_one", "t_two")]
-        with pytest.raises(ResultsError, match="t_one: is there already; choose another folder"):
+        with pytest.raises(ResultsError, match="t_one: already exists; choose another folder"):
             write_socnavbench_files(home / "out", home / "run")
         with pytest.raises(UnknownNameError, match="did you mean"):
             write_socnavbench_files(home / "out", home / "run", ["socnavbench/curated/2/go_to_goal"])
@@ -137,5 +137,5 @@ def test_the_table_has_a_line_a_sample_and_a_column_for_everybody(written):
 def test_a_run_of_another_suite_is_refused(tmp_path):
     small = small_suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0)
     run_all(Request(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0)))
-    with pytest.raises(InputError, match="is no curated episode of SocNavBench"):
+    with pytest.raises(InputError, match="is not a curated episode of SocNavBench"):
         write_socnavbench_files(tmp_path / "out", tmp_path / "run")

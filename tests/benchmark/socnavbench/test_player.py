@@ -101,7 +101,7 @@ def test_two_episodes_are_played_to_the_goal_alike_over_both_kinds_of_sockets(pl
     there, folder = play("unix", velocity=velocity)
     rows = decided(there.rows)
     over_tcp = play("tcp", velocity=velocity)[0].rows
-    assert {row.pop("steered_by") for row in over_tcp} == {"anybody on this machine: TCP does not tell who sends"}
+    assert {row.pop("steered_by") for row in over_tcp} == {"any process on this machine: TCP does not identify the sender"}
     assert decided(over_tcp) == rows
     assert not any("steered_by" in row for row in rows)
     assert [row["key"] for row in rows] == ["socnavbench/curated/0/StandIn/0", "socnavbench/curated/1/StandIn/0"]
@@ -236,12 +236,12 @@ def test_asynchronous_episodes_end_at_the_goal_too(play):
 BAD = {
     "no JSON": (b"{'j_input': [[1, 2]]", "expected sense, ready, abandon, algo: NAME or JSON with j_input"),
     "half a message": (b'{"j_input": [[0.5, 0.1', "expected sense, ready, abandon"),
-    "no UTF-8": (b"\xff\xfe\x00", "a message of 3 bytes is no UTF-8"),
+    "not UTF-8": (b"\xff\xfe\x00", "a message of 3 bytes is not UTF-8"),
     "no mapping": (b"[1, 2]", "expected a mapping with the key j_input, got a list of 2"),
     "other key": (b'{"j_inputs": [[1, 2]]}', "expected a mapping with the key j_input"),
     "three numbers": (b'{"j_input": [[1, 2], [1, 2, 3]]}', r"j_input[1]: expected [v, w] or [x, y, theta, v], got a list of 3"),
-    "NaN": (b'{"j_input": [[NaN, 0]]}', "j_input[0]: expected numbers that are finite"),
-    "beyond float32": (b'{"j_input": [[1e39, 0]]}', "j_input[0]: expected numbers that are finite"),
+    "NaN": (b'{"j_input": [[NaN, 0]]}', "j_input[0]: expected finite numbers"),
+    "beyond float32": (b'{"j_input": [[1e39, 0]]}', "j_input[0]: expected finite numbers"),
     "a whole number without end": (b'{"j_input": [[1' + b"0" * 400 + b", 0]]}", "j_input[0]: a number is too large"),
     "words": (b'{"j_input": [["1", true]]}', "j_input[0]: expected numbers"),
     "nothing": (b'{"j_input": []}', "j_input: expected a list of 1 to 10000 commands, got 0 of them"),
@@ -294,7 +294,8 @@ def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
     assert there.rows == []
     reasons = RunFolder.read(folder).interrupted()
     assert reasons["socnavbench/curated/0/StandIn/0"] == (
-        "the joystick is gone: it sent no command for 0.4 s; 1 of its messages have no end: a sender must close its connection"
+        "the joystick disconnected: it sent no command for 0.4 s; 1 of its messages are incomplete: a sender must close "
+        "its connection after each message"
     )
     assert reasons["socnavbench/curated/1/StandIn/0"].startswith("the joystick is gone")
     for one in open_ones:
@@ -313,8 +314,10 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
     child = process(meeting, f"vanish={length - 9}")
     rows = rows_by_joystick(suite, folder, meeting)
     assert child.wait(20) == 0 and rows == []
-    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == "the joystick is gone: its process has ended"
-    with pytest.raises(ResultsError, match="go on with --resume"):
+    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == (
+        "the joystick disconnected: its process has ended"
+    )
+    with pytest.raises(ResultsError, match="continue it with --resume"):
         rows_by_joystick(suite, folder, meeting)
     there, _ = play(folder=folder, resume=True)
     assert decided(there.rows) == whole and RunFolder.read(folder).interrupted() == {}
@@ -325,7 +328,7 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
 def test_a_run_is_resumed_under_its_own_name_with_the_episodes_that_are_left(play, tmp_path):
     first, folder = play(watch=lambda joystick, state, number: len(joystick.metadata) == 1, patience=0.4)
     assert [row["episode"] for row in first.rows] == [0]
-    with pytest.raises(InputError, match="holds results of 'StandIn', the joystick calls its planner 'Other'"):
+    with pytest.raises(InputError, match="contains results of 'StandIn', but the joystick names its planner 'Other'"):
         play(folder=folder, resume=True, name="Other")
     there, _ = play(folder=folder, resume=True)
     assert there.joystick.episodes == ["t_two"] and [row["episode"] for row in there.rows] == [0, 1]
@@ -367,7 +370,7 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
     with socket.socket(socket.AF_UNIX) as live:
         live.bind(path)
         live.listen(1)
-        with pytest.raises(InputError, match=f"{path}: somebody listens there already"):
+        with pytest.raises(InputError, match=f"{path}: another process already listens there"):
             rows_by_joystick(suite, tmp_path / "x", meeting)
     assert Path(path).is_socket()
     there, _ = play(meeting={"recv": path}.items())
@@ -380,13 +383,13 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
         live.bind(("127.0.0.1", 0))
         live.listen(1)
         port = live.getsockname()[1]
-        with pytest.raises(InputError, match=f"127.0.0.1:{port}: cannot be listened at: Address already in use"):
+        with pytest.raises(InputError, match=f"127.0.0.1:{port}: cannot listen: Address already in use"):
             rows_by_joystick(suite, tmp_path / "x", Meeting(recv=f"127.0.0.1:{port}"))
 
 
 def test_addresses_are_refused_with_what_is_expected(tmp_path):
     for text, message in {
-        "10.0.0.7:2100": "nobody outside this machine is listened to",
+        "10.0.0.7:2100": "connections from other machines are not accepted",
         "localhost:0": "expected a port from 1 to 65535",
         "localhost:65535": "expected a port from 1 to 65535",
         "": "expected a path of 1 to 107 bytes, or HOST:PORT",
@@ -421,5 +424,5 @@ def test_a_stranger_who_listens_to_nothing_is_not_waited_for(play, monkeypatch):
 
     monkeypatch.setattr(StandIn, "meet", after_a_stranger)
     there, _ = play()
-    assert any("somebody connected" in line and "cannot be reached" in line for line in there.said)
+    assert any("a client connected" in line and "cannot be reached" in line for line in there.said)
     assert [row["outcome"] for row in there.rows] == ["reached", "reached"]

@@ -176,8 +176,8 @@ def test_a_camera_that_cannot_be_is_refused(text, said):
 def test_where_nothing_can_draw_no_joystick_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setenv("AGORA_DATA", str(played_socnavbench(tmp_path / "data")))
     monkeypatch.setattr(context, "_used", [])
-    monkeypatch.setattr(context, "_find", lambda: (_ for _ in ()).throw(InputError("cameras need OpenGL without a screen")))
+    monkeypatch.setattr(context, "_find", lambda: (_ for _ in ()).throw(InputError("cameras need off-screen OpenGL")))
     meeting = Meeting(address=str(tmp_path / "j"), render_mode="full-render")
-    with pytest.raises(InputError, match="cameras need OpenGL without a screen"):
+    with pytest.raises(InputError, match="cameras need off-screen OpenGL"):
         list(bench_by_joystick(load_suite("socnavbench"), tmp_path / "run", meeting))
     assert not list(tmp_path.glob("j_*"))

@@ -159,7 +159,7 @@ def test_a_policy_comes_to_do_what_the_robot_did_and_a_resumed_training_repeats_
 
 
 def test_what_cannot_be_trained_is_refused():
-    with pytest.raises(InputError, match="seen by scan_and_aim, got Observe"):
+    with pytest.raises(InputError, match="need the encoding scan_and_aim, got Observe"):
         Hallucination(observe=Observe(9))
     with pytest.raises(InputError, match="sizes: must not decrease"):
         Imagination(sizes=(0.5, 0.2))

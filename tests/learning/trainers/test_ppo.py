@@ -438,7 +438,7 @@ def test_wrong_parameters_are_refused():
         Mlp((8,), ("relu", "relu", "none"))
     with pytest.raises(InputError, match="network 'sarl' has no actor and critic, so this trainer cannot improve it"):
         actor_critic(SarlNetwork(0.1), Shape(JointState(), 2))
-    with pytest.raises(InputError, match="network 'mlp' values no states, so value_learning cannot improve it"):
+    with pytest.raises(InputError, match="network 'mlp' does not output state values, so value_learning cannot train it"):
         ValueLearning(network=Mlp())
 
 
@@ -450,8 +450,8 @@ def test_wrong_parameters_are_refused():
         ({"sizes": [8]}, "sizes: unknown key; did you mean network: {name: mlp, sizes: ...}"),
         ({"network": "ds_rnn", "width": 0.2}, "width: unknown key; did you mean network: {name: ds_rnn, width: ...}"),
         ({"observe": {"beam": 3}}, "observe.beam: encoding 'observe' has no parameter 'beam'; did you mean 'beams'"),
-        ({"observe": {"kind": "agents"}}, "observe.kind: .* the key name chooses another encoding: .*agents, commands"),
-        ({"reward": {"kind": "arena"}}, "reward.kind: .* the key name chooses another reward: arena, cadrl, drl_vo, weighted"),
+        ({"observe": {"kind": "agents"}}, "observe.kind: .* choose another encoding with the key name: .*agents, commands"),
+        ({"reward": {"kind": "arena"}}, "reward.kind: .* choose another reward with the key name: arena, cadrl, drl_vo, weighted"),
         ({"reward": {"name": "arena", "saf": 1.0}}, "reward.saf: unknown key; did you mean 'safe'"),
     ],
 )

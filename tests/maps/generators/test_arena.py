@@ -61,7 +61,7 @@ def test_indoor_maps_of_arenas_code_are_corridors_alone():
         ({"algorithm": "barn", "map_properties": {"widht": 3}}, "map_properties.widht: unknown key; did you mean 'width'"),
         ({"algorithm": "rosnav", "algorithm_config": {"map_type": ["indoor"]}}, "no algorithm of Arena called"),
         ({"algorithm": "rosnav", "algorithm_config": {"indor": {"iterations": 4}}}, "algorithm_config.indor: unknown key"),
-        ({"algorithm_config": {}}, "algorithm: expected a text"),
+        ({"algorithm_config": {}}, "algorithm: expected a string"),
     ],
 )
 def test_what_arena_would_not_know_is_refused_by_its_key(values, message):

@@ -43,7 +43,7 @@ def test_the_corridor_runs_the_long_way_and_has_its_width():
     [
         ({"beds": 6}, r"^beds 6: the rooms are 6.50 m deep and need 15.\d\d m"),
         ({"corridor_width": 1.0}, "^corridor_width 1: a robot of passage 0.5 m needs 1.2 m"),
-        ({"room_width": 40.0}, "^room_width 40: not one room fits"),
+        ({"room_width": 40.0}, "^room_width 40: no room fits"),
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_it(values, message):

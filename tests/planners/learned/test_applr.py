@@ -64,9 +64,9 @@ def test_settings_lie_between_the_lowest_and_the_highest():
 def test_bad_input_is_refused_in_words(tmp_path):
     with pytest.raises(InputError, match="must be a trajectory_rollout, whose settings the policy chooses, got 'dwa'"):
         Applr(planner="dwa")
-    with pytest.raises(InputError, match="rollout_settings belong together"):
+    with pytest.raises(InputError, match="a planner with learned settings needs the encoding rollout_settings"):
         Td3(planner="trajectory_rollout_barn", observe=Observe(9))
-    with pytest.raises(InputError, match="rollout_settings belong together"):
+    with pytest.raises(InputError, match="a planner with learned settings needs the encoding rollout_settings"):
         Td3(observe=SEE)
     with pytest.raises(InputError, match="td3: answers no settings of the planner"):
         _ = Applr("td3").policy

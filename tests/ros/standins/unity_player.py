@@ -133,7 +133,7 @@ class Player:
     def _spawn(self, request: Any) -> SpawnModelResponse:
         name, pose = request.model_name, request.initial_pose
         if name in self._world.bodies:
-            return SpawnModelResponse(False, f"{name} is there already")
+            return SpawnModelResponse(False, f"{name} already exists")
         heading = 2.0 * math.atan2(pose.orientation.z, pose.orientation.w)
         body = Body(np.array([pose.position.x, pose.position.y, heading]))
         root = ElementTree.fromstring(request.model_xml)

@@ -61,7 +61,7 @@ static class Program
         Tell("sensor_msgs/LaserScan", Messages.LaserScan(stamp, "bot", lidar, ranges));
         Tell("sensor_msgs/Image", Messages.Image(stamp, "bot/camera", 2, 1, "rgb8", new byte[] { 1, 2, 3, 4, 5, 6 }));
         Tell("sensor_msgs/CameraInfo", Messages.CameraInfo(stamp, "bot/camera", 160, 120, 114.5));
-        Tell("gazebo_msgs/SpawnModelResponse", Messages.Answer("bot is there already: é"));
+        Tell("gazebo_msgs/SpawnModelResponse", Messages.Answer("bot already exists: é"));
         Tell("gazebo_msgs/DeleteModelResponse", Messages.Answer(""));
         Tell("gazebo_msgs/SetModelStateResponse", Messages.Answer("there is no bot"));
         Tell("std_srvs/TriggerResponse", Messages.Answer(""));

@@ -47,13 +47,13 @@ def test_other_streams_give_other_people(name):
     ("change", "message"),
     [
         ({"tests": ""}, "frontal_approach: has no text for tests"),
-        ({"measures": ("speed",)}, r"frontal_approach: there are no metrics \['speed'\]"),
+        ({"measures": ("speed",)}, r"frontal_approach: unknown metrics \['speed'\]"),
         ({"happened": lambda recording: False}, "frontal_approach: draw 0 was solved, but the interaction did not occur"),
         ({"happened": lambda recording: True}, "frontal_approach: draw 0: the predicate holds with and without the people"),
         ({"start": pose(0.5, 1.9)}, "frontal_approach: draw 0: a robot of 0.27 m has no room at its start or goal"),
         ({"people": ()}, "frontal_approach: draw 0 was solved, but the interaction did not occur"),
         ({"people": (LARGE,), "map": corridor("c", 10.0, 1.5), "start": pose(1.0, 0.0)}, "frontal_approach: draw 0 ended with"),
-        ({"people": (AWAY,), "happened": lambda recording: met(recording, 1, 3.0)}, "draw 0 is no conflict"),
+        ({"people": (AWAY,), "happened": lambda recording: met(recording, 1, 3.0)}, "draw 0 is not a conflict"),
     ],
 )  # fmt: skip
 def test_a_card_that_breaks_the_contract_is_found_out(change, message, monkeypatch):

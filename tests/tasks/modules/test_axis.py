@@ -89,7 +89,7 @@ def test_the_robot_and_its_time_follow_its_own_keys():
     ("sets", "words"),
     [
         ("obstacles.densty: [0.1, 0.4]", "no key 'obstacles.densty'; did you mean 'density'"),
-        ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; there are 0, 1"),
+        ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; known names: 0, 1"),
         ("robot.speed: [0.1, 0.4]", "no key 'robot.speed'"),
         ("obstacles.groups: [0.1, 0.4]", "'obstacles.groups' is not a number"),
         ("obstacles.density: [0.1, 40.0]", "density: expected a number in [0, 1.5], got 39.99"),
@@ -117,5 +117,5 @@ def test_invalid_ends_are_refused(values, words):
 
 
 def test_an_axis_that_sets_no_key_is_refused():
-    with pytest.raises(InputError, match="axis: sets: names no key, so every episode would be equally hard"):
+    with pytest.raises(InputError, match="axis: sets: names no key, so all episodes would be equally hard"):
         suite("").start("room", 0)

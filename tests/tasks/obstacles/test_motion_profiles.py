@@ -258,7 +258,7 @@ def test_as_coded_the_most_discs_are_never_reached():
         counts.add(made.replay.count)
         assert (np.diff(made.replay.knot_time)[np.diff(made.replay.knot_time) < 0] < -5.0).all()
     assert counts == {2, 3, 4}
-    with pytest.raises(ValueError, match="count must be .least, more than that. where variant is code, got .4, 4."):
+    with pytest.raises(ValueError, match="count must be .least, a larger number. if variant is code, got .4, 4."):
         MotionProfiles(count=(4, 4), variant="code")
 
 

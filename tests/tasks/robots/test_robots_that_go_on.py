@@ -214,8 +214,8 @@ def test_robots_of_zones_start_and_end_in_the_zones_of_their_role(roles):
         ),
         ("[staff]", "[]", "roles.yaml:3"),
         ("[staff]", "staff", "waypoints in must be a list of categories, or '*'"),
-        ("[staff]", "[.nan]", "expected a text"),
-        ("name: guard, ", "", "robots[1].name: expected a text, got nothing"),
+        ("[staff]", "[.nan]", "expected a string"),
+        ("name: guard, ", "", "robots[1].name: expected a string, got nothing"),
     ],
 )
 def test_a_wrong_file_of_roles_is_refused_with_line_key_and_nearest_name(roles, old, new, message):

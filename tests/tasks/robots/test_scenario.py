@@ -56,5 +56,5 @@ def test_without_jitter_the_start_is_that_of_the_scenario():
 def test_an_invalid_jitter_or_one_without_room_is_refused():
     with pytest.raises(InputError, match="jitter"):
         suite_of("{name: scenario, jitter: -0.1}")
-    with pytest.raises(PlacementError, match="robot 0: no room within the jitter of 5000 m about its start and goal in 100 tries"):
+    with pytest.raises(PlacementError, match="robot 0: no room within the jitter of 5000 m around its start and goal in 100 tries"):
         suite_of("{name: scenario, jitter: 5000.0}").start("one", 0)

@@ -42,7 +42,7 @@ def test_a_folder_gives_its_map_and_its_scenarios_one_after_the_other(tmp_path):
 
 
 def test_a_folder_without_a_map_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; neither is there"):
+    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; it has neither"):
         Folder(str(tmp_path)).world("x", STREAM)
 
 
@@ -117,7 +117,7 @@ def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):
     ],
 )
 def test_a_world_that_a_data_set_does_not_have_is_refused(data, kind, parameters, name):
-    with pytest.raises(UnknownNameError, match="did you mean|there are"):
+    with pytest.raises(UnknownNameError, match="did you mean|known names"):
         load("worlds", kind)(**parameters).world(name, STREAM)
 
 

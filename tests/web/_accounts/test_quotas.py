@@ -101,7 +101,7 @@ def test_runs_that_wait_are_limited_and_the_refusal_says_what_is_used(settings, 
         ann = house.person("ann")
         first, _ = (ann.post("/api/runs", json=FORM).json() for _ in range(2))
         assert said(ann.post("/api/runs", json=FORM)) == (
-            "quota: 2 of your 2 runs wait or are under way; wait for one, or cancel it"
+            "quota: 2 of your 2 runs are waiting or running; wait for one to end, or cancel one"
         )
         assert house.person("ben").post("/api/runs", json=FORM).status_code == 201
         ann.post(f"/api/runs/{first['id']}/cancel")
@@ -126,7 +126,7 @@ def test_a_person_may_have_quotas_of_their_own(house):
 def test_a_run_of_too_many_episodes_or_processors_is_refused(settings, quick):
     with house_with(settings, episodes=5, processors=3) as house:
         ann = house.person("ann")
-        assert "has 12 episodes, and you may run 5" in said(
+        assert "has 12 episodes, but you may run 5" in said(
             ann.post("/api/runs", json=FORM | {"episodes": 6, "planners": ["go_to_goal", "pure_pursuit"], "control": False})
         )
         assert "asks for 4 processors" in said(ann.post("/api/runs", json=FORM | {"workers": 2, "threads": 2}))
@@ -159,7 +159,7 @@ def test_live_episodes_that_are_watched_are_limited_and_one_that_nobody_watches_
         with ann.websocket_connect(f"/api/live/{second['id']}") as socket:
             socket.receive()
             assert said(ann.post("/api/live", json=LIVE)) == (
-                "quota: 1 of your 1 live episodes are watched; close one of them first"
+                "quota: 1 of your 1 live episodes are in use; close one of them first"
             )
 
 
@@ -229,9 +229,9 @@ def test_scenarios_and_worlds_are_counted_and_weighed(settings, quick):
         sheet, image = b"image: a.png\nresolution: 0.1\norigin: [0, 0, 0]\n", picture.getvalue()
         asked = {"file": ["noise.yaml", "a.png"], "size": [len(sheet), len(image)]}
         large = ann.post("/api/uploads/open", params=asked, content=sheet + image)
-        assert "of 1 MiB, and this one has 1.0; remove some" in said(large)
+        assert "of 1 MiB, and this one takes 1.0; remove some" in said(large)
         assert ann.post("/api/worlds", json={"name": "room", **ROOM}).status_code == 201
-        full = "quota: you have 2 of 2 scenarios, worlds and other things; remove some"
+        full = "quota: you have 2 of 2 scenarios, worlds and other files; remove some"
         assert said(ann.put("/api/scenarios/two", json={"content": SCENE})) == full
         assert said(ann.post("/api/worlds", json={"name": "other", **ROOM})) == full
         assert (

@@ -183,7 +183,7 @@ def test_the_terminal_prints_the_link_of_an_invitation(settings):
         assert Users(engine, Quotas()).get_invitation(secret).role == "administer"
     for wrong, said in (
         ([*words, "--user", "nobody"], "no user called"),
-        (["server", "invite", "/nowhere"], "no folder of a server"),
+        (["server", "invite", "/nowhere"], "not a server folder"),
     ):
         assert said in str(CliRunner().invoke(app, wrong).exception)
 

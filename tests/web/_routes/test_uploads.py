@@ -87,7 +87,7 @@ def test_keys_of_other_cases_are_read_and_strange_ones_left_out_with_words(clien
         "obstacles.Dynamic[…].Wait-Time",
     ]
     assert found["dropped"] == [
-        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora has no such key; did you mean 'vmax'?"}
+        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora does not have this key; did you mean 'vmax'?"}
     ]
     assert read_scenario(settings.scenarios / "s.json").obstacles.dynamic[0].wait_time == 3.0
     assert bring(client, {"s.json": json.dumps(scene).encode()}).json()["scenarios"] == ["s-2"]
@@ -157,29 +157,29 @@ LINK = stat.S_IFLNK | 0o777
     ("files", "words"),
     [
         ({"lab.zip": bomb}, "larger than 64 MiB when it is unpacked"),
-        ({"lab.zip": liar}, "not a zip archive that can be read"),
-        ({"lab.zip": archive([*WORLD, ("../../evil.json", "{}")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("/etc/passwd", "x")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("lab\\..\\evil", "x")])}, "leads out of its folder"),
-        ({"lab.zip": archive([*WORLD, ("C:/evil", "x")])}, "leads out of its folder"),
+        ({"lab.zip": liar}, "not a readable zip archive"),
+        ({"lab.zip": archive([*WORLD, ("../../evil.json", "{}")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("/etc/passwd", "x")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("lab\\..\\evil", "x")])}, "is outside its folder"),
+        ({"lab.zip": archive([*WORLD, ("C:/evil", "x")])}, "is outside its folder"),
         ({"lab.zip": archive(WORLD, LINK)}, "is a link or a device"),
         ({"lab.zip": crowd}, "2,003 entries; expected at most 2,000"),
         ({"lab.zip": archive([*WORLD, ("lab/<script>", "x")])}, "control characters or < >"),
         ({"lab.zip": archive([*WORLD, ("lab/a\nb", "x")])}, "control characters or < >"),
         ({"lab.zip": archive([*WORLD, ("two/map/map.yaml", SHEET)])}, "holds 2 maps"),
-        ({"lab.zip": archive([("lab/readme", "x")])}, "holds no world"),
+        ({"lab.zip": archive([("lab/readme", "x")])}, "contains no world"),
         ({"lab.zip": archive(WORLD[:1])}, "'lab.png' is not in the archive"),
-        ({"lab.zip": archive([("m/map.yaml", SHEET.replace("lab.png", "../lab.png")), WORLD[1]])}, "the name of a file beside it"),
+        ({"lab.zip": archive([("m/map.yaml", SHEET.replace("lab.png", "../lab.png")), WORLD[1]])}, "the name of a file next to it"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/scenarios/one.json", "[" * 100_000)])}, "one.json"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/map/furniture.json", '[{"model": "shelv", "x": 1, "y": 3}]')])}, "'shelf'"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/map/ground.npz", "x")])}, "ground.npz: not a file of NumPy's"),
-        ({"lab.zip": b"PK\x03\x04" + bytes(40)}, "not a zip archive that can be read"),
-        ({"lab.yaml": SHEET.encode()}, "a map is two files"),
+        ({"lab.zip": b"PK\x03\x04" + bytes(40)}, "not a readable zip archive"),
+        ({"lab.yaml": SHEET.encode()}, "a map consists of two files"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"GIF89a nothing"}, "not an image of a map"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"}, "not an image of a map"),
-        ({"lab.yaml": SHEET.encode(), "lab.png": declared(60_000, 60_000)}, "more pixels than a map may have"),
-        ({"lab.yaml": SHEET.encode(), "lab.png": declared(9_000, 9_000)}, "9000 x 9000 pixels; a page takes maps of"),
-        ({"lab.yaml": SHEET.encode(), "lab.png": picture(2_500, 2_500)}, "a page takes maps of"),
+        ({"lab.yaml": SHEET.encode(), "lab.png": declared(60_000, 60_000)}, "too many pixels"),
+        ({"lab.yaml": SHEET.encode(), "lab.png": declared(9_000, 9_000)}, "9000 x 9000 pixels; a page accepts maps of"),
+        ({"lab.yaml": SHEET.encode(), "lab.png": picture(2_500, 2_500)}, "a page accepts maps of"),
         ({"lab.yaml": SHEET.replace("0.05", "-1.0").encode(), "lab.png": picture()}, "resolution: expected a positive number"),
         ({"hall.yaml": SHEET.encode(), "lab.png": picture()}, "already"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(1_600, 1_000)}, "lab.png"),
@@ -189,16 +189,16 @@ LINK = stat.S_IFLNK | 0o777
         ({"s.json": b"[" * 500_000}, "s.json"),
         ({"s.json": b'{"robots": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"}, "s.json"),
         ({"s.json": b"{"}, "s.json:1: not valid JSON"),
-        ({"s.json": b"\xff\xfe{}"}, "not a text in UTF-8"),
+        ({"s.json": b"\xff\xfe{}"}, "not UTF-8 text"),
         ({"s.json": b'{"scenarios": []}'}, "before arena-tools"),
         ({"s.json": b'{"a": 1}'}, "neither robots nor obstacles"),
         ({"s.json": json.dumps(SCENE).encode()}, "names no world; choose one"),
         ({"s.json": json.dumps(SCENE | {"robots": [{"start": "here", "goal": [1, 2]}]}).encode()}, "robots[0].start"),
         ({"s.json": json.dumps(SCENE | {"map": "a\x07b"}).encode()}, "map: has control characters"),
         ({"s.json": b'"' + b"x" * LARGEST_SCENARIO + b'"'}, "larger than 1 MiB"),
-        ({"a/b.json": b"{}"}, "signs that names of files should not have"),
-        ({"<img src=x>.json": b"{}"}, "signs that names of files should not have"),
-        ({"a\x00.json": b"{}"}, "signs that names of files should not have"),
+        ({"a/b.json": b"{}"}, "characters that file names should not have"),
+        ({"<img src=x>.json": b"{}"}, "characters that file names should not have"),
+        ({"a\x00.json": b"{}"}, "characters that file names should not have"),
         ({"run.exe": b"MZ\x90"}, "expected a scenario (.json), a map of map_server"),
         ({"s.xml": b"<scenario/>"}, "expected a scenario (.json), a map of map_server"),
     ],
@@ -218,7 +218,7 @@ def test_an_encrypted_archive_and_one_of_a_rare_kind_are_refused(client, setting
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as packed:
         packed.writestr("lab/map/map.yaml", SHEET)
-    assert "packed in a way that is rare" in bring(client, {"lab.zip": file.getvalue()}).json()["error"]
+    assert "uses an unsupported compression" in bring(client, {"lab.zip": file.getvalue()}).json()["error"]
     assert nothing_is_kept(settings)
 
 

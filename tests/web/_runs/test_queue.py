@@ -156,7 +156,10 @@ def test_a_run_whose_workers_keep_dying_fails_and_can_be_retried(queue, clock):
     queue.resume(run.id)
     queue.take("first")
     queue.requeue_dead("first", "ended with exit code 3")
-    assert (queue.run(run.id).state, queue.run(run.id).message) == ("queued", "its worker ended with exit code 3; another goes on")
+    assert (queue.run(run.id).state, queue.run(run.id).message) == (
+        "queued",
+        "its worker ended with exit code 3; another worker continues",
+    )
 
 
 def test_a_run_that_gets_on_between_the_deaths_of_its_workers_goes_on(queue):

@@ -123,7 +123,7 @@ def test_trainings_are_listed_with_what_they_take_and_reach(client):
         ({"changes": {"trainer.steps.few": 4}}, "trainer.steps.few: steps has no fields"),
         ({"changes": {"trainer": "ppoo"}}, "did you mean 'ppo'"),
         ({"changes": {"suite": "/etc/passwd"}}, "expected a name"),
-        ({"changes": {"suite": "ga3c"}}, "nothing is trained on a test"),
+        ({"changes": {"suite": "ga3c"}}, "training on a test suite is not allowed"),
         ({"changes": {"trainer.lessons": "{teacher: 'policy:file=/etc/passwd'}"}}, "or own/NAME of one of this server"),
         ({"changes": {"name": "../up"}}, "name"),
         ({"changes": {"stages": "[agents_2"}}, "stages"),
@@ -139,8 +139,12 @@ def test_a_wrong_training_is_refused_in_words_and_nothing_is_kept(client, settin
 
 
 def test_a_training_whose_packages_are_missing_is_listed_with_the_reason_and_refused(client, monkeypatch):
-    monkeypatch.setattr("agora.web._runs.trainings.lacking", lambda extras: "packages of the extra learning are not here: torch")
-    assert {one["missing"] for one in client.get("/api/trainings").json()} == {"packages of the extra learning are not here: torch"}
+    monkeypatch.setattr(
+        "agora.web._runs.trainings.lacking", lambda extras: "packages of the extra learning are not installed: torch"
+    )
+    assert {one["missing"] for one in client.get("/api/trainings").json()} == {
+        "packages of the extra learning are not installed: torch"
+    }
     assert "torch" in client.post("/api/trainings", json=FORM).json()["error"]
 
 
@@ -219,13 +223,13 @@ def test_a_stopped_training_keeps_checkpoint_policy_and_card_and_goes_on(client,
     monkeypatch.setattr("agora.web._runs.training.train_seeds", stopping)
     run |= asked(client)
     worked_on(settings, lambda: queue.run(run["id"]).state == "cancelled")
-    assert queue.run(run["id"]).message == "stopped before its first checkpoint; it would begin anew"
+    assert queue.run(run["id"]).message == "stopped before its first checkpoint; continuing would restart it"
     card = load(settings.runs / run["id"] / "card.yaml", PolicyCard)
     assert (card.seeds[0].stopped, card.seeds[0].results) == (True, ())
     assert client.post(f"/api/runs/{run['id']}/resume", json={"steps": 3}).status_code == 422
     assert client.post(f"/api/runs/{run['id']}/resume", json={"minutes": 0}).json()["form"]["minutes"] == 0
     worked_on(settings, lambda: queue.run(run["id"]).state == "cancelled" and queue.run(run["id"]).ended is not None)
-    assert queue.run(run["id"]).message == "its time was up after 40 steps with seed 1; the policy was tested"
+    assert queue.run(run["id"]).message == "its time limit was reached after 40 steps with seed 1; the policy was tested"
     client.post(f"/api/runs/{run['id']}/resume", json={"minutes": None})
     worked_on(settings, lambda: queue.run(run["id"]).state == "finished")
     assert not load(settings.runs / run["id"] / "card.yaml", PolicyCard).seeds[0].stopped

@@ -159,7 +159,7 @@ def test_a_run_for_which_kernels_are_compiled_says_so_until_it_advances(settings
     run = queue.put("doorway", FORM)
 
     def ended() -> bool:
-        if "compiling kernels, once on a machine: 7 functions" in queue.run(run.id).message:
+        if "compiling kernels, needed once per machine: 7 functions" in queue.run(run.id).message:
             go_on.set()
         return queue.run(run.id).state == "finished"
 

@@ -56,14 +56,14 @@ def test_a_test_fails_whose_response_does_not_match_its_model():
 @pytest.mark.parametrize(
     ("path", "fields", "said"),
     [
-        ("worlds", {"name": 3}, "name: expected a text, got 3"),
-        ("worlds", {"seed": True}, "seed: expected a whole number, got True"),
+        ("worlds", {"name": 3}, "name: expected a string, got 3"),
+        ("worlds", {"seed": True}, "seed: expected an integer, got True"),
         ("worlds/preview", {"parameters": ["{a}"]}, "parameters: expected names and values, got ['{a}']"),
         ("worlds/empty", {"width": -1}, "width: expected a number of at least 0, got -1"),
-        ("worlds/copy", {"of": None}, "of: expected a text, got None"),
-        ("session", {"name": ["a"], "password": {}}, "name: expected a text, got ['a']; password: expected a text, got {}"),
+        ("worlds/copy", {"of": None}, "of: expected a string, got None"),
+        ("session", {"name": ["a"], "password": {}}, "name: expected a string, got ['a']; password: expected a string, got {}"),
         ("me/tokens", {"name": "a", "days": 367}, "days: expected an integer in [1, 366], got 367"),
-        ("invitations", {"role": 1.5}, "role: expected a text, got 1.5"),
+        ("invitations", {"role": 1.5}, "role: expected a string, got 1.5"),
     ],
 )
 def test_a_value_of_another_type_is_refused_with_its_key(client, path, fields, said):

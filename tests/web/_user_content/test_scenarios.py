@@ -67,7 +67,7 @@ def test_two_editors_never_overwrite_each_other_unseen(client):
     assert late.json()["present"] == client.get("/api/scenarios/hall-2").json() == mine
     client.delete("/api/scenarios/hall-2")
     gone = put(client, "hall-2", scene(BEN), mine["version"])
-    assert gone.status_code == 409 and gone.json()["present"] == {} and "not there any more" in gone.json()["error"]
+    assert gone.status_code == 409 and gone.json()["present"] == {} and "no longer exists" in gone.json()["error"]
 
 
 def test_of_many_who_save_at_once_one_does(client):
@@ -137,7 +137,7 @@ def test_a_sentence_of_a_group_belongs_to_its_entry(client):
         (b'{"content": null, "version": ""}', "expected"),
         (b'{"content": {"robots": "all"}}', "robots: expected"),
         (b'{"content": "[1, 2", "version": ""}', "scenario"),
-        (json.dumps({"content": scene(), "version": 3}).encode(), "version: expected a text"),
+        (json.dumps({"content": scene(), "version": 3}).encode(), "version: expected a string"),
         (json.dumps({"content": scene(map=None)}).encode(), "names no world"),
         (json.dumps({"content": scene(BEN | {"vmax": float("nan")})}).encode(), "NaN is not a number"),
         (json.dumps({"content": scene(BEN, note="x" * LARGEST)}).encode(), "larger than 1 MiB"),
@@ -238,11 +238,11 @@ def test_a_world_is_looked_at_made_and_lived_in(client, settings):
     [
         ({"generator": "offic"}, "did you mean 'office'?"),
         ({"parameters": {"widht": 3.0}}, "did you mean 'width'?"),
-        ({"parameters": {"width": 250.0, "height": 240.0, "resolution": 0.1}}, "a page makes maps of"),
+        ({"parameters": {"width": 250.0, "height": 240.0, "resolution": 0.1}}, "a page can generate at most"),
         ({"parameters": {"obstacle_num": 50_000}}, "at most 1000"),
         ({"parameters": []}, "parameters: expected names and values"),
         ({"seed": -1}, "seed: expected an integer of at least 0"),
-        ({"seed": True}, "seed: expected a whole number"),
+        ({"seed": True}, "seed: expected an integer"),
     ],
 )
 def test_a_world_that_cannot_be_is_refused_kindly(client, change, words):

@@ -111,10 +111,10 @@ def test_two_editors_never_overwrite_each_other_unseen(client):
 def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
     client.put("/api/scenarios/taken", json={"content": SCENE, "version": ""})
     refused = put(client, "taken", suite())
-    assert refused.status_code == 409 and "a scenario of this name is there already" in refused.json()["error"]
+    assert refused.status_code == 409 and "a scenario of this name already exists" in refused.json()["error"]
     put(client, "mine", suite())
     back = client.put("/api/scenarios/mine", json={"content": SCENE, "version": ""})
-    assert back.status_code == 409 and "a suite of this name is there already" in back.json()["error"]
+    assert back.status_code == 409 and "a suite of this name already exists" in back.json()["error"]
     (settings.folder / "suites" / "taken.yaml").write_bytes((settings.folder / "suites" / "mine.yaml").read_bytes())
     asked = client.post("/api/runs", json={"suite": "own/taken", "planners": ["orca"]})
     assert asked.status_code == 422 and "the name of a suite and of a scenario" in asked.json()["error"]
@@ -138,18 +138,26 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
             "stages[0].crowd.people.speed_deviation",
             "speed / 2",
         ),
-        (suite(stage(world={"name": "folder", "path": "../../etc"})), "stages[0].world.path", "a page takes names, no paths"),
+        (
+            suite(stage(world={"name": "folder", "path": "../../etc"})),
+            "stages[0].world.path",
+            "a page only accepts names, not paths",
+        ),
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/../x"]})),
             "stages[0].world.scenarios",
-            "a page takes names, no paths",
+            "a page only accepts names, not paths",
         ),
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/nobody"]})),
             "stages[0].world.scenarios",
-            "no scenario of yours called 'nobody'",
+            "you have no scenario called 'nobody'",
         ),
-        (suite(stage(robots={"name": "guided", "file": "/etc/passwd"})), "stages[0].robots.file", "a page takes names, no paths"),
+        (
+            suite(stage(robots={"name": "guided", "file": "/etc/passwd"})),
+            "stages[0].robots.file",
+            "a page only accepts names, not paths",
+        ),
         ({"stages": 3}, "stages", "expected a list, got 3"),
         ([], "", "expected a mapping with the keys of a suite"),
     ],
@@ -176,13 +184,13 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     ("text", "words"),
     [
         (BOMB, "too many values"),
-        ("description: &d '" + "x" * 100_000 + "'\nstages: [*d, *d, *d]\n", "with what its aliases stand for"),
+        ("description: &d '" + "x" * 100_000 + "'\nstages: [*d, *d, *d]\n", "with its aliases expanded"),
         ("name: x\nstages:\n  - name: a\n    world: open\n    wrold: open\n", "suite:5: stages[0].wrold: unknown key"),
         ("!!python/object/apply:os.system ['touch /tmp/x']", "tag"),
         ("just words", "expected"),
         ("{" * 5000, "nested too deeply"),
         ("# " + "x" * LARGEST, "larger than 256 KiB"),
-        ("name: x\nname: y\nstages: []\n", "this key is here twice"),
+        ("name: x\nname: y\nstages: []\n", "this key occurs twice"),
         ("\0\0\0", "not valid YAML"),
         ("", "empty file"),
     ],
@@ -279,6 +287,6 @@ def test_live_episodes_of_a_page_make_room_for_those_that_it_begins(client):
         kept = [client.post("/api/live", json=form).json()["id"] for _ in range(2)]
         with client.websocket_connect(f"/api/live/{kept[0]}") as three, client.websocket_connect(f"/api/live/{kept[1]}") as four:
             three.receive_text(), four.receive_text()
-            assert "watched already" in client.post("/api/live", json=form).json()["error"]
+            assert "already in use" in client.post("/api/live", json=form).json()["error"]
             assert client.post(f"/api/live?instead={first},nothing", json=form).status_code == 201
             assert first not in [live["id"] for live in client.get("/api/live").json()]

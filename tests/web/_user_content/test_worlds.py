@@ -135,7 +135,7 @@ def test_two_who_draw_in_one_world_never_overwrite_each_other_unseen(client, set
         ({"cells": np.full((120, 180), 7)}, "expected 0 free, 1 wall or 2 unknown, got 7"),
         ({"zones": [ROOM | {"polygon": [[[0, 0], [1, 1]]]}]}, "three or more corners"),
         ({"zones": [ROOM | {"polygon": [[[0, 0], [20, 0], [3, 3]]]}]}, "partly outside the map"),
-        ({"zones": [ROOM | {"category": []}]}, "category must be one word or more"),
+        ({"zones": [ROOM | {"category": []}]}, "category must have at least one word"),
         ({"zones": [ROOM | {"label": "a\x00b"}]}, "no control characters"),
         ({"zones": [ROOM | {"label": ""}]}, "1 to 80 signs"),
         ({"zones": 501 * [ROOM]}, "at most 500"),
@@ -159,11 +159,11 @@ def test_a_drawing_that_is_wrong_is_refused_in_words_and_nothing_is_written(clie
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"width": 250.0, "height": 240.0}, "a page draws in"),
+        ({"width": 250.0, "height": 240.0}, "a page can edit at most"),
         ({"resolution": 0.0}, "cells of 0.01 to 1 m"),
-        ({"wall": 5.0}, "leaves room inside"),
+        ({"wall": 5.0}, "leave room inside"),
         ({"width": "x"}, "width: expected a number"),
-        ({"name": "../x"}, "a name has letters"),
+        ({"name": "../x"}, "a name may only have letters"),
         ({"name": "hall"}, "already"),
     ],
 )
@@ -175,7 +175,7 @@ def test_an_empty_world_that_cannot_be_is_refused(client, settings, fields, word
 
 def test_only_own_worlds_are_drawn_in_or_removed(client):
     for answer in (client.get("/api/worlds/hall/drawing"), client.delete("/api/worlds/hall")):
-        assert answer.status_code == 422 and "not one of yours; draw in a copy" in answer.json()["error"]
+        assert answer.status_code == 422 and "not one of your worlds; edit a copy" in answer.json()["error"]
     assert client.get("/api/worlds/hal/drawing").status_code == 404
 
 

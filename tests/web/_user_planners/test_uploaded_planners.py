@@ -169,7 +169,7 @@ def test_code_runs_nowhere_unless_it_is_allowed(settings, monkeypatch):
         assert "--allow-code" in keep(client, name="other").json()["error"]
         assert "--allow-code" in client.post("/api/runs", json=FORM | {"planners": ["own/mine"]}).json()["error"]
         assert "--allow-code" in client.post("/api/live", json={"suite": "demo", "planner": "own/mine"}).json()["error"]
-        assert "runs no code" in listed(client)[0]["missing"]
+        assert "does not run code" in listed(client)[0]["missing"]
     (settings.folder / "web.yaml").write_text("code: true\n")
     assert replace(settings, limits=read_limits(settings.folder)).code and not replace(settings, limits=Limits()).code
 

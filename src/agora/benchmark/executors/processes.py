@@ -322,8 +322,8 @@ def _report_death(worker: _Worker) -> Lost:
     code = worker.process.exitcode
     if not worker.ready and code not in _KILLED:
         raise InputError(
-            f"a worker process ended before it began (exit code {code}); what it said stands above. "
-            'A script that runs a benchmark calls it under: if __name__ == "__main__":'
+            f"a worker process ended at startup (exit code {code}); its output is above. "
+            'A script must call the benchmark under: if __name__ == "__main__":'
         )
     by_planner = worker.lost(f"{PLANNER} ended its process (exit code {code})", planner=code not in _KILLED)
     lost = by_planner if by_planner.call is not None else worker.lost(f"its worker died (exit code {code})", planner=False)

@@ -193,10 +193,10 @@ def _connect(address: str, workers: int) -> Any:
             ray.init(address, **_QUIET)
     except (OSError, RuntimeError, ValueError) as error:
         if "ersion mismatch" in str(error):
-            raise InputError(f"the Ray cluster at {address!r} has other versions than this machine: {error}") from error
+            raise InputError(f"the Ray cluster at {address!r} runs different versions from this machine: {error}") from error
         raise InputError(
-            f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or say ray:address={LOCAL}; "
-            "one that asks for a token is joined with RAY_AUTH_MODE=token"
+            f"no Ray cluster answers at {address!r} ({error}); start one with 'ray start --head', or give ray:address={LOCAL}; "
+            "set RAY_AUTH_MODE=token for a cluster that requires a token"
         ) from error
     return ray
 
@@ -262,7 +262,9 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
     """
     for name, mine in versions()().items():
         if theirs[name] != mine:
-            raise InputError(f"{where}: {name} there is {theirs[name]}, here it is {mine}; results would differ: install the same")
+            raise InputError(
+                f"{where}: {name} is {theirs[name]} there and {mine} here; results would differ: install the same version"
+            )
 
 
 class _LocalWorker:
@@ -278,7 +280,7 @@ class _LocalWorker:
         self._events: Iterator[Event] | None = None
         check_imported()
         if changed := change(asked.packages, work.packages()):
-            raise InputError(f"{changed} on a worker; results would differ: install the same")
+            raise InputError(f"{changed} on a worker; results would differ: install the same version")
         try:
             self.sees = work.files() == asked.files
         except (InputError, OSError):
@@ -312,7 +314,7 @@ def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> 
     waiting: list[Event | Exception] = []
     try:
         if run not in _LOCAL_WORKERS:
-            refuse_others("the machine that began the run", asked.versions)
+            refuse_others("the machine that started the run", asked.versions)
             _LOCAL_WORKERS.clear()
             _LOCAL_WORKERS[run] = _LocalWorker(ray.get(shared[0]), asked)
         if not (carried or _LOCAL_WORKERS[run].sees):

@@ -47,7 +47,7 @@ def write_mcap_files(
     """
     runs = [RunSelection.of(source, keys) for source in sources if RunFolder.is_at(source)]
     if keys and not runs:
-        raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected the folder of a run among the sources")
+        raise InputError(f"--key {sorted(keys)[0]}: keys select episodes of runs; expected the folder of a run among the sources")
     reasons: list[str] = []
     files = sources_of([source for source in sources if not RunFolder.is_at(source)], None if left_out is None else reasons)
     total = len(files) + sum(len(run.groups) for run in runs)

@@ -17,7 +17,7 @@ def file_name(played: PlayedEpisode) -> str:
 def refuse_existing(path: Path) -> None:
     """Refuse to overwrite a file. Raises: ResultsError: the file exists."""
     if path.exists():
-        raise ResultsError(f"{path}: is there already; choose another folder")
+        raise ResultsError(f"{path}: already exists; choose another folder")
 
 
 def write_new(path: Path, content: bytes) -> Path:

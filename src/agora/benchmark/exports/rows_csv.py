@@ -36,9 +36,9 @@ def write_csv(path: Path, run: Path) -> Path:
     rows = [{**row, **({"after_draw": marks.get(row["planner"], "")} if marks else {})} for row in audit_run(run).rows]
     rows = sorted(rows, key=lambda row: str(row["key"]))
     if not rows:
-        raise ResultsError(f"{run}: holds no rows")
+        raise ResultsError(f"{run}: has no rows")
     if path.exists():
-        raise ResultsError(f"{path}: is there already; choose another file")
+        raise ResultsError(f"{path}: already exists; choose another file")
     numbers = {outcome.label: int(outcome) for outcome in Outcome}
     others = sorted({column for row in rows for column in row} - {*store.IDENTITY, "outcome"})
     whole = [{**row, _NUMBER: numbers.get(row["outcome"])} for row in rows]

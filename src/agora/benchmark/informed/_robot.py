@@ -85,7 +85,7 @@ def refuse_informed(planner: str) -> None:
     """
     if planner == INFORMED:
         raise InputError(
-            f"{INFORMED} is not a planner: it drives each episode several times, knowing what people will do. "
+            f"{INFORMED} is not a planner: it drives each episode several times and knows the future motion of people. "
             "`agora bench` and `agora run` can run it; name a planner here (agora list planners)"
         )
 

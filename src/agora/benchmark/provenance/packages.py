@@ -77,7 +77,7 @@ def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Name the first package that differs between two results of `packages`, in words; empty if none differs."""
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
-            return f"package {name} was {was.get(name, 'not there')} and is {now.get(name, 'not there')}"
+            return f"package {name} was {was.get(name, 'not installed')} and is {now.get(name, 'not installed')}"
     return ""
 
 
@@ -106,7 +106,7 @@ def check_imported() -> None:
         InputError: a file was changed, so modules imported from now on would have another version.
     """
     if changed := changed_files("".join(_IMPORTED)):
-        raise InputError(f"Agora's own code has changed since this program was started: {changed}; start the program again")
+        raise InputError(f"Agora's own code has changed since this program started: {changed}; restart the program")
 
 
 def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:

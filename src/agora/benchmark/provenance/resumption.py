@@ -44,7 +44,7 @@ def exclusive_access(folder: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
-        raise ResultsError(f"{folder}: another run is at work in it") from error
+        raise ResultsError(f"{folder}: another run is using it") from error
     finally:
         os.close(handle)
 
@@ -69,19 +69,19 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
         ResultsError: the work should not be resumed, or something differs; the message names it.
     """
     if not resume:
-        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume{more}")
-    _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
+        raise ResultsError(f"{record.parent}: already contains a {what}; choose another folder, or continue it with --resume{more}")
+    _check_files_and_packages(record.parent, was, now, f"since the {what} started")
     for part in dict.fromkeys([*now, *was]):
         if was.get(part) != now.get(part):
             words = difference_of(was.get(part), now.get(part), part)
-            raise ResultsError(f"{record}: {words}; a {what} is resumed only as it was begun")
+            raise ResultsError(f"{record}: {words}; a {what} can only be resumed with the settings it started with")
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
     """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as at its start."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
-            raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
+            raise ResultsError(f"{folder}: was started by a version of Agora that recorded no {key}; start again in another folder")
     rest = f"{since}; put the file back, or choose another folder"
     if changed := difference(was.get("inputs", {}), now.get("inputs", {}), rest):
         raise ResultsError(f"{folder}: {changed}")
@@ -103,8 +103,8 @@ def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping
     """
     for name in [name for name in was if was[name] != now.get(name)]:
         raise ResultsError(
-            f"{record.parent}: {name} was {was[name]} and is {now.get(name, 'not there')} since the {what} was begun; "
-            "install what it was, or choose another folder"
+            f"{record.parent}: {name} was {was[name]} and is {now.get(name, 'not installed')} since the {what} started; "
+            "install that version, or choose another folder"
         )
 
 

@@ -51,13 +51,14 @@ class RunAudit:
             said.append(f"{planner}: {len(lost)} of {each} planned episodes have no row: {_places(lost)}")
         said += [f"{_short(path)}: {problem}" for path, problem in self.damaged.items()]
         said += [
-            f"{_short(path)}: {count} row{'s are' if count > 1 else ' is'} of another run and left out"
+            f"{_short(path)}: {count} row{'s belong' if count > 1 else ' belongs'} to another run and "
+            f"{'are' if count > 1 else 'is'} left out"
             for path, count in self.foreign.items()
         ]
         if self.untimed:
-            said.append(f"{len(self.untimed)} of {len(self.rows)} rows have lost their planning times")
+            said.append(f"{len(self.untimed)} of {len(self.rows)} rows lack planning times")
         if self.unrecorded:
-            said.append(f"{len(self.unrecorded)} of {len(self.rows)} rows have lost their trajectories and cannot be replayed")
+            said.append(f"{len(self.unrecorded)} of {len(self.rows)} rows lack trajectories and cannot be replayed")
         return said
 
     def failed_metrics(self) -> list[str]:

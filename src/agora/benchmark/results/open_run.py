@@ -70,7 +70,7 @@ class OpenRun(RunFolder):
         Raises:
             ResultsError: a file or a package was changed.
         """
-        record, both = self.record, "while the run was on, so its rows may be of both; begin anew in another folder"
+        record, both = self.record, "during the run, so its rows may mix both versions; start again in another folder"
         changed = difference(record.inputs or {}, inputs, both)
         if not changed and (code := code_change(self.path, record.packages or {}, packages)):
             changed = f"{code} {both}"
@@ -160,7 +160,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     if free < need:
-        raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {need / 2**20:.0f} MiB")
+        raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB free, but {episodes} episodes may need {need / 2**20:.0f} MiB")
 
 
 def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
@@ -174,7 +174,7 @@ def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool
             earlier = (*(written.earlier or ()), *([written.id] if written.id else []))
             written = replace(record, made_on=written.made_on, resumed_on=written.resumed_on, earlier=earlier or None)
     elif any((path / "episodes").glob("*.parquet")):
-        raise ResultsError(f"{path}: holds episodes but no {file.name} that says of which run; choose another folder")
+        raise ResultsError(f"{path}: contains episodes but no {file.name} that identifies their run; choose another folder")
     else:
         written = replace(record, made_on=here)
     others = written.resumed_on or ()
@@ -206,7 +206,7 @@ class _Read:
         for part in store.PARTS:
             for read in store.shards(run.path / part, columns[part]):
                 for row in run.strangers(read):
-                    raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file out of this folder")
+                    raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file to another folder")
                 name = read.path.stem
                 names.add(name)
                 keys_of[part, name] = {row["key"] for row in read.rows}
@@ -227,7 +227,7 @@ class _Read:
             elif lost := " and ".join(self._lost(name)):
                 file = self.run.path / "episodes" / f"{name}.parquet"
                 again = "its episodes are run again" if repeats else "which cannot be restored"
-                _LOG.warning("%s: its rows have lost their %s%s %s", file, lost, ";" if repeats else ",", again)
+                _LOG.warning("%s: its rows lack %s%s %s", file, lost, ";" if repeats else ",", again)
                 if repeats:
                     store.remove(self.run.path, name)
                     del self.rows[name]

@@ -39,12 +39,12 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     found: dict[str, Recording] = {}
     for read in run.shards("trajectories", ["key"]) if wanted else ():
         if read.problem:
-            _LOG.warning("%s: %s; its episodes are not replayed", read.path, read.problem)
+            _LOG.warning("%s: %s; its episodes cannot be replayed", read.path, read.problem)
         if some := {row["key"] for row in read.rows}.intersection(wanted):
             try:
                 found.update({k: r for k, r in recording_shards.read_recordings(read.path).items() if k in some})
             except AgoraError as error:
-                _LOG.warning("%s; its episodes are not replayed", error)
+                _LOG.warning("%s; its episodes cannot be replayed", error)
     kept = {key: found[key] for key in wanted if key in found}
     try:
         if (maps := run.record.maps) is not None:

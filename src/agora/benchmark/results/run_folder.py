@@ -101,6 +101,6 @@ def episodes_kept(path: Path) -> str:
         done = {key.rpartition("/")[0] for key in store.keys(path / "episodes")}
         planned = RunRecord.read(path).episodes
     except (AgoraError, OSError):
-        return f"no episode was begun in {path}"
+        return f"no episode was started in {path}"
     of = f" of {planned}" if planned else ""
     return f"{len(done)}{of} episodes are finished and kept in {path}"

@@ -81,7 +81,7 @@ class RunSelection:
     ) -> PlayedEpisode:
         row = group[0]
         if [int(one["robot"]) for one in group] != list(range(len(group))):
-            raise InputError(f"{self.folder}: robots of {row['key']} are under several planners; convert the bag itself")
+            raise InputError(f"{self.folder}: the robots of {row['key']} have different planners; convert the bag itself")
         if any(one.get("clipped") is None for one in group):
             raise InputError(f"{self.folder}: {row['key']} was not recorded by Agora and lacks contacts; convert the bag itself")
         robots = []
@@ -101,7 +101,7 @@ class RunSelection:
         try:
             suite = self.run.suite()
         except InputError as error:
-            _LOG.warning("the files do not say the conditions of their episodes: %s", error)
+            _LOG.warning("the files lack the conditions of their episodes: %s", error)
             return {}
         return {stage.name: stage for stage in suite.stages}
 

@@ -101,11 +101,11 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
         return f"cannot be read: {error}"
     head, tail = _around_digest(data)
     if head + _digest(head, tail) + tail != data:
-        return "cut or changed since it was written"
+        return "truncated or changed since it was written"
     try:
         return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
     except Exception as error:  # noqa: BLE001 - whoever forges a digest may write anything behind it
-        return f"is no Parquet file of ours: {in_words(error)[:200]}"
+        return f"is not a Parquet file of Agora: {in_words(error)[:200]}"
 
 
 class ShardSize(NamedTuple):

@@ -59,17 +59,19 @@ class Meeting:
 
     def __post_init__(self) -> None:
         if self.camera and self.render_mode == "schematic":
-            raise InputError("camera: nothing is seen through it, unless render_mode is full-render")
+            raise InputError("camera: has no effect unless render_mode is full-render")
         if self.receives == self.sends:
             raise InputError(f"{self.sends}: the simulator's and the joystick's socket must differ")
         if self.recv and self.send and self.address != _ADDRESS:
-            raise InputError(f"address {self.address}: recv and send say both sockets already")
+            raise InputError(f"address {self.address}: recv and send already name both sockets")
         if self.repeats != _REPEATS and not self.asynchronous:
-            raise InputError(f"repeats {self.repeats}: time waits for commands and repeats none, unless asynchronous is true")
+            raise InputError(
+                f"repeats {self.repeats}: has no effect unless asynchronous is true, because the clock waits for commands"
+            )
 
     def unread(self) -> dict[str, str]:
         """Return the fields that have no effect given the other fields, and the reasons."""
-        return {"address": "with recv and send, which say both sockets"} if self.recv and self.send else {}
+        return {"address": "with recv and send, which name both sockets"} if self.recv and self.send else {}
 
     @property
     def receives(self) -> Address:
@@ -79,7 +81,7 @@ class Meeting:
     @property
     def steered_by(self) -> str:
         """The parties that could have sent the commands, if not the joystick alone; the text is added to every row."""
-        return "" if self.receives.path else "anybody on this machine: TCP does not tell who sends"
+        return "" if self.receives.path else "any process on this machine: TCP does not identify the sender"
 
     @property
     def sends(self) -> Address:
@@ -122,7 +124,7 @@ class Joystick:
         while self._socket is None:
             self._say(f"waiting for a joystick at {self._mailbox.address}")
             if self.meeting.steered_by:
-                self._say(f"commands are taken from {self.meeting.steered_by}; the rows say so (steered_by)")
+                self._say(f"commands come from {self.meeting.steered_by}; the rows record this in steered_by")
             visitor = self._mailbox.visitor(math.inf)
             self._socket = self._connect(visitor or 0)
         self._mailbox.watch(self._process)
@@ -131,7 +133,7 @@ class Joystick:
     def _connect(self, visitor: int) -> socket.socket | None:
         """Connect to the joystick of a process; return None if it does not listen."""
         end = time.monotonic() + _LISTENS
-        reason = "nobody listens there"
+        reason = "no process listens there"
         while time.monotonic() < end:
             try:
                 connection = connect(self._answers, self.meeting.patience)
@@ -144,7 +146,7 @@ class Joystick:
                 connection.close()
                 reason = f"process {found} listens there"
             select.select([], [], [], _KNOCK)
-        self._say(f"somebody connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
+        self._say(f"a client connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
         return None
 
     def begin(self, message: str) -> str:
@@ -198,7 +200,7 @@ class Joystick:
     def call_itself(self, before: str, now: str) -> None:
         """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: it does not."""
         if now != before:
-            self._lose(f"it calls its planner {now!r} now, {before!r} before; results of two planners are two runs")
+            self._lose(f"it calls its planner {now!r} now, {before!r} before; use a run of its own for each planner")
 
     def answer(self, message: str) -> None:
         """Send a state. Raises: EpisodeLostError: the joystick does not receive it."""
@@ -218,7 +220,10 @@ class Joystick:
 
     def _read(self, letter: Letter) -> JoystickWord | PlannerName | Commands:
         if letter.sender and self._process and letter.sender != self._process:
-            raise InputError(f"it comes from process {letter.sender}; the joystick is process {self._process}, one at a time")
+            raise InputError(
+                f"it comes from process {letter.sender}, but the joystick is process {self._process}; only one may connect at "
+                "a time"
+            )
         if letter.problem:
             raise InputError(letter.problem)
         return messages.parse(letter.text)
@@ -233,7 +238,7 @@ class Joystick:
 
     def _unfinished(self) -> str:
         begun = self._mailbox.begun
-        return f"; {begun} of its messages have no end: a sender must close its connection" if begun else ""
+        return f"; {begun} of its messages are incomplete: a sender must close its connection after each message" if begun else ""
 
     def _tell(self, message: str) -> None:
         if self.gone:
@@ -245,7 +250,7 @@ class Joystick:
 
     def _lose(self, reason: str) -> NoReturn:
         """Give up on the joystick. Raises: EpisodeLostError: always."""
-        self.gone = f"the joystick is gone: {reason}"
+        self.gone = f"the joystick disconnected: {reason}"
         raise EpisodeLostError(self.gone)
 
     def close(self) -> None:

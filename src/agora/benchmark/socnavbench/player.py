@@ -86,7 +86,7 @@ def bench_by_joystick(
         named = player.meet(*left[0])
         if label not in ("", named):
             raise InputError(
-                f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
+                f"{folder}: contains results of {label!r}, but the joystick names its planner {named!r}; choose another folder"
             )
         yield from bench(Request.outside(suite, named, folder, Outside(player.play, _beside(meeting)), resume=resume), token)
 
@@ -125,10 +125,10 @@ def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, 
     if not RunFolder.is_at(folder):
         return "", suite.entries()
     if not resume:
-        raise ResultsError(f"{folder}: holds a run already; choose another folder, or go on with --resume")
+        raise ResultsError(f"{folder}: already contains a run; choose another folder, or continue it with --resume")
     label, *others = RunFolder.read(folder).record.labels
     if others:
-        raise ResultsError(f"{folder}: holds a run of {len(others) + 1} planners; choose another folder")
+        raise ResultsError(f"{folder}: contains a run of {len(others) + 1} planners; choose another folder")
     finished = store.finished_keys(folder / "episodes")
     return label, [(stage, k) for stage, k in suite.entries() if key_of(suite, stage, k, label, 0) not in finished]
 
@@ -207,7 +207,7 @@ class Player:
         scene.take(episodes.world)
         ((_, (recording,)),) = list(episodes)
         if driver.late:
-            self._say(f"{driver.late} of {len(recording.planning_time)} periods took longer than they last")
+            self._say(f"{driver.late} of {len(recording.planning_time)} periods took longer than the control period")
         return recording
 
 

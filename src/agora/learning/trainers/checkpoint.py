@@ -32,7 +32,7 @@ def restore(arrays: Mapping[str, Array], network: nn.Module, optimiser: torch.op
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ResultsError(f"the checkpoint is of another network: {error}") from error
+        raise ResultsError(f"the checkpoint belongs to another network: {error}") from error
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, array in arrays.items():
         if name.startswith("optimiser."):

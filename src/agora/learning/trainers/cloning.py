@@ -126,7 +126,7 @@ class _Recorded:
         seen: list[Array] = []
         wanted: list[Array] = []
         if not isinstance(cloning.observe, Observe):
-            raise InputError(f"cloning: demonstrations are seen by the encoding observe, got {type(cloning.observe).__name__}")
+            raise InputError(f"cloning: demonstrations need the encoding observe, got {type(cloning.observe).__name__}")
         samples = read_samples(folder, cloning.observe, run.suite.start(run.stage, 0).robots[0].model)
         for looked, done in samples:
             last = len(done) - horizon

@@ -119,7 +119,7 @@ class Hallucination(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.observe, ScanAndAim):
-            raise InputError(f"hallucination: its scenes are seen by scan_and_aim, got {type(self.observe).__name__}")
+            raise InputError(f"hallucination: its scenes need the encoding scan_and_aim, got {type(self.observe).__name__}")
 
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
         """Go through the rounds of the hallucination, and then through those of the policy."""
@@ -156,7 +156,7 @@ class _School:
         shape = Shape(trainer.observe, trainer.observe.action_size(robot.limits(1)), 0.0, body=TrainedRobot.of(robot))
         self.policy: ActorCritic = actor_critic(trainer.network, shape)
         if self.policy.state_size:
-            raise InputError("hallucination: scenes are seen alone, so the network must not remember")
+            raise InputError("hallucination: each scene is a single observation, so the network must have no memory")
         step = open_drives(np.random.default_rng(0), 1, 0.02, 1.0, 1.0).step
         knots = np.arange(trainer.band.points - 2) * trainer.band.knot
         self._at = np.round(knots / step).astype(int)

@@ -3,7 +3,7 @@
 D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988, clones behaviour: the teacher drives, and the
 network learns its actions. S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and structured prediction to
 no-regret online learning", AISTATS 2011 (DAgger), lets the network drive more and more, and the teacher says what it would do
-there. The critic learns the returns of the driver, so that `agora.learning.trainers.ppo` can go on from there.
+there. The critic learns the returns of the driver, so that `agora.learning.trainers.ppo` can continue from there.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Course:
         self.close()
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        """Start new episodes in all worlds; they only depend on the number of previous steps."""
         self._school.begin(steps)
 
     def round(self, number: int) -> Round:

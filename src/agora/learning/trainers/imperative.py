@@ -144,7 +144,7 @@ class _School:
         size = trainer.observe.action_size(robot.limits(1))
         self.network: ActorCritic = actor_critic(trainer.network, Shape(trainer.observe, size, 0.0, body=TrainedRobot.of(robot)))
         if self.network.state_size:
-            raise InputError("imperative: samples are seen alone, so the network must not remember")
+            raise InputError("imperative: each sample is a single observation, so the network must have no memory")
         self.descent = torch.optim.AdamW(self.network.parameters(), lr=trainer.rate, weight_decay=trainer.decay)
 
     def begin(self, steps: int) -> None:

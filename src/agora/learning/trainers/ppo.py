@@ -124,10 +124,10 @@ class Ppo(Checked):
         if self.up_at and self.down_at >= self.up_at:
             raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
         if self.more_stages and self.up_at:
-            raise InputError("ppo: up_at must be 0 where there are more_stages: a curriculum is of one stage")
+            raise InputError("ppo: up_at must be 0 with more_stages: a curriculum uses one stage")
         check_planner(self.observe, self.planner, self.every)
         if self.lessons and isinstance(self.observe, PlannerSettings):
-            raise InputError("ppo: lessons must be null where actions are settings of a planner: no teacher has such actions")
+            raise InputError("ppo: lessons must be null if actions are settings of a planner: no teacher has such actions")
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 

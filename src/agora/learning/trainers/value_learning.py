@@ -6,8 +6,8 @@ velocity that promises most, or now and then a random one, and learns from the r
 gives the next state. As in the code, only episodes that end at the goal or in a collision are learned from.
 
 One policy drives all robots of a world, and each robot sees the others as people. Each plays an episode of its own, without the
-steps in which it waits for the others. Robots may make way for each other for ever: where a world has several, episodes that run
-out of time are learned from, too.
+steps in which it waits for the others. Robots may make way for each other forever: if a world has several, episodes that run out
+of time are learned from, too.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class ValueLearning(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.network, ValueNetwork):
-            raise InputError(f"network {name_of('networks', self.network)!r} values no states, so value_learning cannot improve it")
+            raise InputError(
+                f"network {name_of('networks', self.network)!r} does not output state values, so value_learning cannot train it"
+            )
 
     @property
     def ahead(self) -> LookAhead:

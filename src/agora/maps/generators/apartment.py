@@ -88,7 +88,7 @@ class Apartment(Area):
         return plan.finish("apartment")
 
     def _room(self, plan: FloorPlan, stream: Stream, kind: str, number: int, room: Rectangle, above: bool) -> None:
-        """Part a room from the hallway, give it a door, and furnish it."""
+        """Separate a room from the hallway, give it a door, and furnish it."""
         x0, y0, x1, y1 = room
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
         wall = (x0 - cell, y0 - cell, x1 + cell, y0) if above else (x0 - cell, y1, x1 + cell, y1 + cell)

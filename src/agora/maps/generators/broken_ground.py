@@ -55,7 +55,7 @@ class BrokenGround(Area):
         if share < room:
             raise self.fail("breaks", f"there is room for {max(int((x1 - x0) / room) - 1, 0)} of {room:g} m each")
         if y1 - y0 < bridge:
-            raise self.fail("passage", f"a bridge of {bridge:g} m has no room")
+            raise self.fail("passage", f"there is no room for a bridge of {bridge:g} m")
         ground, up, first = np.zeros(plan.walls.shape, np.float32), False, stream.integer(0, 1)
         for k in range(self.breaks):
             at = plan.snap(x0 + (k + 1) * share + float(stream.uniform(-0.5, 0.5)) * (share - room))

@@ -63,7 +63,7 @@ class HospitalWard(Area):
         if depth < need:
             raise self.fail("beds", f"the rooms are {max(depth, 0):.2f} m deep and need {need:.2f} m")
         if count < 1:
-            raise self.fail("room_width", "not one room fits")
+            raise self.fail("room_width", "no room fits")
         plan.zone("corridor", "corridor", (x0, low, x1, low + wide))
         for side in (3, 1):
             plan.entrance(side, low, low + wide)

@@ -58,7 +58,7 @@ class Area(Checked):
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name}: must be 8 to {LARGEST} cells, {least:g} to {most:g} m, is {getattr(self, name)}")
         if self.width * self.height > _MOST_CELLS * self.resolution**2:
-            raise ValueError(f"width and height make more than {_MOST_CELLS} cells of {self.resolution} m")
+            raise ValueError(f"width and height give more than {_MOST_CELLS} cells of {self.resolution} m")
 
     def check_cells(self, *names: str, cells: float = 1.0) -> None:
         """Make sure that lengths are at least ``cells`` cells.
@@ -184,7 +184,7 @@ class FloorPlan:
             labels, count = reachable(occupied, area)
         self.reached = labels == 1
         if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
-            how = "fits nowhere" if not count else "gets to too little of the place" if fill else "cannot get everywhere"
+            how = "fits nowhere" if not count else "reaches too little of the place" if fill else "cannot get everywhere"
             raise Blocked(f"a robot of passage {area.passage:g} m {how}")
         return self._turned(name, occupied)
 

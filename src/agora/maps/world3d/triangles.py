@@ -60,7 +60,7 @@ def triangulate(polygon: Doubles) -> Ints:
     Raises:
         InputError: its edges cross.
     """
-    wrong = InputError("polygons: the edges of a polygon cross or touch, so it bounds no solid")
+    wrong = InputError("polygons: the edges of a polygon cross or touch, so it does not bound a solid")
     if _crosses(polygon):
         raise wrong
     left, made = list(range(len(polygon))), []

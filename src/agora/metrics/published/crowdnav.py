@@ -51,7 +51,7 @@ def _is_dangerous(recording: Recording) -> Bools:
     "danger_frequency.crowdnav",
     unit="",
     direction="lower",
-    formula="share of steps, but for the last, that have 0 <= d < 0.2 m, d the least clearance within a step of straight ways",
+    formula="share of steps, except the last, with 0 <= d < 0.2 m, d the least clearance within a step of straight motion",
     source=f"{_CROWDNAV}, frequency of being in danger",
     values="share",
     walls="ignored",
@@ -131,9 +131,9 @@ def _is_intruding(recording: Recording) -> Bools:
     "intrusion_ratio.attngraph",
     unit="",
     direction="lower",
-    formula="share of steps, but for the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to where "
-    "somebody's centre is within the next 1.25 s",
-    source=f"{_ATTNGRAPH}, average intrusion ratio (percent there)",
+    formula="share of steps, except the last, at whose start the robot's centre is nearer than r_robot + 0.3 m to the position "
+    "of a pedestrian's centre within the next 1.25 s",
+    source=f"{_ATTNGRAPH}, average intrusion ratio (in percent in the code)",
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:

@@ -80,7 +80,7 @@ def jerk_average_socnavbench_code(recording: Recording) -> float | None:
     "path_irregularity.socnavbench_code",
     unit="rad",
     direction="lower",
-    formula="mean over samples of the angle between g - p and p, g the last position where the goal was reached",
+    formula="mean over samples of the angle between g - p and p, g the last position if the goal was reached",
     source=f"{_CODE}, path_irregularity; its Table 3",
 )
 def path_irregularity_socnavbench_code(recording: Recording) -> float:
@@ -125,7 +125,7 @@ def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
     "time_to_collision_min.socnavbench_code",
     unit="s",
     direction="higher",
-    formula="min over steps of min over pedestrians of (D - r_robot) / closing speed along the line of sight, where above 0",
+    formula="min over steps of min over pedestrians of (D - r_robot) / closing speed along the line of sight, only values above 0",
     source=f"{_CODE}, time_to_collision",
     walls="ignored",
 )
@@ -142,7 +142,7 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     "time_to_collision_average.socnavbench_code",
     unit="s",
     direction="higher",
-    formula="mean over steps, where above 0, of min over pedestrians of (D - r_robot) / closing speed along the line of sight",
+    formula="mean over steps of min over pedestrians of (D - r_robot) / closing speed along the line of sight, only values above 0",
     source=f"{_CODE}, time_to_collision",
     walls="ignored",
 )
@@ -192,7 +192,8 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     "collisions_pedestrian.socnavbench_code",
     unit="",
     direction="lower",
-    formula="contacts at ends of steps, D < r_robot + r_pedestrian, with pedestrians whose last one counted 1.0 s ago or longer",
+    formula="contacts at ends of steps, D < r_robot + r_pedestrian, with pedestrians whose last counted contact was 1.0 s ago or "
+    "longer",
     source=f"{_CODE}, with keep_episode_running",
     values="count",
     compared="all",

@@ -39,7 +39,7 @@ def success_taga(recording: Recording) -> float:
     "collision.taga",
     unit="0/1",
     direction="lower",
-    formula="ended by a collision, and never in the circle of a group before",
+    formula="ended by a collision, and never before in the circle of a group",
     source=f"{_TABLE}, CR",
 )
 def collision_taga(recording: Recording) -> float:
@@ -51,7 +51,7 @@ def collision_taga(recording: Recording) -> float:
     "timeout.taga",
     unit="0/1",
     direction="lower",
-    formula="ended by the time limit, and never in the circle of a group before",
+    formula="ended by the time limit, and never before in the circle of a group",
     source=f"{_TABLE}, TR",
 )
 def timeout_taga(recording: Recording) -> float:
@@ -63,7 +63,7 @@ def timeout_taga(recording: Recording) -> float:
     "time_to_goal.taga",
     unit="s",
     direction="lower",
-    formula="duration where the goal was reached and the robot never was in the circle of a group",
+    formula="duration if the goal was reached and the robot was never in the circle of a group",
     source=f"{_TABLE}, NT",
 )
 def time_to_goal_taga(recording: Recording) -> float | None:
@@ -75,7 +75,7 @@ def time_to_goal_taga(recording: Recording) -> float | None:
     "path_length.taga",
     unit="m",
     direction="lower",
-    formula="path length until the robot came into the circle of a group, or to the end",
+    formula="path length until the robot entered the circle of a group, or to the end",
     source=f"{_TABLE}, PL",
     values="amount",
 )

@@ -34,9 +34,11 @@ def _contact_acceleration(nx, ny, overlap, ux, uy, law):
     t.
     """
     strength, inverse_length, body, friction, stable = law
+    # Compression and friction act only in contact.
     pressed = max(overlap, ZERO)
     push = strength * exp(overlap * inverse_length) + body * pressed
     rub = min(friction * pressed, stable)
+    # Subtracting the normal part of the friction from the push leaves its tangential part in the sum below.
     push -= rub * (ux * nx + uy * ny)
     return push * nx + rub * ux, push * ny + rub * uy
 
@@ -71,6 +73,8 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
         write_directions(crowd, w, top, HALF * relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
+        # Eq. 2. The inner loop, over pedestrians, has no reduction, so vectorisation cannot change the order of a sum. The disc
+        # of the pedestrian itself adds nothing: its direction and its relative velocity are 0.
         for j in range(n):
             xj, yj, uj, vj, rj = discs[X, j], discs[Y, j], discs[VX, j], discs[VY, j], discs[RADIUS, j]
             for i in range(top):
@@ -80,6 +84,7 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
                 gx, gy = _contact_acceleration(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
                 fx[i] += gx
                 fy[i] += gy
+        # Eq. 3, where the nearest point of a wall is a body at rest with radius 0, and the driving term of eq. 1
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5:])
         for i in range(top):
             gx, gy = _contact_acceleration(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)

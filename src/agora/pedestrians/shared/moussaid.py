@@ -34,16 +34,19 @@ def interaction(dx, dy, dvx, dvy, law):
     d = math.sqrt(d2)
     inverse = ONE / (d + _TINY)
     ex, ey = dx * inverse, dy * inverse
+    # D, of which t is the direction
     tx, ty = importance * dvx + ex, importance * dvy + ey
     size = math.sqrt(tx * tx + ty * ty + _TINY)
     inverse = ONE / size
     tx, ty = tx * inverse, ty * inverse
+    # The cross product of t and e. The part of e in t is left out, because its product with e is 0 up to rounding.
     cross = importance * inverse * (dvx * ey - dvy * ex)
     b = gamma * size
     bend = b * atan2(cross, tx * ex + ty * ey)
     decay = d / b
     along = n_prime * bend
     across = n * bend
+    # f slows down along t; g turns away from the side on which the neighbour is.
     f = exp(-decay - along * along)
     g = exp(-decay - across * across)
     g = g if cross > ZERO else -g

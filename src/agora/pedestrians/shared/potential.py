@@ -54,7 +54,7 @@ class Potential:
         if not all(np.isfinite(a).all() for a in arrays):
             raise InputError("potential: a number is not finite")
         if (self.rate >= 0.0).any():
-            raise InputError("potential: a rate is not below 0, so that the potential would not vanish far away")
+            raise InputError("potential: a rate is not below 0, so the potential would not vanish far away")
 
     @staticmethod
     def exponential(height: float, length: float) -> Potential:

@@ -1,11 +1,11 @@
-"""The package global_planner of ROS navigation: navfn with options, more exact ends, and headings.
+"""The package global_planner of ROS navigation: navfn with options, more accurate ends, and headings.
 
 Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
-price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also that of unknown cells; cells of
-lethal_cost - 1 or more are blocked. With the default factor 3 the price is constant from cost 68 on: near walls all distances are
-equivalent. The wave starts at the start point itself, by its four surrounding cells, and blocked cells within two cells of the goal
-have a potential, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the wave and the gradient,
-and for the differences that both share; the package does not shift its paths by half a cell.
+price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the price of unknown cells;
+cells of lethal_cost - 1 or more are blocked. With the default factor 3 the price is constant from cost 68 on: near walls all
+distances are equivalent. The wave starts at the start point itself, by its four surrounding cells, and blocked cells within two
+cells of the goal have a potential, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the
+wave and the gradient, and for the differences that both share; the package does not shift its paths by half a cell.
 
 Differences from the source:
 

@@ -46,7 +46,7 @@ class Replan(Checked):
     next reachable one on the path within 2 m is taken, or else the path ends at the last reachable one before it. A robot more than
     50 m from its path keeps it.
 
-    If there is no path, or the robot has come within 0.5 m of a path end that is more than 0.5 m before its place, the robot stands
+    If there is no path, or the robot is within 0.5 m of a path end that is more than 0.5 m before its place, the robot stands
     for the reason ``no_path``.
 
     Attributes:

@@ -89,7 +89,7 @@ def leader_sentences(found: Sequence[Limits], outcome: str = "success") -> list[
     for limits in found:
         first, level = leaders(limits, outcome)
         if first:
-            beside = f"; {_join_words(level)} cannot be told apart from {'it' if len(first) == 1 else 'them'}" if level else ""
+            beside = f"; {_join_words(level)} cannot be distinguished from {'it' if len(first) == 1 else 'them'}" if level else ""
             rest = [one.planner for one in ranked_limits(limits, outcome) if one.planner not in (*first, *level)]
             beside += f"; better than {_join_words(rest)} by more than chance" if rest else ""
             said.append(

@@ -273,7 +273,7 @@ class _AtWork:
         return f"a robot is {heights.max():.1f} m off the floor" if (heights > _HIGHEST).any() else ""
 
     def _lose(self, after: Robots, problem: str) -> None:
-        """Give the robots of the world up, and say why."""
+        """Give up the robots of the world and record the reason."""
         w = self._w
         time = float(self._world.status.clock.step[w] + 1) * self._world.dt
         self._world.lost[w] = f"mujoco: {problem} at {time:.3f} s; {_REMEDY}"

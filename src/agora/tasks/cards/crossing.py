@@ -17,7 +17,7 @@ from agora.tasks.cards.shapes import box, junction
 WAY = 5.0
 """From the robot's start to the crossing, m."""
 
-ROBOT_SPEED = Range(0.4, 1.5, "m/s", "of the robot by which the meeting is timed")
+ROBOT_SPEED = Range(0.4, 1.5, "m/s", "speed of the robot by which the encounter is timed")
 SIDE = Range(0, 1, "", "1 for a pedestrian from the robot's left, 0 from its right", whole=True)
 
 
@@ -29,14 +29,14 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
 @card(
     "Intersection without gestures",
     figure="7f",
-    tests="Right of way where two paths cross in the open, and whether it can be seen early enough.",
+    tests="Right of way where two paths cross in the open, and whether it becomes clear early enough.",
     leaves_out="Walls that hide the pedestrian (blind corner), gestures.",
-    intended="One slows down a little or bends its way; nobody stops.",
+    intended="One slows down a little or adapts its path; neither stops.",
     happens="Both are in the marked area within 3 s of each other.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
-        "angle": Range(60.0, 120.0, "deg", "between the two ways"),
-        "arrival": Range(-0.5, 0.5, "s", "how much later than the robot the pedestrian is at the crossing"),
+        "angle": Range(60.0, 120.0, "deg", "angle between the two paths"),
+        "arrival": Range(-0.5, 0.5, "s", "delay of the pedestrian at the crossing after the robot"),
         "speed": Range(0.8, 1.4, "m/s", "the pedestrian's"),
         "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
         "left": SIDE,
@@ -67,12 +67,15 @@ _JUNCTION = {
 @card(
     "Intersection, the pedestrian waits",
     figure="7g",
-    tests="Whether the robot takes the way that it is given, without delay.",
+    tests="Whether the robot accepts the right of way without delay.",
     leaves_out="The gesture itself: a robot can see that the pedestrian stands, not that it beckons.",
     intended="The pedestrian stops at the edge of the crossing for some seconds; the robot goes first; then the pedestrian goes.",
     happens="The robot is in the crossing while the pedestrian stands at its edge.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
-    parameters={**_JUNCTION, "wait": Range(2.0, 4.0, "s", "how long it still waits when the robot should be at the crossing")},
+    parameters={
+        **_JUNCTION,
+        "wait": Range(2.0, 4.0, "s", "remaining wait of the pedestrian when the robot should be at the crossing"),
+    },
     conflict=False,
 )
 def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: float, wait: float) -> Situation:
@@ -100,12 +103,12 @@ def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: f
 @card(
     "Intersection, the pedestrian proceeds",
     figure="7h",
-    tests="Whether the robot yields to somebody who does not.",
+    tests="Whether the robot yields to a pedestrian that does not.",
     leaves_out="The gesture itself.",
-    intended="The pedestrian goes first, looking at nobody; the robot slows down or stops and goes on after it.",
+    intended="The pedestrian goes first without looking; the robot slows down or stops and continues after it.",
     happens="Both are in the crossing within 3 s of each other, and the pedestrian no more than 1.5 s after the robot.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "collisions_pedestrian"),
-    parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "how much later than the robot the pedestrian is at the crossing")},
+    parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "delay of the pedestrian at the crossing after the robot")},
     sees_robots=False,
 )
 def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed: float, arrival: float) -> Situation:
@@ -129,14 +132,14 @@ def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed
 @card(
     "Blind corner",
     figure="7i",
-    tests="Speed and side at a corner behind which somebody may be.",
+    tests="Speed and side at a corner that may hide a pedestrian.",
     leaves_out="Mirrors, sound; rounded corners.",
-    intended="The robot takes the corner slowly and wide; both pass each other behind it.",
+    intended="The robot takes the corner slowly and wide; both pass each other after it.",
     happens="Both are at the corner within 4 s of each other, and come within 2.5 m.",
     measures=("time_to_collision_min", "velocity_max", "closest_pedestrian_distance_min"),
     parameters={
         "width": Range(2.2, 3.2, "m", "width of both corridors: the narrower, the later they see each other"),
-        "arrival": Range(-0.7, 0.7, "s", "how much later than the robot the pedestrian is at the corner"),
+        "arrival": Range(-0.7, 0.7, "s", "delay of the pedestrian at the corner after the robot"),
         "speed": Range(0.8, 1.3, "m/s", "the pedestrian's"),
         "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
     },

@@ -28,15 +28,15 @@ def draw_speed(stream: Stream, mean: float) -> float:
 @card(
     "Crowd navigation",
     figure="7u",
-    tests="Everything at once: getting through people who walk every way.",
-    leaves_out="Groups, people who stand.",
-    intended="The robot gets through without pushing its way and without freezing.",
-    happens="Two pedestrians at least come within 2.5 m.",
+    tests="Everything at once: getting through people that walk in all directions.",
+    leaves_out="Groups and standing people.",
+    intended="The robot gets through without pushing and without freezing.",
+    happens="At least two pedestrians come within 2.5 m.",
     measures=("success", "personal_space_compliance.igibson", "time_to_goal", "stalled_time"),
     parameters={"density": Range(0.05, 0.2, "1/m2", "pedestrians per area"), "speed": SPEED},
 )
 def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
-    """A hall of 12 x 9 m; everybody walks to and fro between two random points."""
+    """A hall of 12 x 9 m; all people walk back and forth between two random points."""
     hall, count = place("crowd_navigation", (-6.0, -4.5, 6.0, 4.5)), round(density * 108)
     ends = ((-5.0, -3.5, 1.5), (5.0, 3.5, 1.0))
     points = places(stream, hall, 0.4, 2 * count, apart=0.6, keep_out=ends)
@@ -60,14 +60,14 @@ def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ..
 @card(
     "Parallel traffic",
     figure="7v",
-    tests="Moving in a stream of people along a corridor, with or against it, without disturbing it.",
-    leaves_out="Streams in lanes that cross.",
-    intended="The robot joins the stream that goes its way, or keeps to one side against it.",
-    happens="Two pedestrians at least come within 2 m.",
+    tests="Moving with or against a stream of people along a corridor without disturbing it.",
+    leaves_out="Crossing streams.",
+    intended="The robot joins a stream in its direction, or keeps to one side of an oncoming one.",
+    happens="At least two pedestrians come within 2 m.",
     measures=("velocity_average", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
         "people": Range(3, 8, "", "how many", whole=True),
-        "against": Range(0.0, 1.0, "", "share of them that come towards the robot"),
+        "against": Range(0.0, 1.0, "", "share of the pedestrians that walk towards the robot"),
         "speed": SPEED,
     },
 )
@@ -97,13 +97,13 @@ def parallel_traffic(stream: Stream, people: int, against: float, speed: float) 
     "Perpendicular traffic",
     figure="7w",
     tests="Crossing a stream of people.",
-    leaves_out="Traffic lights, people who stop for the robot by rule.",
-    intended="The robot finds a gap and crosses without making anybody stop.",
-    happens="Two pedestrians at least come within 2 m.",
+    leaves_out="Traffic lights, people that stop for the robot by rule.",
+    intended="The robot finds a gap and crosses without making people stop.",
+    happens="At least two pedestrians come within 2 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 8, "", "how many", whole=True),
-        "both": Range(0, 1, "", "1 where they come from both sides", whole=True),
+        "both": Range(0, 1, "", "1 if they come from both sides", whole=True),
         "speed": SPEED,
     },
 )
@@ -130,15 +130,15 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
 @card(
     "Circular crossing",
     figure="7x",
-    tests="The classic test of crowd navigation: everybody crosses one circle to the other side.",
-    leaves_out="Everything that looks like a real place.",
+    tests="The classic test of crowd navigation: all cross a circle to the other side.",
+    leaves_out="Anything that resembles a real place.",
     intended="All get across; nobody turns back.",
-    happens="Two pedestrians at least come within 2 m.",
+    happens="At least two pedestrians come within 2 m.",
     measures=("success", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
-        "people": Range(4, 10, "", "how many besides the robot", whole=True),
-        "radius": Range(4.0, 5.0, "m", "of the circle"),
-        "noise": Range(0.1, 0.4, "m", "by which they start and end next to their points"),
+        "people": Range(4, 10, "", "number of pedestrians", whole=True),
+        "radius": Range(4.0, 5.0, "m", "radius of the circle"),
+        "noise": Range(0.1, 0.4, "m", "deviation of their starts and goals"),
         "speed": SPEED,
     },
 )
@@ -164,15 +164,15 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
 @card(
     "Robot crowding",
     figure="7y",
-    tests="Reaction of the robot to curious people who come up to it from all sides and stand in its way.",
-    leaves_out="People who touch the robot or block it on purpose.",
-    intended="The robot stops or goes on slowly where there is room; when they have seen enough it goes on.",
-    happens="Three pedestrians are within 2.2 m of the robot at one moment.",
+    tests="Reaction of the robot to curious people that approach from all sides and block its path.",
+    leaves_out="People that touch the robot or block it on purpose.",
+    intended="The robot stops, or continues slowly if there is room; when they leave, it drives on.",
+    happens="Three pedestrians are within 2.2 m of the robot at the same time.",
     measures=("stalled_time", "collisions_pedestrian", "closest_pedestrian_distance_min"),
     parameters={
-        "people": Range(4, 6, "", "how many come", whole=True),
-        "near": Range(0.8, 1.1, "m", "how near they come"),
-        "interest": Range(8.0, 15.0, "s", "how long they stay"),
+        "people": Range(4, 6, "", "number of curious people", whole=True),
+        "near": Range(0.8, 1.1, "m", "distance at which they stop"),
+        "interest": Range(8.0, 15.0, "s", "duration of their stay"),
         "speed": SPEED,
     },
 )
@@ -198,16 +198,17 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
 @card(
     "Waiting line",
     origin="own; asked for by users of benchmarks",
-    tests="Whether the robot takes its place at the end of a line, or crosses the line without cutting in.",
+    tests="Whether the robot takes its place at the end of a queue, or crosses the queue without cutting in.",
     leaves_out="Being served: the robot's task ends at its place.",
-    intended="To join, the robot goes to the end of the line; to cross, it goes around or through a gap, and not close.",
+    intended="To join, the robot goes to the end of the queue; to cross, it goes around it or through a gap, and keeps its "
+    "distance.",
     happens="To join: it ends less than 0.6 m from its place. To cross: it gets to the other side, with two people within 4 m.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters={
-        "people": Range(2, 6, "", "how many stand in line", whole=True),
+        "people": Range(2, 6, "", "number of people in the queue", whole=True),
         "spacing": Range(0.8, 1.0, "m", "between them"),
-        "service": Range(6.0, 10.0, "s", "until the next is served"),
-        "cross": Range(0, 1, "", "1 for a robot that crosses the line, 0 for one that joins it", whole=True),
+        "service": Range(6.0, 10.0, "s", "time until the next person is served"),
+        "cross": Range(0, 1, "", "1 for a robot that crosses the queue, 0 for a robot that joins it", whole=True),
     },
     sees_robots=False,
     conflict=False,

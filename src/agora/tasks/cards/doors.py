@@ -26,15 +26,16 @@ _TAKES = 2.0  # s, a lift's door from closed to open
 @card(
     "Narrow hallway",
     figure="7j",
-    tests="Whether the robot sees that there is no room for two, and waits outside or backs out instead of blocking the way.",
-    leaves_out="Talking about who goes back.",
-    intended="One waits in the room until the other is through.",
-    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
+    tests="Whether the robot recognises that there is no room for two, and waits outside or backs out instead of blocking the "
+    "hallway.",
+    leaves_out="Negotiating who goes back.",
+    intended="One waits in the room until the other has passed.",
+    happens="They move towards each other or pass each other less than 3 m apart.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
         "width": Range(1.0, 1.5, "m", "width of the hallway: too narrow for two"),
         "speed": SPEED,
-        "wait": Range(0.0, 2.0, "s", "how long after the robot the pedestrian starts"),
+        "wait": Range(0.0, 2.0, "s", "delay of the pedestrian's start after the robot's"),
     },
 )
 def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> Situation:
@@ -58,15 +59,15 @@ def _two_rooms(name: str, width: float) -> Map:
 @card(
     "Narrow doorway",
     figure="7k",
-    tests="Right of way at a door that only one fits through.",
-    leaves_out="Doors that must be opened.",
-    intended="One lets the other through, out of its way.",
+    tests="Right of way at a door that is wide enough for one.",
+    leaves_out="Doors that have to be opened.",
+    intended="One makes room and lets the other through.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         "door": DOOR,
         "speed": SPEED,
-        "start": Range(2.0, 2.6, "m", "how far from the door the pedestrian starts; the robot starts at 3 m"),
+        "start": Range(2.0, 2.6, "m", "distance of the pedestrian's start from the door; the robot starts at 3 m"),
     },
 )
 def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> Situation:
@@ -91,16 +92,16 @@ def _suite_of_rooms(name: str, width: float) -> Map:
 @card(
     "Entering a room",
     figure="7l",
-    tests="Whether the robot lets people out before it goes in, and finds its place among those inside.",
+    tests="Whether the robot lets people out before it enters, and finds a place among the people inside.",
     leaves_out="Knocking, doors that must be opened.",
-    intended="The robot waits next to the door; people who leave go first.",
+    intended="The robot waits next to the door; people that leave go first.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "personal_space_compliance.igibson"),
     parameters={
         "door": DOOR,
         "speed": SPEED,
-        "inside": Range(1, 3, "", "how many stay in the room", whole=True),
-        "wait": Range(0.0, 1.5, "s", "until the first leaves"),
+        "inside": Range(1, 3, "", "number of people that stay in the room", whole=True),
+        "wait": Range(0.0, 1.5, "s", "time until the first person leaves"),
     },
 )
 def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: float) -> Situation:
@@ -122,15 +123,15 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
 @card(
     "Leaving a room",
     figure="7m",
-    tests="Whether the robot looks where it goes out, and makes room for who comes in.",
-    leaves_out="Doors that must be opened.",
-    intended="People who leave go first if both arrive at the same time; else who came first.",
+    tests="Whether the robot leaves with care and makes room for people that enter.",
+    leaves_out="Doors that have to be opened.",
+    intended="The first to arrive goes first; if both arrive at the same time, the person that leaves.",
     happens="Both are in the door within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_collision_min"),
     parameters={
         "door": DOOR,
         "speed": SPEED,
-        "wait": Range(0.0, 1.0, "s", "until the pedestrian sets out"),
+        "wait": Range(0.0, 1.0, "s", "time until the pedestrian starts"),
     },
 )
 def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situation:
@@ -159,24 +160,24 @@ _LIFT = {
     "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
     "door": Range(0.9, 1.1, "m", "width of its door"),
     "speed": SPEED,
-    "opens": Range(1.0, 4.0, "s", "until the door begins to open"),
-    "stays": Range(14.0, 20.0, "s", "from then until it closes, unless somebody is in it"),
+    "opens": Range(1.0, 4.0, "s", "time until the door begins to open"),
+    "stays": Range(14.0, 20.0, "s", "time until it closes again, unless it is blocked"),
 }
-_NO_BUTTON = "Calling the lift: a door that has closed does not open again."
+_NO_BUTTON = "Calling the lift: a door that has closed stays closed."
 
 
 @card(
     "Entering an elevator",
     figure="7n",
-    tests="Whether the robot lets people out first and then goes in next to those who stay.",
+    tests="Whether the robot lets people out first and then enters next to those that stay.",
     leaves_out=_NO_BUTTON,
-    intended="The robot waits next to the door until those who leave are out.",
-    happens="The first who leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
+    intended="The robot waits next to the door until all people that leave are out.",
+    happens="The first person that leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         **_LIFT,
-        "leave": Range(1, 2, "", "how many leave", whole=True),
-        "stay": Range(0, 1, "", "how many stay inside", whole=True),
+        "leave": Range(1, 2, "", "number of people that leave", whole=True),
+        "stay": Range(0, 1, "", "number of people that stay inside", whole=True),
     },
 )
 def entering_elevator(
@@ -208,16 +209,16 @@ def entering_elevator(
 @card(
     "Leaving an elevator",
     figure="7o",
-    tests="Whether the robot gets out in good time past people who wait before the door.",
+    tests="Whether the robot leaves in time past people that wait in front of the door.",
     leaves_out=_NO_BUTTON,
-    intended="Those outside wait next to the door for some time; the robot leaves at once.",
-    happens="The robot is in the door before the first who waits, and comes within 1.6 m of that one.",
+    intended="People outside wait next to the door for some time; the robot leaves immediately.",
+    happens="The robot is in the door before the first person that waits, and comes within 1.6 m of that person.",
     measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         **_LIFT,
-        "waiting": Range(1, 2, "", "how many wait outside", whole=True),
-        "beside": Range(0.55, 0.75, "m", "distance to the side of the door's middle at which they wait"),
-        "patience": Range(6.0, 10.0, "s", "until the first goes in, from when the door is open"),
+        "waiting": Range(1, 2, "", "number of people that wait outside", whole=True),
+        "beside": Range(0.55, 0.75, "m", "lateral distance from the middle of the door at which they wait"),
+        "patience": Range(6.0, 10.0, "s", "time from the opening of the door until the first person enters"),
     },
 )
 def exiting_elevator(

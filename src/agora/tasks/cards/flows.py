@@ -20,10 +20,10 @@ SPEED = Range(0.8, 1.2, "m/s", "mean speed of the pedestrians")
 @card(
     "Bottleneck",
     origin=ORIGIN,
-    tests="Going through an opening with others who go the same way.",
+    tests="Going through an opening with others in the same direction.",
     leaves_out="Pressure of a dense crowd.",
-    intended="The robot takes its turn.",
-    happens="The robot is in the opening within 4 s of somebody else.",
+    intended="The robot waits for its turn.",
+    happens="The robot is in the opening within 4 s of a pedestrian.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={"people": PEOPLE, "opening": Range(1.1, 1.8, "m", "width of the opening"), "speed": SPEED},
 )
@@ -54,10 +54,10 @@ def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Sit
 @card(
     "Merging",
     origin=ORIGIN,
-    tests="Whether robot and stream interleave where two ways become one.",
-    leaves_out="Lanes with a right of way.",
+    tests="Whether robot and stream interleave where two paths merge.",
+    leaves_out="Lanes with right of way.",
     intended="The robot adapts its speed before the junction and joins in a gap.",
-    happens="The robot is in the junction within 3 s of somebody else.",
+    happens="The robot is in the junction within 3 s of a pedestrian.",
     measures=("time_to_collision_min", "velocity_average", "jerk_average"),
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
@@ -81,15 +81,15 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
 @card(
     "T-intersection",
     origin=ORIGIN,
-    tests="Turning off across a stream that comes towards the robot and one that crosses it.",
-    leaves_out="Lanes with a right of way.",
+    tests="Turning off across an oncoming stream and a crossing one.",
+    leaves_out="Lanes with right of way.",
     intended="The robot yields to the stream that it crosses, and turns off.",
-    happens="The robot is in the junction within 4 s of the first, and two pedestrians come within 2.5 m.",
+    happens="The robot is in the junction within 4 s of the first pedestrian, and two pedestrians come within 2.5 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
 def t_intersection(stream: Stream, people: int, width: float, speed: float) -> Situation:
-    """The robot comes from the west and turns north; people come from the east, some go on to the west, some turn north."""
+    """The robot comes from the west and turns north; people come from the east, some continue to the west, some turn north."""
     walkers = []
     for n in range(people):
         lane, start = width / 2 - 0.5 - float(stream.uniform(0.0, 0.3)), 2.6 + 0.9 * n

@@ -29,8 +29,8 @@ def _lane(width: float, offset: float) -> float:
     figure="7a",
     tests="How early and how clearly the robot chooses a side, and how much of the avoidance it leaves to the pedestrian.",
     leaves_out="More than one pedestrian; gestures and gaze.",
-    intended="Both keep to one side early and pass without stopping; where there is no room for two, one waits in a room.",
-    happens="They walk towards each other less than 3 m apart, or pass each other that near.",
+    intended="Both keep to one side early and pass without stopping; if there is no room for two, one waits in a room.",
+    happens="They move towards each other or pass each other less than 3 m apart.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "path_length_ratio"),
     parameters={
         "width": Range(1.5, 4.0, "m", "width of the hallway"),
@@ -54,15 +54,15 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
 @card(
     "Pedestrian obstruction",
     figure="7b",
-    tests="Whether the robot finds a way around somebody who stands or strolls in its way, at a distance that does not press.",
-    leaves_out="Asking to be let through.",
-    intended="The robot goes around; the pedestrian goes on with what it does.",
+    tests="Whether the robot finds a path around a pedestrian that stands or strolls in its path, at a comfortable distance.",
+    leaves_out="Asking the pedestrian to make room.",
+    intended="The robot goes around; the pedestrian is not disturbed.",
     happens="The robot comes within 1.8 m of the pedestrian.",
     measures=("stalled_time", "personal_space_compliance.igibson", "path_length_ratio"),
     parameters={
         "width": Range(2.2, 4.0, "m", "width of the corridor"),
         "offset": Range(0.0, 0.3, "m", "lateral distance of the pedestrian from the robot's line"),
-        "speed": Range(0.0, 0.4, "m/s", "the pedestrian's; below 0.05 it stands"),
+        "speed": Range(0.0, 0.4, "m/s", "speed of the pedestrian; below 0.05 it stands"),
     },
     sees_robots=False,
 )
@@ -83,14 +83,14 @@ def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: f
 @card(
     "Pedestrian overtaking",
     figure="7c",
-    tests="Whether the robot stays predictable while somebody comes past from behind.",
-    leaves_out="Sensors that see badly backwards; a robot faster than the pedestrian is not overtaken.",
+    tests="Whether the robot stays predictable while a pedestrian overtakes it.",
+    leaves_out="Sensors with poor rear view; a robot faster than the pedestrian is not overtaken.",
     intended="The robot keeps its lane and its speed; the pedestrian passes.",
     happens="The pedestrian, first behind, is ahead at the end, and was within 2.5 m as it passed.",
     measures=("acceleration_average", "closest_pedestrian_distance_min", "jerk_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
-        "behind": Range(1.2, 2.5, "m", "how far behind the robot the pedestrian starts"),
+        "behind": Range(1.2, 2.5, "m", "distance of the pedestrian's start behind the robot"),
         "speed": Range(1.7, 2.0, "m/s", "the pedestrian's"),
     },
 )
@@ -109,14 +109,14 @@ def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: fl
 @card(
     "Robot overtaking",
     figure="7d",
-    tests="Side, distance and speed with which the robot passes somebody slower, and how soon it cuts in.",
-    leaves_out="Oncoming traffic while it overtakes.",
-    intended="The robot passes with distance, or stays behind where there is no room; the pedestrian keeps its pace.",
+    tests="Side, distance and speed with which the robot passes a slower pedestrian, and how soon it cuts in.",
+    leaves_out="Oncoming traffic during the manoeuvre.",
+    intended="The robot passes at a distance, or stays behind if there is no room; the pedestrian keeps its pace.",
     happens="The robot, first behind, is ahead at the end, and was within 2.5 m as it passed.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "velocity_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
-        "headway": Range(1.5, 3.0, "m", "how far ahead of the robot the pedestrian starts"),
+        "headway": Range(1.5, 3.0, "m", "distance of the pedestrian's start ahead of the robot"),
         "speed": Range(0.25, 0.4, "m/s", "the pedestrian's"),
     },
 )
@@ -135,14 +135,14 @@ def robot_overtaking(stream: Stream, width: float, headway: float, speed: float)
 @card(
     "Down path",
     figure="7e",
-    tests="Whether the robot goes along behind somebody without pressing, at the pedestrian's pace.",
-    leaves_out="Overtaking, which is a card of its own.",
+    tests="Whether the robot drives behind a pedestrian at the pedestrian's pace without crowding.",
+    leaves_out="Overtaking, which has its own card.",
     intended="The robot keeps a comfortable distance, or overtakes politely if the pedestrian is slower.",
-    happens="For 4 s at least both walk the same way less than 4 m apart.",
+    happens="For at least 4 s both move in the same direction less than 4 m apart.",
     measures=("closest_pedestrian_distance_average", "time_in_private_zone", "velocity_average"),
     parameters={
         "width": Range(2.0, 4.0, "m", "width of the corridor"),
-        "headway": Range(1.0, 2.5, "m", "how far ahead of the robot the pedestrian starts"),
+        "headway": Range(1.0, 2.5, "m", "distance of the pedestrian's start ahead of the robot"),
         "speed": Range(0.7, 1.0, "m/s", "the pedestrian's"),
     },
     conflict=False,

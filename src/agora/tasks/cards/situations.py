@@ -19,16 +19,16 @@ ORIGIN = "SEAN 2.0, social situations"
 BOUNDS = (-6.0, -4.0, 6.0, 4.0)
 SPEED = Range(0.8, 1.3, "m/s", "the pedestrians'")
 SIDE = Range(0.0, 1.0, "m", "lateral distance from the middle of the room")
-_GROUP = {"people": Range(2, 4, "", "how many stand together", whole=True), "side": SIDE}
+_GROUP = {"people": Range(2, 4, "", "number of people that stand together", whole=True), "side": SIDE}
 
 
 @card(
     "Cross path",
     origin=ORIGIN,
-    tests="Two people in turn cross the robot's way at right angles.",
-    leaves_out="Slanting ways: see the intersection without gestures.",
-    intended="The robot lets them pass or goes before them, with distance.",
-    happens="The robot and the first are in the marked area within 3 s of each other.",
+    tests="Two people, one after the other, cross the robot's path at right angles.",
+    leaves_out="Oblique paths: see the intersection without gestures.",
+    intended="The robot lets them pass or goes first, at a distance.",
+    happens="The robot and the first person are in the marked area within 3 s of each other.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={"speed": SPEED, "side": SIDE},
 )
@@ -50,12 +50,12 @@ def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
 @card(
     "Down path",
     origin=ORIGIN,
-    tests="People walk along the robot's way, one with it and one towards it.",
+    tests="People walk along the robot's path, one in its direction and one towards it.",
     leaves_out="Corridors: see the frontal approach.",
-    intended="The robot passes the one and follows or overtakes the other.",
-    happens="The robot and the first walk towards each other less than 3 m apart.",
+    intended="The robot passes the oncoming person and follows or overtakes the other.",
+    happens="The robot and the first person move towards each other less than 3 m apart.",
     measures=("closest_pedestrian_distance_min", "path_length_ratio", "velocity_average"),
-    parameters={"speed": SPEED, "offset": Range(-0.2, 0.2, "m", "of their line from the robot's")},
+    parameters={"speed": SPEED, "offset": Range(-0.2, 0.2, "m", "lateral distance of their line from the robot's")},
 )
 def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     """The first comes from the robot's goal, the second goes ahead of the robot."""
@@ -72,10 +72,10 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
 @card(
     "Empty",
     origin=ORIGIN,
-    tests="Behaviour of the robot when nobody is in its way: the baseline of the other four.",
+    tests="Behaviour of the robot with a free path: the baseline of the other four.",
     leaves_out="Interaction.",
     intended="The robot goes straight to its goal.",
-    happens="Nobody comes within 3 m, and the robot gets to the other side.",
+    happens="No person comes within 3 m, and the robot gets to the other side.",
     measures=("time_to_goal", "path_length_ratio", "velocity_average"),
     parameters={"side": SIDE},
     conflict=False,
@@ -94,7 +94,7 @@ def sean_empty(stream: Stream, side: float) -> Situation:
 @card(
     "Join group",
     origin=ORIGIN,
-    tests="Stopping near people who stand together, without entering their circle.",
+    tests="Stopping near people that stand together, without entering their circle.",
     leaves_out="A free place in the circle: see joining a group.",
     intended="The robot stops next to the group.",
     happens="The robot gets across the room, and two people are within 2.8 m.",
@@ -117,10 +117,10 @@ def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
 @card(
     "Leave group",
     origin=ORIGIN,
-    tests="Going away from people who stand together.",
-    leaves_out="People in the way: see leaving a group.",
+    tests="Leaving people that stand together.",
+    leaves_out="People in the robot's path: see leaving a group.",
     intended="The robot turns away and goes.",
-    happens="The robot begins within 2.8 m of two people and gets across the room.",
+    happens="The robot starts within 2.8 m of two people and gets across the room.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters=_GROUP,
     conflict=False,

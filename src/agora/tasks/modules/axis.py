@@ -86,7 +86,7 @@ class Axis(Checked, Module):
         """
         if not self.sets:
             raise InputError(
-                "modules: axis: sets: names no key, so every episode would be equally hard; name keys, or leave the module out"
+                "modules: axis: sets: names no key, so all episodes would be equally hard; name keys, or leave out the module"
             )
         if plan.episode == 0:
             for fraction in _ENDS:

@@ -1,4 +1,4 @@
-"""Obstacles that cross a square on polynomials, unaware of everybody, and start again for ever.
+"""Obstacles that cross a square on polynomials, unaware of everybody, and repeat endlessly.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
 environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is
@@ -144,7 +144,7 @@ def coded_path(stream: Stream, profile: Profile) -> Doubles:
 
 
 def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
-    """Coefficients, highest first, of a polynomial through points, or, where some x is there twice, near them.
+    """Coefficients, highest first, of a polynomial through points, or, if some x occurs twice, near them.
 
     The code's ``numpy.polyfit``: least squares of scaled powers, the smallest solution where there are many.
     """
@@ -211,7 +211,7 @@ class MotionProfiles(Checked):
         if not 0 <= self.count[0] <= self.count[1] <= _MOST:
             raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
         if self.variant == "code" and self.count[0] == self.count[1]:
-            raise ValueError(f"count must be [least, more than that] where variant is code, got {list(self.count)}")
+            raise ValueError(f"count must be [least, a larger number] if variant is code, got {list(self.count)}")
         if not self.difficulty:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
         if len(self.discs) > _MOST_DISCS or not (np.abs(np.array(self.discs)) <= SIDE).all():
@@ -227,7 +227,7 @@ class MotionProfiles(Checked):
         found = {} if self.profile is None else {"difficulty": "with profile"}
         if self.discs:
             return found | {"shapes": "with discs"}
-        return found if self.shapes else found | {"turning": "without shapes or discs: one disc does not turn"}
+        return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
         """Put the obstacles into the task, and those of the mode ``beside``.

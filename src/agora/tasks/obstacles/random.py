@@ -41,7 +41,7 @@ class Amount(Checked):
         if not 0 <= self.min <= self.max <= MOST:
             raise ValueError(f"min must be at least 0 and at most max, which is at most {MOST}, got min {self.min}, max {self.max}")
         if self.max and not self.models:
-            raise ValueError("models must name at least one model where max is above 0")
+            raise ValueError("models must name at least one model if max is above 0")
         if self.weights and (len(self.weights) != len(self.models) or not 0 < sum(self.weights) < 1e300):
             raise ValueError(f"weights must be one for each of the {len(self.models)} models, not all 0")
 

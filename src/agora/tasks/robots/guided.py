@@ -64,7 +64,7 @@ class Guided(Checked):
         object.__setattr__(self, "waypoints", route.waypoints)
         object.__setattr__(self, "start", route.start)
         if self.file and (self.waypoints or self.start):
-            raise ValueError("file and waypoints or start were given; expected one of them")
+            raise ValueError("got file and waypoints or start; expected one of them")
         if self.file:
             self.route()
 

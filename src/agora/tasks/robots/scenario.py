@@ -56,7 +56,7 @@ class Scenario(Checked):
                     if not self.jitter:
                         raise
                     if tried == _TRIES:
-                        where = f"within the jitter of {self.jitter:g} m about its start and goal"
+                        where = f"within the jitter of {self.jitter:g} m around its start and goal"
                         raise PlacementError(
                             f"robot {number}: no room {where} in {_TRIES} tries; the last time: {error}"
                         ) from error

@@ -38,7 +38,7 @@ class CrossingGroups(Checked):
     leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA); the
     others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
 
-    In the original, a person who arrives at a goal vanishes and restarts on the circle; here it goes on to its next waypoint.
+    In the original, a person who arrives at a goal vanishes and restarts on the circle; here it continues to its next waypoint.
 
     Attributes:
         people: number of people in all.

@@ -48,24 +48,22 @@ def world_folder(name: str) -> Path:
     if name in world_names():
         return folder("scenarios") / "worlds" / name
     if Path(name).exists():
-        raise InputError(f"{name}: is a path without a slash, which is the name of a world; a path is ./{name}")
+        raise InputError(f"{name}: has no slash, so it is the name of a world; for a path, write ./{name}")
     wrong = str(UnknownNameError("world", name, {*imported_names(), *world_names()}))
-    raise InputError(
-        f"{wrong}{'' if wrong.endswith(('.', '?')) else '.'} A world of Arena's is brought in with: agora import arena FOLDER"
-    )
+    raise InputError(f"{wrong}{'' if wrong.endswith(('.', '?')) else '.'} Import worlds of Arena with: agora import arena FOLDER")
 
 
 def _no_folder(name: str) -> str:
-    """Return the reason why a path is no world folder."""
+    """Return the reason why a path is not a world folder."""
     path = Path(name)
-    expected = "expected the folder of a world, which holds map/map.yaml with its image, or map/shapes.yaml"
+    expected = "expected the folder of a world, which contains map/map.yaml with its image, or map/shapes.yaml"
     if not path.exists():
         return f"there is no folder {name}"
     if path.suffix.lower() in (".yaml", ".yml"):
         there = f"put it and its image into a folder {path.stem}/map, as map.yaml, and name the folder"
-        return f"{name}: is a file, not a folder; {expected}; if it is a map of map_server, {there}"
+        return f"{name}: is a file, not a folder; {expected}; for a map of map_server, {there}"
     if path.suffix.lower() == ".xml":
-        return f"{name}: is a file, not a folder; {expected}; a scenario of pedsim_ros becomes one by: agora import pedsim"
+        return f"{name}: is a file, not a folder; {expected}; convert a scenario of pedsim_ros with: agora import pedsim"
     return f"{name}: is a file, not a folder; {expected}"
 
 

@@ -29,11 +29,11 @@ def check_password(password: str, name: str) -> None:
         InputError: it is too short or too long, equals the name, or repeats few characters.
     """
     if not SHORTEST <= len(password) <= LONGEST:
-        raise InputError(f"password: expected {SHORTEST} to {LONGEST} signs, got {len(password)}")
+        raise InputError(f"password: expected {SHORTEST} to {LONGEST} characters, got {len(password)}")
     if password.strip().casefold() == name.casefold():
-        raise InputError("password: expected another one than the name")
+        raise InputError("password: must differ from the name")
     if len(set(password)) < 5:
-        raise InputError("password: expected at least five different signs")
+        raise InputError("password: expected at least five different characters")
 
 
 class Passwords:
@@ -45,7 +45,7 @@ class Passwords:
     @cached_property
     def _nobody(self) -> str:
         """The hash for names without a user; it is made with the first password that is checked."""
-        return HASHER.hash("the password of nobody")
+        return HASHER.hash("a password without a user")
 
     async def hash(self, password: str) -> str:
         """Return the hash of a password."""

@@ -76,9 +76,9 @@ def clean_name(name: str) -> str:
     """
     found = unicodedata.normalize("NFKC", name).strip()
     if not 1 <= len(found) <= LONGEST_NAME:
-        raise InputError(f"name: expected 1 to {LONGEST_NAME} signs, got {len(found)}")
+        raise InputError(f"name: expected 1 to {LONGEST_NAME} characters, got {len(found)}")
     if not found.isprintable() or "  " in found:
-        raise InputError("name: expected signs that can be seen, and single spaces between them")
+        raise InputError("name: expected printable characters and single spaces between words")
     return found
 
 

@@ -147,7 +147,7 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
             raise _refusal(asked, "sign in first", 401)
         if not person.may(permission.role):
             able = WORDS[permission.role]
-            raise _refusal(asked, f"your role is {person.role}: only who may {able} can do this; ask an administrator")
+            raise _refusal(asked, f"your role is {person.role}: this needs the right to {able}; ask an administrator")
         if permission.own and not person.may(ADMINISTER):
             name = str(asked.path_params.get("id") or asked.path_params.get("name"))
             check_owner(person, permission.own, name, owners[permission.own](name))
@@ -168,7 +168,7 @@ def check_owner(person: Person, kind: str, name: str, owner: str | None) -> None
         HTTPException: it does not belong to the person.
     """
     if owner is not None and not person.owns(owner):
-        whose = f"{owner}'s" if owner else "nobody's"
+        whose = f"{owner}'s" if owner else "without an owner"
         raise HTTPException(403, f"{kind} {name} is {whose}: only its owner or an administrator can change or remove it")
 
 

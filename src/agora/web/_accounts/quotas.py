@@ -95,15 +95,17 @@ class Ledger:
         if (most := person.quotas) is None:
             return
         if episodes > most.episodes:
-            raise InputError(f"quota: the run has {episodes:,} episodes, and you may run {most.episodes:,} at once")
+            raise InputError(f"quota: the run has {episodes:,} episodes, but you may run {most.episodes:,} at once")
         if processors > most.processors:
             raise InputError(
-                f"quota: the run asks for {processors} processors (workers times threads), and you may have {most.processors}"
+                f"quota: the run asks for {processors} processors (workers times threads), but you may use {most.processors}"
             )
         use = self.use(person.name)
         _check_room(use, most)
         if use.runs >= most.runs:
-            raise InputError(f"quota: {use.runs} of your {most.runs} runs wait or are under way; wait for one, or cancel it")
+            raise InputError(
+                f"quota: {use.runs} of your {most.runs} runs are waiting or running; wait for one to end, or cancel one"
+            )
 
     def check_results(self, person: Person) -> None:
         """Refuse requests that write results if a person's quota for results is used up.
@@ -129,11 +131,11 @@ class Ledger:
             return
         use = self.use(person.name)
         if new and use.uploads >= most.uploads:
-            raise InputError(f"quota: you have {use.uploads} of {most.uploads} scenarios, worlds and other things; remove some")
+            raise InputError(f"quota: you have {use.uploads} of {most.uploads} scenarios, worlds and other files; remove some")
         if use.upload_size + size / _MIB > most.upload_size:
             raise InputError(
-                f"quota: your scenarios, worlds and other things take {use.upload_size:.1f} of {most.upload_size} MiB, "
-                f"and this one has {size / _MIB:.1f}; remove some"
+                f"quota: your scenarios, worlds and other files take {use.upload_size:.1f} of {most.upload_size} MiB, and "
+                f"this one takes {size / _MIB:.1f}; remove some"
             )
 
     def plain(self, person: Person) -> dict[str, Any]:

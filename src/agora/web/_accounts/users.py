@@ -18,7 +18,7 @@ from agora.web._accounts.tables import INVITATION, Key, User
 from agora.web._tables import now
 from agora.web.settings import Quotas
 
-INVALID_INVITATION = "this invitation is unknown, was used, or is over; ask an administrator for another"
+INVALID_INVITATION = "this invitation is unknown, used or expired; ask an administrator for another"
 """Message for every invalid invitation, regardless of the reason."""
 
 
@@ -44,7 +44,7 @@ class Users:
             return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
 
     def get(self, name: str) -> User:
-        """Return the user of a name.
+        """Return the user with a name.
 
         Raises:
             UnknownNameError: there is no such user.
@@ -118,7 +118,7 @@ class Users:
             try:
                 session.commit()
             except IntegrityError as error:
-                raise InputError(f"name: somebody is called {name!r} already; choose another") from error
+                raise InputError(f"name: {name!r} is already in use; choose another") from error
         return self.get(name)
 
     def set_password(self, name: str, hashed: str, *, ends: bool = True) -> None:
@@ -138,7 +138,7 @@ class Users:
         wanted = build(fields, dict[str, Any], "user")
         for key in wanted:
             if key not in ("role", "blocked", "quotas"):
-                raise InputError(f"user: {key}: unknown key; there are role, blocked, quotas")
+                raise InputError(f"user: {key}: unknown key; expected role, blocked or quotas")
         if "role" in wanted:
             check_role(wanted["role"])
         if not isinstance(wanted.get("blocked", False), bool):
@@ -147,7 +147,7 @@ class Users:
             build({**asdict(self._quotas), **build(wanted["quotas"], dict[str, Any], "quotas")}, Quotas, "quotas")
         leaves = wanted.get("role", ADMINISTER) != ADMINISTER or wanted.get("blocked", False)
         if leaves and user.role == ADMINISTER and not user.blocked and self._administrators() == 1:
-            raise InputError(f"{user.name} is the only administrator; give somebody else this role first")
+            raise InputError(f"{user.name} is the only administrator; give another user this role first")
         self._set(user.name, **wanted)
         if wanted.get("blocked"):
             self._keys.end_all(user.name)

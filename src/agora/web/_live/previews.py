@@ -53,7 +53,7 @@ class Previews:
             InputError: the suite is wrong, or the episode cannot be created, or takes too long.
         """
         if not self._lock.acquire(timeout=PATIENCE):
-            raise InputError("the server makes other pictures; try again")
+            raise InputError("the server is drawing other pictures; try again")
         try:
             answer = self._ask((content, stage, episode))
         finally:
@@ -90,11 +90,11 @@ class Previews:
                 answer: dict[str, Any] = pipe.recv()
                 return answer
             self.close()
-            return {"error": f"stage {asked[1]}: its episode takes longer than {PATIENCE:g} s to put together; it was given up"}
+            return {"error": f"stage {asked[1]}: its episode takes longer than {PATIENCE:g} s to create; it was cancelled"}
         except (EOFError, OSError):
             process.join(1.0)
             self.close()
-            return {"error": f"stage {asked[1]}: its episode ended the process that puts it together, as one without memory does"}
+            return {"error": f"stage {asked[1]}: creating its episode ended the process, as happens without enough memory"}
 
 
 def _serve(folder: Path, pipe: Connection) -> None:

@@ -32,7 +32,7 @@ from agora.web._schemas.accounts import (
 from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
-WRONG_CREDENTIALS = "name or password is wrong"
+WRONG_CREDENTIALS = "wrong name or password"
 """Message for every invalid name or password, regardless of which is wrong."""
 
 _MOST_TOKENS = 20
@@ -63,7 +63,7 @@ class _SignIn:
         """Return the user of a name and a password.
 
         Raises:
-            RefusedError: the name or password is wrong, or there were too many attempts, or the account is blocked.
+            RefusedError: wrong name or password, too many attempts, or a blocked account.
         """
         self.count(request, key_of(name) or "nobody")
         user = await run_in_threadpool(self._users.find, name)
@@ -197,12 +197,12 @@ def _plain(key: Key) -> dict[str, Any]:
 
 def _check_accounts(settings: Settings) -> None:
     if not settings.accounts:
-        raise InputError("this server has no accounts: nobody needs to sign in")
+        raise InputError("this server has no accounts: signing in is not needed")
 
 
 def _check_name(person: Person) -> None:
     if person == LOCAL_PERSON:
-        raise InputError("this server has no accounts: there is none of yours")
+        raise InputError("this server has no accounts, so you have no account page")
 
 
 def make_person_lookup(users: Users, keys: Keys) -> Callable[[str, str], Person | None]:

@@ -40,5 +40,5 @@ def get_text(fields: Mapping[str, Any], key: str) -> str:
     """
     value = fields.get(key, "")
     if not isinstance(value, str):
-        raise InputError(f"{key}: expected a text, got {value!r}")
+        raise InputError(f"{key}: expected a string, got {value!r}")
     return value

@@ -53,10 +53,10 @@ def add_runs(
         form = {name: value for name, value in fields.items() if name != "title"}
         for name in ("output", "resume", "add", "executor"):
             if name in form:
-                raise InputError(f"run: {name!r} is the server's to choose")
+                raise InputError(f"run: the server sets {name!r}")
         if form.get("workers") == 0:
             raise InputError(
-                "run: workers: expected an integer of at least 1, got 0; in its own process a planner could end the server's worker"
+                "run: workers: expected an integer of at least 1, got 0; without its own process, a planner could end the server's worker"
             )
         check_restrictions(person, form)
         ledger.check_run(person)
@@ -64,7 +64,7 @@ def add_runs(
         asked = [name for name in planned.planners if name not in planned.controls]
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(asked)}"
         if not isinstance(title, str):
-            raise InputError(f"run: title: expected a text, got {title!r}")
+            raise InputError(f"run: title: expected a string, got {title!r}")
         with ledger.turn(person):
             options, id = planned.options, fresh_id()
             ledger.check_run(person, planned.episodes, options.workers * options.threads)

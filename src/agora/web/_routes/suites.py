@@ -58,7 +58,7 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
         if not isinstance(content, dict):
             raise InputError("content: expected an object")
         if not isinstance(episode, int) or isinstance(episode, bool) or episode < 0:
-            raise InputError(f"episode: expected a whole number of at least 0, got {episode!r}")
+            raise InputError(f"episode: expected an integer of at least 0, got {episode!r}")
         check_restrictions(person, named_parts(content))
         return await run_in_threadpool(previews.picture, content, get_text(body, "stage"), episode)
 

@@ -50,7 +50,7 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
         chosen = trainings.resolve(asked)
         title = fields.get("title") or f"training of {chosen.name}"
         if not isinstance(title, str):
-            raise InputError(f"training: title: expected a text, got {title!r}")
+            raise InputError(f"training: title: expected a string, got {title!r}")
         with ledger.turn(person):
             ledger.check_run(person)
             id = fresh_id()
@@ -70,7 +70,7 @@ def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
     def folder(id: str) -> Path:
         if queue.run(id).kind != TRAINING:
-            raise InputError(f"run {id} is no training")
+            raise InputError(f"run {id} is not a training")
         return settings.runs / id
 
     @app.get("/api/runs/{id}/training", response_model=TrainingProgress)

@@ -68,7 +68,7 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ow
     def remove(name: str) -> None:
         """Remove one of your worlds, unless one of your scenarios uses it."""
         if playing := scenarios.names_in_world(name):
-            raise InputError(f"world: {name!r} is the world of {', '.join(playing)}; remove these first")
+            raise InputError(f"world: {name!r} is used by {', '.join(playing)}; remove these first")
         worlds.remove(name)
         ownership.forget("world", name)
 

@@ -98,7 +98,7 @@ def _failure_message(error: AgoraError | OSError) -> str:
     """Return the reason why a run has failed; if the disk is full, also the remedy."""
     shown = error.__cause__ if is_full(error.__cause__) else error
     return (
-        disk_message(shown, "what is finished stays; make room, and go on with the run")
+        disk_message(shown, "finished episodes are kept; free some space, then continue the run")
         if isinstance(shown, OSError)
         else str(error)
     )
@@ -119,7 +119,7 @@ class _Notice(logging.Handler):
         """Count a line of the log: one function, or the number that it states."""
         self._count += getattr(record, "functions", 1)
         seconds = time.monotonic() - self._began
-        self._execution.status = f"compiling kernels, once on a machine: {self._count} functions in {seconds:.0f} s"
+        self._execution.status = f"compiling kernels, needed once per machine: {self._count} functions in {seconds:.0f} s"
 
 
 @contextmanager

@@ -135,7 +135,7 @@ class RunQueue:
         with self._session() as session:
             beats = {id: beat for id, beat in session.execute(select(Run.id, Run.beat).where(Run.state == RUNNING)) if beat}
         for id in self._runs.silent_names(beats, SILENT):
-            self._requeue_lost((Run.id == id) & (Run.beat == beats[id]), f"was not heard of for {SILENT.seconds} s")
+            self._requeue_lost((Run.id == id) & (Run.beat == beats[id]), f"did not respond for {SILENT.seconds} s")
 
     def requeue_dead(self, worker: str, how: str) -> None:
         """Requeue the run of a dead worker; it is cancelled if a stop was requested, and fails if its workers die each time.
@@ -152,13 +152,13 @@ class RunQueue:
         gone = (Run.state == RUNNING, which)
         self._set(*gone, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
         reason = (
-            f"its worker died {MOST_DEATHS} times and the run did not get on between; the last one {how}. A planner may break it, "
-            "or there is too little memory: try other planners or fewer workers. What is finished is kept; go on with the run to "
-            "try again"
+            f"its worker died {MOST_DEATHS} times without progress of the run; the last one {how}. A planner may crash "
+            "it, or there is too little memory: try other planners or fewer workers. Finished episodes are kept; "
+            "continue the run to try again"
         )
         last = Run.deaths >= MOST_DEATHS - 1
         self._set(*gone, last, state=FAILED, worker="", ended=now(), deaths=MOST_DEATHS, message=reason)
-        self._set(*gone, state=QUEUED, worker="", deaths=Run.deaths + 1, message=f"its worker {how}; another goes on")
+        self._set(*gone, state=QUEUED, worker="", deaths=Run.deaths + 1, message=f"its worker {how}; another worker continues")
 
     def report_progress(self, id: str, worker: str, done: int, total: int, message: str) -> bool:
         """Record the progress of a worker's run; return whether it should continue."""
@@ -198,7 +198,7 @@ class RunQueue:
         """
         run = self.run(id)
         if run.state == FINISHED:
-            raise InputError(f"run {id} is finished; there is nothing to go on with")
+            raise InputError(f"run {id} is finished and cannot be continued")
         form = {**run.form, **(changed or {})}
         self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="", deaths=0, form=form)
         return self.run(id)
@@ -214,7 +214,7 @@ class RunQueue:
             gone = session.execute(delete(Run).where(Run.id == id, Run.state != RUNNING)).rowcount  # type: ignore[attr-defined]
             session.commit()
         if not gone:
-            raise InputError(f"run {id} is under way; cancel it first")
+            raise InputError(f"run {id} is running; cancel it first")
 
     def _set(self, *which: Any, **values: Any) -> int:
         """Change the runs that satisfy all conditions, atomically; return their number."""

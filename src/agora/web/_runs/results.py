@@ -160,7 +160,7 @@ def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
         raise InputError(f"expected at least two runs to compare, got {len(runs)}")
     found = merged(runs, short_names(runs, titles))
     if not found.rows:
-        raise InputError("the runs hold no rows yet")
+        raise InputError("the runs have no rows yet")
     with tempfile.TemporaryDirectory() as place:
         return write_comparison(found, Path(place) / "compare.html").read_text(encoding="utf-8")
 
@@ -197,7 +197,7 @@ def parquet_of(run: Path) -> bytes:
     """
     table = _table(run, _stamp(run))
     if not table.num_rows:
-        raise ResultsError(f"{run}: holds no rows")
+        raise ResultsError(f"{run}: has no rows")
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()

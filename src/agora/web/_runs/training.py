@@ -24,7 +24,7 @@ class TrainingExecution(Execution):
 
     def work(self) -> None:
         """Train with each seed, test the policies, and write the card."""
-        self.total, self.status = PARTS, "begins; the first round takes longest"
+        self.total, self.status = PARTS, "starting; the first round takes longest"
         training, minutes, records = load_training(self.folder / RECORD), self.fields.get("minutes"), list[SeedRecord]()
         seconds, seed = math.inf if minutes is None else 60.0 * minutes, training.seeds[0]
         try:
@@ -34,13 +34,13 @@ class TrainingExecution(Execution):
                     if isinstance(event, Learned):
                         self._hear(training, seed, event.share, _words(event))
                     elif isinstance(event, Trained):
-                        self._hear(training, seed, 1.0 if event.whole else None, f"the policy is tested on {training.test}")
+                        self._hear(training, seed, 1.0 if event.whole else None, f"testing the policy on {training.test}")
                     elif isinstance(event, SeedRecord):
                         records.append(event)
         except StoppedError as error:
             raise StoppedError(self._kept(seed)) from error
         if short := [f"{one.steps:,} steps with seed {one.seed}" for one in records if one.stopped]:
-            raise StoppedError(f"its time was up after {', '.join(short)}; the policy was tested")
+            raise StoppedError(f"its time limit was reached after {', '.join(short)}; the policy was tested")
 
     def _hear(self, training: Training, seed: int, share: float | None, words: str) -> None:
         """Record the progress of the training with a seed; earlier work of seeds that are resumed later already counts."""
@@ -51,8 +51,8 @@ class TrainingExecution(Execution):
     def _kept(self, seed: int) -> str:
         steps = steps_of(seed_folder(self.folder, seed) / CHECKPOINT)
         if steps is None:
-            return "stopped before its first checkpoint; it would begin anew"
-        return f"stopped; it goes on from the checkpoint after {steps:,.0f} steps"
+            return "stopped before its first checkpoint; continuing would restart it"
+        return f"stopped; it can continue from the checkpoint after {steps:,.0f} steps"
 
 
 def _words(event: Learned) -> str:

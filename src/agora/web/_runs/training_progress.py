@@ -88,7 +88,7 @@ def file_of(run: Path, name: str) -> Path:
     if name not in files:
         raise UnknownNameError("file", name, files)
     if not files[name].is_file():
-        raise InputError(f"{name}: is not there yet")
+        raise InputError(f"{name}: does not exist yet")
     return files[name]
 
 

@@ -114,7 +114,7 @@ class Trainings:
             return self._suite(value)
         text = self._policies.planner(value)
         if any(sign in value.replace(OWN, "") for sign in "/\\~"):
-            raise InputError(f"{key}: expected a name, got {value!r}; a page names no file")
+            raise InputError(f"{key}: expected a name, got {value!r}; a page must not name a file")
         return text
 
 

@@ -14,7 +14,7 @@ Role = Literal["look", "run", "administer"]
 
 
 class Me(Model):
-    """The person who asks; name and role are empty where nobody is signed in."""
+    """The signed-in person; name and role are empty if no user is signed in."""
 
     accounts: bool
     name: str
@@ -40,7 +40,7 @@ class Token(Model):
 
 
 class Account(Model):
-    """The account of the person who asks; administrators have no quotas."""
+    """The account of the signed-in person; administrators have no quotas."""
 
     model_config = ALL_KEYS
 
@@ -71,7 +71,7 @@ class User(Model):
 
 
 class Invitation(Model):
-    """An invitation that nobody has taken yet."""
+    """An open invitation."""
 
     id: str
     role: Role | Literal[""]
@@ -82,7 +82,7 @@ class Invitation(Model):
 
 
 class LiveWorker(Model):
-    """A worker that is alive, and the run that it works on, if any."""
+    """A live worker and its current run, if any."""
 
     name: str
     heard: str
@@ -119,7 +119,7 @@ class OfferRequest(RequestBody):
 
 
 class Acceptance(RequestBody):
-    """A request to take an invitation; a user who sets another password has a name already."""
+    """A request to accept an invitation; a user who sets a new password already has a name."""
 
     token: Text = ""
     name: Text = ""
@@ -144,7 +144,7 @@ class TokenRequest(RequestBody):
 
 
 class UserChange(RequestBody):
-    """A change of a user; what is left out stays as it is."""
+    """A change of a user; omitted keys keep their values."""
 
     role: Role = "look"
     blocked: bool = False
@@ -152,7 +152,7 @@ class UserChange(RequestBody):
 
 
 class InvitationRequest(RequestBody):
-    """A request to invite somebody new, or to have a user set another password."""
+    """A request to invite a new user, or to let a user set a new password."""
 
     role: Text = ""
     user: Text = ""

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandle
 from pydantic_core import CoreSchema, PydanticCustomError
 
 ALL_KEYS = ConfigDict(json_schema_serialization_defaults_required=True)
-"""Configuration of a model with dataclasses in it, of which a response has every key."""
+"""Configuration of a model that contains dataclasses; a response has all of their keys."""
 
 Point = tuple[float, float]
 """A place, x and y, m."""
@@ -30,7 +30,7 @@ Extent = tuple[float, float, float, float]
 
 
 def expect(words: str, fits: Callable[[Any], bool]) -> BeforeValidator:
-    """Return the check of a value in a request, which refuses it in words: ``expected a text, got 3``.
+    """Return the check of a value in a request, which refuses it in words: ``expected a string, got 3``.
 
     Args:
         words: description of the values that are expected.
@@ -46,31 +46,31 @@ def expect(words: str, fits: Callable[[Any], bool]) -> BeforeValidator:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number."""
+    """Return whether a value is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 EXPECTED = "expected"
 """Type of the errors that `expect` raises."""
 
-Text = Annotated[str, expect("a text", lambda value: isinstance(value, str))]
-"""A text in a request."""
+Text = Annotated[str, expect("a string", lambda value: isinstance(value, str))]
+"""A string in a request."""
 
 
 class Model(BaseModel):
-    """A JSON object with known keys; those that have a default may be missing."""
+    """A JSON object with known keys; keys with a default may be missing."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class OpenModel(BaseModel):
-    """A JSON object that may have other keys, too."""
+    """A JSON object that may also have other keys."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class RequestBody(BaseModel):
-    """The body of a request; keys that it does not know are left alone."""
+    """The body of a request; unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -82,13 +82,13 @@ class ErrorMessage(Model):
 
 
 class Conflict(ErrorMessage):
-    """The refusal of a change because something else was changed meanwhile; ``present`` is what is there now."""
+    """The refusal of a change because of a conflicting change; ``present`` is the current content."""
 
     present: dict[str, Any]
 
 
 CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Conflict}}
-"""Responses of a route that keeps only what nobody else has changed meanwhile."""
+"""Responses of a route that rejects conflicting changes."""
 
 _INFERRED = Default(None)
 

@@ -9,7 +9,7 @@ from agora.web._schemas.base import ALL_KEYS, Model, OpenModel, Point
 
 
 class About(Model):
-    """A server; ``code`` says why planners as code are refused, and is empty where they run."""
+    """A server; ``code`` says why planners as code are refused, and is empty if they can run."""
 
     version: str
     folder: str
@@ -64,7 +64,7 @@ class KindOfComponent(Model):
 
 
 class Shape(Model):
-    """The structure of a value of several parts: each is a single one as ``of`` says, a record or a component."""
+    """The structure of a composite value: each part is a single value described by ``of``, a record or a component."""
 
     of: Literal["number", "whole", "yes", "choice", "text", "component", "record", "shares"]
     many: bool
@@ -102,7 +102,7 @@ class RecordFields(Model):
 
 
 class Component(Model):
-    """A component with its fields, and the records that these hold."""
+    """A component with its fields and their records."""
 
     kind: str
     name: str
@@ -164,14 +164,14 @@ class CardSeed(OpenModel):
 
 
 class Card(OpenModel):
-    """The card of a policy: what it was trained on, and what it reaches."""
+    """The card of a policy: its training and its results."""
 
     training: CardTraining
     seeds: list[CardSeed]
 
 
 class Policy(Model):
-    """A policy; those that were trained have a card and a run, those that were uploaded the keys from ``size`` on."""
+    """A policy; trained policies have a card and a run, uploaded policies the keys from ``size`` on."""
 
     name: str
     card: Card | None

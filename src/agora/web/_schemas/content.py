@@ -10,7 +10,7 @@ from agora.web._schemas.live import Palettes, Plan
 
 
 class WorldEntry(Model):
-    """A world in the list of all; ``size`` is empty where it cannot be read, as ``missing`` says."""
+    """A world in the list of all; ``size`` is empty if the world cannot be read; ``missing`` then gives the reason."""
 
     name: str
     origin: Literal["library", "imported", "own"]
@@ -62,7 +62,7 @@ class Piece(Model):
 
 
 class WorldDrawing(Model):
-    """The drawing of an own world; ``cells`` is gzip in base64, a byte each, the lowest row first."""
+    """The drawing of a user's world; ``cells`` is gzip in base64, one byte per cell, the lowest row first."""
 
     name: str
     version: str
@@ -94,7 +94,7 @@ class ScenarioProblems(Model):
 
 
 class KeptDrawing(Model):
-    """A drawing that was kept: its version, what is wrong in the world, and with its scenarios."""
+    """A saved drawing: its version, and the problems of the world and of its scenarios."""
 
     version: str
     problems: list[str]
@@ -123,7 +123,7 @@ class PedestrianKind(Model):
 
 
 class SocialState(Model):
-    """A social state that a pedestrian may be given."""
+    """A social state that a scenario can give a pedestrian."""
 
     name: str
     walks: bool
@@ -148,7 +148,7 @@ class ScenarioRobot(Model):
 
 
 class ScenarioParts(Model):
-    """All that a scenario can be made of."""
+    """All elements of scenarios."""
 
     types: list[PedestrianKind]
     states: list[SocialState]
@@ -166,7 +166,7 @@ class Sentence(Model):
 
 
 class ScenarioCheck(Model):
-    """The problems of a scenario, and sentences about what everybody in it will do."""
+    """The problems of a scenario, and sentences about the behaviour of all its elements."""
 
     problems: list[ScenarioProblem]
     sentences: list[Sentence]
@@ -182,7 +182,7 @@ class WorldScenario(ScenarioCheck):
 
 
 class Scenario(WorldScenario):
-    """An own scenario."""
+    """A user's scenario."""
 
     owner: str
 
@@ -209,7 +209,7 @@ class SuiteCheck(Model):
 
 
 class OwnSuite(SuiteCheck):
-    """An own suite."""
+    """A user's suite."""
 
     name: str
     version: str
@@ -218,7 +218,7 @@ class OwnSuite(SuiteCheck):
 
 
 class ReportLine(Model):
-    """A line of a report: a key of a file, and what was made of it."""
+    """A line of a report: a key of a file and its interpretation."""
 
     file: str
     key: str
@@ -226,7 +226,7 @@ class ReportLine(Model):
 
 
 class ImportReport(Model):
-    """The outcome of an import: a world, scenarios, and what was understood and left out."""
+    """The outcome of an import: a world, scenarios, and the imported and omitted keys."""
 
     world: str
     scenarios: list[str]
@@ -249,7 +249,7 @@ class CheckRequest(Model):
 
 
 class PreviewRequest(Model):
-    """A request for an episode of a suite as it begins."""
+    """A request for the start of an episode of a suite."""
 
     content: dict[str, Any]
     stage: str = ""
@@ -257,15 +257,15 @@ class PreviewRequest(Model):
 
 
 class GeneratorRequest(RequestBody):
-    """A request for a place that a generator makes."""
+    """A request for a generated map."""
 
     generator: Text = ""
     parameters: Annotated[dict[str, Any], expect("names and values", lambda value: isinstance(value, dict))] = {}
-    seed: Annotated[int, expect("a whole number", is_whole)] = 0
+    seed: Annotated[int, expect("an integer", is_whole)] = 0
 
 
 class WorldRequest(GeneratorRequest):
-    """A request for a world that a generator makes."""
+    """A request for a generated world."""
 
     name: Text = ""
 
@@ -296,7 +296,7 @@ class CopyRequest(RequestBody):
 
 
 class DrawingRequest(Model):
-    """A changed drawing; without ``cells`` the walls stay as they are."""
+    """A changed drawing; without ``cells`` the walls do not change."""
 
     version: str
     zones: list[Zone] = []

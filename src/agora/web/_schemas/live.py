@@ -9,7 +9,7 @@ from agora.web._schemas.base import Extent, Model, Point, Pose
 
 
 class HealthReport(Model):
-    """All that keeps a server from working; empty if it is well."""
+    """All problems of a server; empty if it works."""
 
     problems: list[str]
 
@@ -27,7 +27,7 @@ class LiveEpisode(Model):
 
 
 class Live(Model):
-    """A live episode; the last three keys come once it runs."""
+    """A live episode; the last three keys are set once it runs."""
 
     id: str
     owner: str
@@ -56,7 +56,7 @@ class Plan(Model):
 
 
 class Palettes(Model):
-    """The colours of everything by name, for light and dark pages."""
+    """All colours by name, for light and dark pages."""
 
     light: dict[str, str]
     dark: dict[str, str]
@@ -114,7 +114,7 @@ class PreviewPerson(Model):
 
 
 class Preview(Model):
-    """An episode as it begins; ``later`` counts the pedestrians who come later."""
+    """The start of an episode; ``later`` counts the pedestrians that arrive later."""
 
     scene: Scene
     episode: int

@@ -26,7 +26,7 @@ class Run(Model):
 
 
 class RunSuite(Model):
-    """The file of a run's suite when the run was requested, and what has become of it since."""
+    """The file of a run's suite when the run was requested, and the state of that file since then."""
 
     name: str
     path: str
@@ -60,6 +60,6 @@ class RunRequest(OpenModel):
 
 
 class ResumeRequest(Model):
-    """Changes of a run that goes on; ``minutes`` is for trainings only."""
+    """Changes of a running run; ``minutes`` is for trainings only."""
 
     minutes: float | None = None

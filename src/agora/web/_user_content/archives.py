@@ -42,7 +42,7 @@ def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
                 raise InputError(f"{name}: is larger than {MOST_UNPACKED >> 20} MiB when it is unpacked")
             return _read(archive, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise InputError(f"{name}: not a zip archive that can be read: {error}") from error
+        raise InputError(f"{name}: not a readable zip archive: {error}") from error
 
 
 def _check(entry: zipfile.ZipInfo, name: str) -> None:
@@ -51,13 +51,13 @@ def _check(entry: zipfile.ZipInfo, name: str) -> None:
     if UNFIT.search(path):
         raise InputError(f"{name}: an entry has control characters or < > in its name: {shown!r}")
     if "\\" in path or path.startswith("/") or ":" in path or ".." in PurePosixPath(path).parts:
-        raise InputError(f"{name}: the entry {shown!r} leads out of its folder")
+        raise InputError(f"{name}: the entry {shown!r} is outside its folder")
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise InputError(f"{name}: the entry {shown!r} is a link or a device; expected files and folders")
     if entry.flag_bits & 1:
         raise InputError(f"{name}: the entry {shown!r} is encrypted")
     if entry.compress_type not in _PACKED:
-        raise InputError(f"{name}: the entry {shown!r} is packed in a way that is rare; pack it as zip programs usually do")
+        raise InputError(f"{name}: the entry {shown!r} uses an unsupported compression; use the usual one of zip programs")
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
@@ -69,7 +69,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
             continue
         path = str(PurePosixPath(entry.filename))
         if path in files:
-            raise InputError(f"{name}: the entry {path!r} is there twice")
+            raise InputError(f"{name}: the entry {path!r} occurs twice")
         with archive.open(entry) as file:
             files[path] = file.read(left + 1)
         left -= len(files[path])

@@ -43,10 +43,10 @@ class UserContent:
             own = name.removeprefix(OWN)
             suites, scenarios = self.suites.store.files(), self.scenarios.store.files()
             if own in suites and own in scenarios:
-                raise InputError(f"suite: {name} is the name of a suite and of a scenario here; give one of the files another name")
+                raise InputError(f"suite: {name} names both a suite and a scenario; rename one of the files")
             if own not in suites and own not in scenarios:
                 raise UnknownNameError("suite or scenario of yours", own, {**suites, **scenarios})
             return str((suites | scenarios)[own])
         if "/" in name or name.endswith((".json", ".yaml", ".yml")):
-            raise InputError(f"suite: expected a name, or own/NAME of a suite or scenario of yours; got {name!r}")
+            raise InputError(f"suite: expected a name, or own/NAME of one of your suites or scenarios; got {name!r}")
         return name

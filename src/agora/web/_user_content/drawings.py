@@ -126,7 +126,7 @@ class Drawings:
         with self._writing:
             folder, place = self._open(name)
             if (there := _version(folder)) != edited.version:
-                words = f"{name}: this world was changed elsewhere; nothing was written"
+                words = f"{name}: this world was changed elsewhere; nothing was saved"
                 raise ConflictError(words, {"version": there})
             zones, furniture = _zones(edited, place), _furniture(edited, place)
             _swap(folder, _writer(folder, place, edited, zones, furniture))
@@ -144,7 +144,7 @@ class Drawings:
         place = self._worlds.place(name)
         if place.map.occupied.size > MOST_CELLS:
             rows, columns = place.map.shape
-            raise InputError(f"{name}: {columns} x {rows} cells; a page draws in {MOST_CELLS:,} at most")
+            raise InputError(f"{name}: {columns} x {rows} cells; a page can edit at most {MOST_CELLS:,}")
         return folder, place
 
 
@@ -204,7 +204,7 @@ def _zones(edited: _EditedDrawing, place: Place) -> tuple[Zone, ...]:
         for word in (zone.label, *zone.category):
             if not word.strip() or len(word) > _LONGEST or _CONTROL.search(word):
                 raise InputError(
-                    f"{where}: a label or category has 1 to {_LONGEST} signs and no control characters, got {word[:40]!r}"
+                    f"{where}: a label or category has 1 to {_LONGEST} characters and no control characters, got {word[:40]!r}"
                 )
         polygons = tuple(drawn_in.from_file(polygon) for polygon in zone.polygon)
         if sum(map(len, polygons)) > _MOST_CORNERS:

@@ -37,8 +37,8 @@ _KINDS = {
 }
 """The files in a world's folder ``map`` that Agora reads, except images and ``ground.npz``."""
 
-_LINKS = {"id": "numbers of agents mean nothing in the present format", "yaml_file": "the model is called as that file is"}
-_EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image, together), or the folder of a world (.zip)"
+_LINKS = {"id": "the current format does not use numbers of agents", "yaml_file": "the model has the name of that file"}
+_EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image together), or the folder of a world (.zip)"
 
 
 class Importer:
@@ -70,7 +70,7 @@ class Importer:
         report = ImportReport()
         for file, _ in files:
             if UNFIT.search(file) or "/" in file or "\\" in file or not 0 < len(file) <= 200:
-                raise InputError(f"file: the name {UNFIT.sub('?', file)[:80]!r} has signs that names of files should not have")
+                raise InputError(f"file: the name {UNFIT.sub('?', file)[:80]!r} has characters that file names should not have")
         if len(files) == 1 and (files[0][1].startswith(b"PK\x03\x04") or files[0][0].lower().endswith(".zip")):
             made = self._import_archive(*files[0], name, report)
             return {"world": made, "scenarios": [], **report.plain()}
@@ -89,12 +89,14 @@ class Importer:
         """Store a map of map_server, and return its name."""
         if len(sheets) != 1 or len(images) != 1:
             got = ", ".join([*sheets, *images])
-            raise InputError(f"a map is two files, chosen together: its .yaml and its image ({', '.join(IMAGES)}); got {got}")
+            raise InputError(
+                f"a map consists of two files, chosen together: its .yaml and its image ({', '.join(IMAGES)}); got {got}"
+            )
         (sheet, text), (image, data) = *sheets.items(), *images.items()
         values = keep_known_keys(_values(sheet, text), MapFile, sheet, report)
         file = build(values, MapFile, sheet)
         if PurePosixPath(file.image).name != image:
-            report.add_understood(sheet, "image", f"{value_text(file.image)} is not the image that came along; {image} was taken")
+            report.add_understood(sheet, "image", f"{value_text(file.image)} is not the uploaded image; {image} was used")
         _report_values(values, sheet, report)
         name = name or _name_of(sheet)
         written = dump(build({**values, "image": image}, MapFile, sheet))
@@ -114,8 +116,8 @@ class Importer:
         if named not in known:
             if not world:
                 raise InputError(f"{file}: map: {f'no world called {named!r}' if named else 'names no world'}; choose one for it")
-            words = f"there is no world {named!r} here" if named else "the file names no world"
-            report.add_dropped(file, "map", f"{words}; it is played in {world}")
+            words = f"there is no world {named!r} on this server" if named else "the file names no world"
+            report.add_dropped(file, "map", f"{words}; {world} is used")
             scenario = Scenario(scenario.robots, scenario.obstacles, world, scenario.resets)
         stem, number = _name_of(file), 1
         while True:
@@ -143,7 +145,7 @@ class Importer:
                 stem = _name_of(inside)
                 kept[f"scenarios/{stem}.json"] = scenario_text(read_scenario(inside, content, report)).encode()
             elif not (inside.startswith("map/") and inside.lower().endswith(IMAGES)):
-                report.add_dropped(path, "", "is none of the files of a world that Agora reads")
+                report.add_dropped(path, "", "is not a file of a world that Agora reads")
         if "map/map.yaml" in kept:
             _add_image(kept, {_path_in_world(PurePosixPath(path), root, map_files): path for path in entries}, entries, report)
         name = name or _name_of(root.name if root.name else archive)
@@ -175,7 +177,7 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
     former = older_format(set(values))
     if "arena-tools" in former and "before" not in former:
         found = renewed(build(keep_known_keys(values, ArenaToolsFile, file, report), ArenaToolsFile, file), file)
-        report.add_understood(file, "", "a scenario in arena-tools' former format, written anew in the present one")
+        report.add_understood(file, "", "a scenario in arena-tools' former format, converted to the current one")
         report.add_understood(file, "robot_position, robot_goal", "start and goal of the robot")
         for number, agent in enumerate(values.get("pedsim_agents") or ()):
             for key in _LINKS.keys() & agent.keys():
@@ -198,7 +200,7 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
     if found.map:
         report.add_understood(file, "map_path" if former else "map", f"the world {found.map}")
     if found.resets is not None:
-        report.add_understood(file, "resets", "kept; it means nothing here")
+        report.add_understood(file, "resets", "kept, but not used here")
     return found
 
 
@@ -209,7 +211,7 @@ def _values(file: str, data: bytes) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not a text in UTF-8; {_EXPECTED}") from error
+        raise InputError(f"{file}: not UTF-8 text; {_EXPECTED}") from error
     is_json = file.lower().endswith(".json")
     if not is_json and not file.lower().endswith(_SHEETS):
         raise InputError(f"{file}: {_EXPECTED}")
@@ -226,7 +228,7 @@ def _refuse_controls(value: Any, file: str, key: str = "") -> None:
         for number, one in enumerate(value):
             _refuse_controls(one, file, f"{key}[{number}]")
     elif isinstance(value, str) and re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", value):
-        raise InputError(f"{file}: {key}: has control characters, which names must not have: {value_text(value)}")
+        raise InputError(f"{file}: {key}: has control characters, which are not allowed in names: {value_text(value)}")
 
 
 def _report_values(values: Mapping[str, Any], file: str, report: ImportReport) -> None:
@@ -248,9 +250,9 @@ def _root(entries: Mapping[str, bytes], archive: str) -> tuple[PurePosixPath, Pu
     sheets = [PurePosixPath(path) for path in entries if PurePosixPath(path).name in ("map.yaml", "shapes.yaml")]
     places = {sheet.parent for sheet in sheets if "__MACOSX" not in sheet.parts}
     if not places:
-        raise InputError(f"{archive}: holds no world: there is no map/map.yaml and no map/shapes.yaml in it")
+        raise InputError(f"{archive}: contains no world: no map/map.yaml and no map/shapes.yaml")
     if len(places) > 1:
-        raise InputError(f"{archive}: holds {len(places)} maps ({', '.join(sorted(map(str, places)))}); expected one world")
+        raise InputError(f"{archive}: contains {len(places)} maps ({', '.join(sorted(map(str, places)))}); expected one world")
     (place,) = places
     return (place.parent, place) if place.name == "map" else (place, place)
 
@@ -269,7 +271,7 @@ def _map_file(name: str, content: bytes, report: ImportReport) -> bytes:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not a text in UTF-8") from error
+        raise InputError(f"{name}: not UTF-8 text") from error
     kind: Any = _KINDS[name]
     raw: Any = parse(text, Any, name, is_json=name.endswith(".json"))
     _refuse_controls(raw, name)
@@ -298,7 +300,7 @@ def _add_image(kept: dict[str, bytes], places: Mapping[str, str], entries: Mappi
     """Add the image that the map names, and record other images as ignored."""
     named = parse(kept["map/map.yaml"].decode(), MapFile, "map.yaml").image
     if PurePosixPath(named).name != named or not named.lower().endswith(IMAGES):
-        raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {value_text(named)}")
+        raise InputError(f"map.yaml: image: expected the name of a file next to it ({', '.join(IMAGES)}), got {value_text(named)}")
     if f"map/{named}" not in places and "map/shapes.yaml" not in kept:
         raise InputError(f"map.yaml: image: {value_text(named)} is not in the archive")
     for inside, path in places.items():

@@ -60,7 +60,7 @@ class Scenarios:
             {
                 "name": f"{OWN}{name}",
                 "kind": "scenario",
-                "description": "A scenario of yours.",
+                "description": "One of your scenarios.",
                 "stages": [{"name": name, "count": 1}],
                 "missing": "",
                 "path": str(file),
@@ -134,7 +134,7 @@ class Scenarios:
             return {"problems": [_problem(line) for line in str(error).splitlines()], "sentences": []}
         people = [f"dynamic.{k}" for k, one in enumerate(scenario.obstacles.dynamic) for _ in range(one.people)]
         elements = [f"robots.{k}" for k in range(len(scenario.robots))] + people
-        problems = [] if task.robots else [_problem("there is no robot yet: place its start and its goal")]
+        problems = [] if task.robots else [_problem("there is no robot yet: place its start and goal")]
         for fault in faults(task):
             x, y = task.map.to_file((fault.x, fault.y))
             kind, number = fault.of

@@ -77,11 +77,11 @@ class Store:
         with self._alone():
             there = version_of(path.read_bytes()) if path.is_file() else ""
             if there != version:
-                words = "is not there any more" if not there else "was changed elsewhere" if version else "is there already"
-                raise ConflictError(f"{name}: this {self._what} {words}; nothing was written", self._shown(name) if there else {})
+                words = "no longer exists" if not there else "was changed elsewhere" if version else "already exists"
+                raise ConflictError(f"{name}: this {self._what} {words}; nothing was saved", self._shown(name) if there else {})
             for other in self.others:
                 if not version and name in other.files():
-                    raise ConflictError(f"{name}: a {other._what} of this name is there already; nothing was written", {})
+                    raise ConflictError(f"{name}: a {other._what} of this name already exists; nothing was saved", {})
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, data)
 

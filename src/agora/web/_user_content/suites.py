@@ -90,7 +90,7 @@ class Suites:
         Raises:
             InputError: they do not describe a suite, or name a file by its path.
         """
-        wrong = [f"suite: {key}: a page takes names, no paths; got {value_text(path)}" for key, path in _paths(content, "")]
+        wrong = [f"suite: {key}: a page only accepts names, not paths; got {value_text(path)}" for key, path in _paths(content, "")]
         if wrong:
             raise InputError("\n".join(wrong))
         return suite_in(tree_of_plain(content, "suite"), "suite", self._home)
@@ -128,7 +128,7 @@ def read_content(given: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError(f"suite: expected a mapping with the keys of a suite, got {value_text(given)}")
     if len(json.dumps(found)) > LARGEST:
-        raise InputError(f"{_TOO_LARGE} with what its aliases stand for" if isinstance(given, str) else _TOO_LARGE)
+        raise InputError(f"{_TOO_LARGE} with its aliases expanded" if isinstance(given, str) else _TOO_LARGE)
     return found
 
 

@@ -63,7 +63,7 @@ class Worlds:
         if name in self.own():
             return self._folder / name
         if name in self.names():
-            raise InputError(f"world: {name!r} is not one of yours; draw in a copy of it")
+            raise InputError(f"world: {name!r} is not one of your worlds; edit a copy of it")
         raise UnknownNameError("world", name, self.own())
 
     def names(self) -> dict[str, str]:
@@ -129,10 +129,10 @@ class Worlds:
         self._check_new(name)
         width, height = size
         if min(size) < 1.0 or not 0.01 <= resolution <= 1.0 or not 0.0 <= wall < 0.25 * min(size):
-            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and a wall that leaves room inside")
+            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and walls that leave room inside")
         if width * height / resolution**2 > MOST_CELLS * (1 + 1e-9):
             cells = f"{width / resolution:,.0f} x {height / resolution:,.0f} cells"
-            raise InputError(f"world: {cells}; a page draws in {MOST_CELLS:,} at most, so in larger cells or a smaller world")
+            raise InputError(f"world: {cells}; a page can edit at most {MOST_CELLS:,}: use larger cells or a smaller world")
         map = Map.open((0.0, 0.0), (width, height), resolution=resolution, name=name)
         occupied, thick = map.occupied.copy(), round(wall / resolution) or int(wall > 0)
         if thick:
@@ -168,7 +168,7 @@ class Worlds:
             except InputError as error:
                 raise InputError(str(error).replace(f"{folder}/map/", "").replace(f"{folder}/", "")) from error
             if rows * columns > MOST_CELLS:
-                raise InputError(f"world: {columns} x {rows} cells; a page takes maps of {MOST_CELLS:,} cells at most")
+                raise InputError(f"world: {columns} x {rows} cells; a page accepts maps of at most {MOST_CELLS:,} cells")
         return self.world(name)
 
     def remove(self, name: str) -> None:
@@ -195,7 +195,7 @@ class Worlds:
     def _check_new(self, name: str) -> None:
         check_name("world", name)
         if name in self.names():
-            raise InputError(f"world: there is one called {name!r} already; choose another name")
+            raise InputError(f"world: {name!r} already exists; choose another name")
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -222,7 +222,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
     cells = np.prod(sides) / float(getattr(part, "resolution", 1.0)) ** 2
     if cells > MOST_CELLS:
         raise InputError(
-            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page makes maps of {MOST_CELLS:,} at most"
+            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page can generate at most {MOST_CELLS:,}"
         )
     for key, value in parameters.items():
         if isinstance(value, int | float) and abs(value) > _MOST_THINGS:
@@ -279,11 +279,13 @@ def check_image(path: Path) -> None:
         with image_of(path, ("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise InputError(f"{path.name}: has more pixels than a map may have; a page takes {MOST_CELLS:,} cells at most") from error
+        raise InputError(f"{path.name}: has too many pixels; a page accepts maps of at most {MOST_CELLS:,} cells") from error
     except (InputError, OSError) as error:
-        raise InputError(f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with what its ending says") from error
+        raise InputError(
+            f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with content that matches its ending"
+        ) from error
     if width * height > MOST_CELLS:
-        raise InputError(f"{path.name}: {width} x {height} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
+        raise InputError(f"{path.name}: {width} x {height} pixels; a page accepts maps of at most {MOST_CELLS:,} cells")
 
 
 def _read(folder: Path) -> Place:

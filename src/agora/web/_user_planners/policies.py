@@ -70,7 +70,7 @@ class Policies:
                 "name": one["name"],
                 "kind": "preset",
                 "planner": "policy",
-                "summary": "A policy of yours: " + (one["words"] or "drives as it was trained to."),
+                "summary": "One of your policies: " + (one["words"] or "drives as it was trained."),
                 "label": one["label"],
                 "needs": one["needs"],
                 "learned": True,
@@ -124,10 +124,10 @@ class Policies:
                 folder has characters that a planner's text cannot hold.
         """
         if _CODE.search(_OWN.sub("", text)):
-            raise InputError(f"planner: expected own/NAME for a planner of one's own; got {text!r}")
+            raise InputError(f"planner: expected own/NAME for one of your planners; got {text!r}")
         alone = _ALONE.match(text)
         if stray := set(_OWN.findall(text[alone.end() if alone else 0 :])).intersection(self.code.names()):
-            raise InputError(f"planner: own/{min(stray)} is code, which drives alone or behind an interplanner; got {text!r}")
+            raise InputError(f"planner: own/{min(stray)} is code, which drives alone or with an interplanner; got {text!r}")
         if alone and self._resolve(alone[1])[0] == CONTAINED:
             text = _with_values(alone[1], text[alone.end() :])
         elif alone:
@@ -164,7 +164,9 @@ class Policies:
     def _quoted(self, name: str) -> str:
         path = str(self._resolve(name)[1])
         if _UNFIT.search(path):
-            raise InputError(f"planner: the server's folder has signs in its path that a planner's text cannot hold: {path}")
+            raise InputError(
+                f"planner: the path of the server's folder has characters that are not allowed in a planner's text: {path}"
+            )
         return f'"{path}"'
 
     def _resolve(self, name: str) -> tuple[str, Path]:
@@ -175,7 +177,7 @@ class Policies:
             return CONTAINED, self.code.path(name)
         found |= {_name(run): (str(_training_in(run)["planner"]), file) for run, file in self._trainings()}
         if name not in found:
-            raise UnknownNameError("policy of your own", name, found)
+            raise UnknownNameError("policy of yours", name, found)
         return found[name]
 
     def _trainings(self) -> Iterator[tuple[Path, Path]]:

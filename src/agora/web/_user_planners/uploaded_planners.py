@@ -28,7 +28,7 @@ from agora.web._file_names import check_name
 LARGEST = 256 << 10
 """Largest size of a file, bytes."""
 
-NOT_ALLOWED = "this server runs no code of its users; its administrator allows it by agora web --allow-code"
+NOT_ALLOWED = "this server does not run code of its users; its administrator can allow it with agora web --allow-code"
 """The reason why planners as code are refused by default."""
 
 PATIENCE = 60.0
@@ -107,7 +107,7 @@ class UploadedPlanners:
             UnknownNameError: there is no planner of this name.
         """
         if name not in self.names():
-            raise UnknownNameError("planner of yours", name, self.names())
+            raise UnknownNameError("uploaded planner", name, self.names())
         return self.path(name)
 
     def check_allowed(self) -> None:
@@ -157,7 +157,7 @@ class UploadedPlanners:
         """
         with self._writing:
             if name in taken or (name in self.names() and not instead):
-                raise InputError(f"planner: there is one called {name!r} already, which runs may name; choose another name")
+                raise InputError(f"planner: {name!r} already exists, and runs may use it; choose another name")
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._card(name), json.dumps(asdict(card)))
             write_whole(self.path(name), data)
@@ -187,7 +187,7 @@ class UploadedPlanners:
             "name": f"own/{name}",
             "kind": "planner",
             "planner": f"own:{name}",
-            "summary": " ".join(card.text.partition("\n\n")[0].split()) or "A planner of yours.",
+            "summary": " ".join(card.text.partition("\n\n")[0].split()) or "One of your planners.",
             "label": "own",
             "needs": list(card.needs),
             "changes": {},
@@ -216,7 +216,7 @@ class UploadedPlanners:
         try:
             return build(json.loads(self._card(name).read_text(encoding="utf-8")), PlannerCard, file.name)
         except (OSError, ValueError, AgoraError):
-            return PlannerCard("the card that was kept with it cannot be read; bring the file again")
+            return PlannerCard("its stored card cannot be read; upload the file again")
 
 
 def _card_of(file: Path) -> PlannerCard:
@@ -243,5 +243,5 @@ def _card_of(file: Path) -> PlannerCard:
     try:
         card = build(json.loads(data), PlannerCard, file.name)
     except (ValueError, RecursionError, InputError):
-        return PlannerCard(f"{file.name}: its process does not say what it is")
+        return PlannerCard(f"{file.name}: its process does not declare the planner")
     return replace(card, fields=tuple(replace(one, shape=None) for one in card.fields))

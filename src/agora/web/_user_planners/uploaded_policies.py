@@ -46,7 +46,7 @@ class UploadedPolicies:
             UnknownNameError: there is no policy of this name.
         """
         if name not in self.names():
-            raise UnknownNameError("policy of yours", name, self.names())
+            raise UnknownNameError("uploaded policy", name, self.names())
         return self.path(name)
 
     def path(self, name: str) -> Path:
@@ -69,7 +69,7 @@ class UploadedPolicies:
         _check_head(name, data)
         with self._writing:
             if name in (*self.names(), *taken):
-                raise InputError(f"policy: there is one called {name!r} already, which runs may name; choose another name")
+                raise InputError(f"policy: {name!r} already exists, and runs may use it; choose another name")
             self._folder.mkdir(parents=True, exist_ok=True)
             part = self._folder / f".{name}.{os.getpid()}{SUFFIX}"
             try:
@@ -109,7 +109,7 @@ class UploadedPolicies:
             **said,
             "label": policy.label,
             "needs": sorted(policy.observe.needs),
-            "words": f"{type(policy.network).__name__} of {count:,} weights that sees by {type(policy.observe).__name__}",
+            "words": f"{type(policy.network).__name__} of {count:,} weights with the encoding {type(policy.observe).__name__}",
             "about": dict(policy.about),
             "body": None if policy.body is None else plain(policy.body),
             "period": policy.period,
@@ -123,7 +123,7 @@ def _check_head(name: str, data: bytes) -> None:
     Raises:
         InputError: it has another format, or its header is longer than a policy's or than the file.
     """
-    how = "write its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
+    how = "save its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
     length = int.from_bytes(data[:8], "little")
     if length <= len(data) - 8 and data[8:9] == b"{":
         if length > _MOST_HEADER:

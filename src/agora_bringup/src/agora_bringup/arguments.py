@@ -41,15 +41,15 @@ NEEDS = {
 RUNNING = {"flatland": "move_model", "gazebo": "/gazebo/spawn_sdf_model", "unity": "unity/spawn_model"}
 """A service of each simulator's process. Where it answers, perhaps on another machine, the packages need not be here."""
 ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "map_path": ((), "map_file takes the world's folder, agora import arena brings in Arena's worlds"),
-    "world_file": ((), "the drivers make the world of Gazebo from the map"),
-    "entity_manager": (("crowdsim", "pedsim"), "pedestrians are always the crowd node's"),
-    "desired_resets": ((), "episodes:= limits their number"),
+    "map_path": ((), "map_file takes the folder of a world; agora import arena imports Arena's worlds"),
+    "world_file": ((), "the drivers create Gazebo's world from the map"),
+    "entity_manager": (("crowdsim", "pedsim"), "the crowd node always moves pedestrians"),
+    "desired_resets": ((), "episodes:= sets their number"),
     "auto_reset": (("true", "1"), "episodes always follow each other"),
-    "reset_remove_all": (("true", "1"), "every reset begins anew"),
-    "development_mode": (("false", "0"), "a Unity player is started by hand"),
-    "headless_unity": (("false", "0"), "a Unity player is started by hand"),
-    "benchmark_resume": (("false", "0"), "agora bench --resume goes on with a benchmark"),
+    "reset_remove_all": (("true", "1"), "every reset starts again"),
+    "development_mode": (("false", "0"), "start the Unity player by hand"),
+    "headless_unity": (("false", "0"), "start the Unity player by hand"),
+    "benchmark_resume": (("false", "0"), "agora bench --resume continues a benchmark"),
 }
 """Arguments of Arena's: the values that describe what the graph does, and the reason why another value is refused."""
 
@@ -65,7 +65,7 @@ def check(arguments: Mapping[str, str]) -> None:
             has no effect beside the others.
     """
     if arguments["complexity"] == "3":
-        raise InputError("complexity:=3, mapping while driving, is not there; 1 is exact localisation, 2 AMCL")
+        raise InputError("complexity:=3, mapping while driving, does not exist; 1 is exact localisation, 2 AMCL")
     for name, choices in (CHOICES | {"simulator": (*available("simulators"), *CHOICES["simulator"])}).items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
@@ -85,7 +85,7 @@ def check(arguments: Mapping[str, str]) -> None:
             raise InputError(f"{name}:={value} has no effect: {instead}; leave it out")
     simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
     if lock_step and arguments["complexity"] == "2":
-        raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
+        raise InputError("synchronous:=true: lock step does not wait for AMCL; leave it out, or use complexity:=1")
     if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
     try:

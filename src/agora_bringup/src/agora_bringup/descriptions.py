@@ -52,7 +52,7 @@ class Descriptions:
         self._program = found[0] if found else None
         if wanted and self._program is None:
             rospy.logwarn(
-                "robot_state_publisher is not installed: this node tells the frames (apt install ros-robot-state-publisher)"
+                "robot_state_publisher is not installed: this node publishes the frames (apt install ros-robot-state-publisher)"
             )
         self._robots: dict[str, Described] = {}
         self._episode: Episode | None = None
@@ -102,7 +102,7 @@ class Descriptions:
         """Start publishers anew that have died."""
         for name, robot in self._robots.items():
             if robot.process is not None and robot.process.poll() is not None and not rospy.is_shutdown():
-                rospy.logwarn(f"{name}/{_PUBLISHER} has died; started anew")
+                rospy.logwarn(f"{name}/{_PUBLISHER} died and was restarted")
                 robot.process = self._start(name)
 
     def _forget(self, name: str) -> None:

@@ -115,7 +115,7 @@ def first_episode() -> Episode:
     try:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
     except rospy.ROSException:
-        rospy.logwarn(f"no episode has begun in {_PATIENCE:g} s: RViz is set up for the parameter model")
+        rospy.logwarn(f"no episode has started in {_PATIENCE:g} s: RViz is set up for the parameter model")
         return Episode(robots=[Robot(name=ros_name(str(rospy.get_param("model", "") or "jackal")))])
 
 
@@ -126,7 +126,7 @@ def show() -> None:
         rospy.logerr("rviz is not installed: apt install rviz, or headless:=2")
         return
     if not os.environ.get("DISPLAY"):
-        rospy.logerr("no window, because DISPLAY names no screen: start with headless:=2, or on a screen")
+        rospy.logerr("no window: DISPLAY names no screen; start with headless:=2, or on a screen")
         return
     try:
         text = configuration(str(rospy.get_param("~config", "") or "nav")).read_text()
@@ -135,5 +135,5 @@ def show() -> None:
     except (InputError, yaml.YAMLError) as error:
         rospy.logerr(f"no RViz: {error}")
         return
-    rospy.signal_shutdown("RViz goes on under this name")
+    rospy.signal_shutdown("RViz continues under this name")
     os.execv(program, [program, "--display-config", written.name, *sys.argv[1:]])

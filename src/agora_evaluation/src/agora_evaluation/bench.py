@@ -58,7 +58,8 @@ class Graph:
                 rospy.wait_for_service(service, _START)
             except rospy.ROSException as error:
                 raise InputError(
-                    f"nobody offers {rospy.resolve_name(service)} after {_START:g} s: start the graph with record_data:=true, e.g. "
+                    f"no node offers {rospy.resolve_name(service)} after {_START:g} s: start the graph with "
+                    "record_data:=true, e.g. "
                     "roslaunch agora_bringup start_arena.launch record_data:=true navigation:=external"
                 ) from error
         self._play = rospy.ServiceProxy(PLAY, PlayEpisode)
@@ -73,18 +74,20 @@ class Graph:
         try:
             answer = self._play(self._suite, stage, episode)
         except rospy.ServiceException as error:
-            raise EpisodeLostError(f"the task generator is lost: {error}") from error
+            raise EpisodeLostError(f"the task generator was lost: {error}") from error
         raise_caught()  # rospy's sockets may have caught a signal
         if not answer.success:
             raise InputError(f"the task generator refuses {stage}/{episode}: {answer.message}")
         path = self._closed(answer.number, before)
         played = read_episode(path)
         if (played.stage, played.episode) != (stage, episode):
-            raise InputError(f"{path}: holds {played.entry}; expected {stage}/{episode}: is another client at work on this graph?")
+            raise InputError(f"{path}: contains {played.entry}; expected {stage}/{episode}: is another client using this graph?")
         if played.interrupted:
             raise EpisodeLostError(played.interrupted)
         if played.by_hand:
-            raise EpisodeLostError(f"somebody set the goal of {', '.join(played.by_hand)} by hand: it is no episode of the suite")
+            raise EpisodeLostError(
+                f"the goal of {', '.join(played.by_hand)} was set by hand, so this is not an episode of the suite"
+            )
         return [robot.recording for robot in played.robots]
 
     def _closed(self, number: int, before: str) -> Path:
@@ -99,7 +102,7 @@ class Graph:
                 if self._given_up.number == number and self._given_up.reason:
                     raise EpisodeLostError(self._given_up.reason)
                 if time.monotonic() - self._heard > _SILENCE:
-                    raise EpisodeLostError(f"the episode sent nothing for {_SILENCE:g} s")
+                    raise EpisodeLostError(f"the episode sent no messages for {_SILENCE:g} s")
                 self._news.wait(0.5)
                 raise_caught()
         raise EpisodeLostError("the graph was shut down")
@@ -134,7 +137,7 @@ def check_launch(command: str, suite: str) -> None:
     given = dict(word.split(":=", 1) for word in shlex.split(command) if ":=" in word)
     for name in ("episodes", "seed", "suite"):
         if given.get(name):
-            raise InputError(f"--ros-launch: {name}:={given[name]} has no effect: agora bench asks for the episodes; leave it out")
+            raise InputError(f"--ros-launch: {name}:={given[name]} has no effect: agora bench requests the episodes; leave it out")
     values = {name: yaml.safe_load(text) for name, text in given.items() if text}
     arguments_of(values | {"suite": suite, "record_data": True}, Arguments, "--ros-launch")
 
@@ -156,14 +159,16 @@ def launched(command: str, suite: str) -> Iterator[None]:
         return
     check_launch(command, suite)
     if _offered(PLAY):
-        raise InputError(f"a graph runs already at {os.environ.get('ROS_MASTER_URI')}: leave --ros-launch out to use it, or end it")
+        raise InputError(
+            f"a graph is already running at {os.environ.get('ROS_MASTER_URI')}: leave out --ros-launch to use it, or stop it"
+        )
     process = subprocess.Popen(["roslaunch", *shlex.split(command)], start_new_session=True, stdout=sys.stderr)
     try:
         end = time.monotonic() + _START
         while not _offered(PLAY) and process.poll() is None and time.monotonic() < end:
             rospy.rostime.wallsleep(0.1)
         if process.poll() is not None:
-            raise InputError(f"roslaunch {command}: ended with {process.returncode}; what it said is above")
+            raise InputError(f"roslaunch {command}: ended with {process.returncode}; its output is above")
         yield
     finally:
         if process.poll() is None:
@@ -186,7 +191,7 @@ def main() -> int:
     parser.add_argument("suite")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--label", default="ros")
-    parser.add_argument("--launch", default="", help="arguments of a roslaunch that is started for it")
+    parser.add_argument("--launch", default="", help="arguments of a roslaunch to start")
     parser.add_argument("--resume", action="store_true")
     given = parser.parse_args(rospy.myargv()[1:])
     try:

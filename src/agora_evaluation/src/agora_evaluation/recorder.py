@@ -87,7 +87,7 @@ class RecorderNode:
         self._subscribers[STATUS] = rospy.Subscriber(STATUS, EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
         self._left_over()
         rospy.Service("recorder/begin", BeginEpisode, self._begin)
-        rospy.loginfo("recorder: bags of episodes go to %s", self.folder)
+        rospy.loginfo("recorder: writing bags of episodes to %s", self.folder)
 
     @staticmethod
     def _folder() -> Path:
@@ -95,7 +95,7 @@ class RecorderNode:
 
     def _left_over(self) -> None:
         for path in sorted(self.folder.glob("*.bag.active")) if self.folder.is_dir() else ():
-            rospy.logwarn("recorder: %s was never closed; what is in it can be read: agora bag %s", path.name, path)
+            rospy.logwarn("recorder: %s was not closed; read its contents with agora bag %s", path.name, path)
 
     def _listen(self, topic: str) -> None:
         if topic not in self._subscribers:
@@ -200,7 +200,9 @@ class RecorderNode:
                 missing = [t for t in missing if self._subscribers[t].get_num_connections() == 0]
                 self._heard.wait(0.01)
         if missing:
-            rospy.logwarn("recorder: no connection to %s after %g s; they are missing in the bag", ", ".join(missing), _CONNECT)
+            rospy.logwarn(
+                "recorder: no connection to %s after %g s; their messages are missing in the bag", ", ".join(missing), _CONNECT
+            )
 
     def close(self) -> None:
         """Close the open bag as it is: nobody who ends waits for last words."""

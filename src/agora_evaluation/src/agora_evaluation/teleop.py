@@ -114,7 +114,7 @@ class TeleopNode:
         if self._robot and self._model:
             self._take(self._robot, self._model)
         else:
-            rospy.loginfo("teleop: waiting for an episode that says which robot there is; or give ~robot and ~model")
+            rospy.loginfo("teleop: waiting for an episode to name its robot; or set ~robot and ~model")
         rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
         rospy.Subscriber("joy", Joy, self._on_joy, queue_size=1)
 
@@ -181,7 +181,7 @@ def keyboard(stream: TextIO) -> Iterator[Callable[[float], str | None]]:
     The terminal is as it was afterwards.
     """
     if not stream.isatty():
-        rospy.loginfo("teleop: no terminal, so no keyboard; the joystick's topic is joy")
+        rospy.loginfo("teleop: no terminal, so no keyboard; use a joystick on topic joy")
         yield _no_key
         return
     file = stream.fileno()

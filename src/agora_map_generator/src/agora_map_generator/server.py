@@ -137,7 +137,7 @@ class MapGeneratorNode:
         inside = Path(str(rospy.get_param("map_save_dir", "") or "maps")).expanduser().resolve()
         folder = (inside / request.folder).resolve()
         if inside not in folder.parents:
-            message = f"folder {request.folder!r}: lies outside {inside}; expected a folder in it (parameter map_save_dir)"
+            message = f"folder {request.folder!r}: is outside {inside}; expected a folder in it (parameter map_save_dir)"
             return SaveMapResponse(False, message, [])
         place = self._place
         if place is None:

@@ -85,21 +85,21 @@ class ImagePeople:
         if self._images and self._images[-1].header.stamp.to_sec() < self._seen:
             self._seen = -np.inf
             self._tracker.forget()
-            rospy.logwarn("the stamps of the images jumped back: everybody is forgotten")
+            rospy.logwarn("the stamps of the images jumped back: all tracks are cleared")
         for image in reversed(self._images):
             if (stamp := image.header.stamp.to_sec()) <= self._seen:
                 break
             depth = min(self._depths, key=lambda d, s=stamp: abs(d.header.stamp.to_sec() - s), default=None)
             if depth is None or abs(depth.header.stamp.to_sec() - stamp) > self._apart:
-                rospy.logwarn_throttle(_QUIET, f"no depth image within {self._apart:g} s of an image: it is left out")
+                rospy.logwarn_throttle(_QUIET, f"no depth image within {self._apart:g} s of an image: the image is skipped")
                 continue
             if not self._lenses:
-                rospy.logwarn_throttle(_QUIET, "no camera_info: images are left out")
+                rospy.logwarn_throttle(_QUIET, "no camera_info: images are skipped")
                 return None
             try:
                 return image, depth, self._frames.lookup_transform("map", image.header.frame_id.lstrip("/"), image.header.stamp)
             except tf2_ros.TransformException as error:
-                rospy.logwarn_throttle(_QUIET, f"an image is left out: {error}")
+                rospy.logwarn_throttle(_QUIET, f"an image is skipped: {error}")
         return None
 
     def _take(self, image: Any, depth: Any, transform: Any) -> None:

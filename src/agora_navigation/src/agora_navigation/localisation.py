@@ -27,5 +27,5 @@ class Localisation(Frames):
         given, frame = from_pose(odometry.pose.pose), odometry.header.frame_id
         pose = self.in_map(given, frame)
         if pose is None and not self._trusting:
-            rospy.logwarn_throttle(10.0, f"nobody transforms {frame.lstrip('/')} to map: start amcl or a static transform")
+            rospy.logwarn_throttle(10.0, f"no transform from {frame.lstrip('/')} to map: start amcl or a static transform")
         return given if pose is None and self._trusting else pose

@@ -35,12 +35,12 @@ from agora_navigation.move_base import MoveBase, is_same
 
 _LAST_WORD = 0.5  # s of the wall's clock for the controller's answer when the node ends
 _HINTS = {
-    57: "it knows no pose of the robot: set its robot_frame and map_frame, and look at tf",
-    59: "look at tf and at its robot_frame and map_frame",
-    101: "something else took the controller over",
-    110: "something is on the path",
+    57: "it has no pose of the robot: set its robot_frame and map_frame, and check tf",
+    59: "check tf and its robot_frame and map_frame",
+    101: "another client took over the controller",
+    110: "the path is blocked",
     111: "the path was empty, or the controller refused it",
-    112: "look at tf and at its robot_frame and map_frame",
+    112: "check tf and its robot_frame and map_frame",
 }
 
 
@@ -99,7 +99,7 @@ class Speed:
             return
         if not self._top:
             if time.monotonic() - self._began > self._patience:
-                rospy.logwarn_throttle(30.0, f"{self._place} tells none of {', '.join(self._names)}: its speed is left as it is")
+                rospy.logwarn_throttle(30.0, f"{self._place} has none of {', '.join(self._names)}: its speed is unchanged")
             return
         try:
             self._tell(share, self._patience)
@@ -174,7 +174,7 @@ class MbfRobot:
         if goal is not None and self._move_base.busy:
             answer = self._episode.set(self._name, goal)
             if answer.asked and not answer.number:
-                rospy.logwarn(f"{self._robot}: a goal of the action is refused: {answer.reason}")
+                rospy.logwarn(f"{self._robot}: a goal of the action was refused: {answer.reason}")
                 self._move_base.abort(answer.reason)
                 return None, cancelled
         return goal, cancelled
@@ -265,7 +265,7 @@ class MbfRobot:
         navigator, odometry, scan, people = self._relay.navigator, self._odometry, self._scan, self.people
         pose = None if odometry is None else self._localisation.pose(odometry)
         if pose is None:
-            rospy.logwarn_throttle(10.0, f"{self._robot}: no odometry on {rospy.resolve_name(self._robot)}/odom: it waits")
+            rospy.logwarn_throttle(10.0, f"{self._robot}: no odometry on {rospy.resolve_name(self._robot)}/odom: waiting")
             return False
         try:
             navigator.see_robot(0, pose, from_twist(odometry.twist.twist), now)

@@ -79,7 +79,7 @@ class GetPathServer:
         """
         here = self._placed(goal.start_pose, GetPath.INVALID_START) if goal.use_start_pose else self._here()
         if here is None:
-            raise FlexError(GetPath.TF_ERROR, "nobody knows where the robot is: it needs odometry, and tf to map")
+            raise FlexError(GetPath.TF_ERROR, "the robot's position is unknown: it needs odometry and tf to map")
         there = self._placed(goal.target_pose, GetPath.INVALID_GOAL)
         planner = self._planners[goal.planner or next(iter(self._planners))]
         return path_to(planner, self._model, self._place(), here, there, goal.tolerance)

@@ -79,7 +79,7 @@ class MbfServer:
         drivers = [str(text) for text in get("~controllers", [own_or_graphs("local_planner", "dwa")])]
         makers = [str(text) for text in get("~planners", [own_or_graphs("global_planner", "a_star")])]
         if not drivers or not makers:
-            raise InputError("~controllers and ~planners: expected one name each, or more, got none")
+            raise InputError("~controllers and ~planners: expected at least one name each, got none")
         self._drivers = {text: named_planner(text, inter, agent)[1].part for text in drivers}
         self._makers = {text: Named.of("global_planners", text).part for text in makers}
         usual = {field.name: getattr(Terms(), field.name) for field in fields(Terms)}
@@ -139,7 +139,7 @@ class MbfServer:
         if self._map is not None and _same(self._map, place):
             return
         if self._drive is not None:
-            self._end(self._drive, ExePath.STOPPED, "there is another map")
+            self._end(self._drive, ExePath.STOPPED, "the map has changed")
         for controller in self._controllers.values():
             controller.port.close()
         self._map, first = place, not self._controllers
@@ -173,11 +173,11 @@ class MbfServer:
         before, after = self._drive, Drive(handle, self._controllers[name])
         goes_on = before is not None and before.controller is after.controller
         if before is not None:
-            self._end(before, ExePath.CANCELED, "another path took its place", goes_on)
+            self._end(before, ExePath.CANCELED, "another path replaced it", goes_on)
         self._drive, here = after, self._here()
         try:
             if here is None:
-                raise FlexError(ExePath.TF_ERROR, "nobody knows where the robot is: it needs odometry, and tf to map")
+                raise FlexError(ExePath.TF_ERROR, "the robot's position is unknown: it needs odometry and tf to map")
             if goes_on and before is not None:
                 after.planned = before.planned
             else:
@@ -257,7 +257,7 @@ class MbfServer:
     def _close(self) -> None:
         with self._changed:
             if self._drive is not None:
-                self._end(self._drive, ExePath.STOPPED, "the node ends")
+                self._end(self._drive, ExePath.STOPPED, "the node is shutting down")
             for controller in self._controllers.values():
                 controller.port.close()
 

@@ -87,7 +87,7 @@ def from_grid(message: Any) -> Map:
     info = message.info
     x, y, heading = from_pose(info.origin)
     if heading:
-        raise InputError(f"map: its origin is turned by {heading:.3f} rad; give one that is not turned")
+        raise InputError(f"map: its origin is rotated by {heading:.3f} rad; expected 0")
     cells = np.asarray(message.data, np.int8).reshape(info.height, info.width)
     unknown = cells < 0
     return Map(

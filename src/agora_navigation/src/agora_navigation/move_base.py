@@ -74,14 +74,14 @@ class MoveBase:
                 self._spoken.clear()  # it was said before
             self._pursued = goal
             if goal is None:
-                self._server.set_aborted(MoveBaseResult(), "nobody transforms the goal's frame to map, or its pose is not finite")
+                self._server.set_aborted(MoveBaseResult(), "no transform from the goal's frame to map, or its pose is not finite")
         elif self._server.is_active() and self._server.is_preempt_requested():
             self._server.set_preempted(MoveBaseResult(), "cancelled")
             cancelled = True
         if self._spoken:
             spoken = self._checked(self._spoken.pop())
             if spoken is not None and not (self.busy and is_same(spoken, self._pursued)):
-                self.abort("a goal on move_base_simple/goal took its place")
+                self.abort("a goal on move_base_simple/goal replaced it")
                 goal = spoken
         return goal, cancelled
 
@@ -90,8 +90,8 @@ class MoveBase:
         given, frame = from_pose(target.pose), target.header.frame_id
         pose = self._in_map(given, frame) if all(map(math.isfinite, given)) else None
         if pose is None:
-            why = "give finite poses in a frame that tf connects to map"
-            rospy.logwarn(f"{self._robot}: a goal in frame {frame!r} at {given} is ignored: {why}")
+            why = "send finite poses in a frame that tf connects to map"
+            rospy.logwarn(f"{self._robot}: a goal in frame {frame!r} at {given} was ignored: {why}")
         return pose
 
     def feedback(self, pose: Array, stamp: Any) -> None:
@@ -114,11 +114,11 @@ class MoveBase:
 
     def close(self) -> None:
         """Take everything away again."""
-        self.abort("the navigation ends")
+        self.abort("the navigation is shutting down")
         for topic in self._topics:
             topic.unregister()
         for service in self._services:
-            service.shutdown("the navigation ends")
+            service.shutdown("the navigation is shutting down")
         self._server.action_server.stop()
 
 

@@ -231,7 +231,7 @@ class NavigationNode:
         self._played = Assignment(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, ones)
         goal = rospy.resolve_name(f"{ros_name(model.name)}/move_base_simple/goal")
         size = f"{message.info.width} x {message.info.height} cells"
-        rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
+        rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; goals come from {goal}")
 
     def _follow_status(self, played: Assignment) -> None:
         """Take from the simulator the present goal of each robot, and the robots that have ended; others may have come since."""
@@ -331,12 +331,12 @@ class NavigationNode:
         with self._changed:
             played = self._played
             if played is None or not self._lock_step:
-                why = "no episode has begun here" if played is None else "it runs freely: start it with synchronous:=true"
+                why = "no episode has started" if played is None else "it is not in lock step: start it with synchronous:=true"
                 return PlanResponse(success=False, message=f"navigation: {why}")
             stamp, step = request.robots.header.stamp, request.robots.step
             if list(request.robots.name) != played.names:
                 return PlanResponse(
-                    success=False, message=f"navigation: the episode's robots are {played.names}, not those asked for"
+                    success=False, message=f"navigation: the episode's robots are {played.names}, not the requested ones"
                 )
             active = np.frombuffer(bytes(request.active), np.uint8) != 0
             if not self._changed.wait_for(lambda: not self._missing(played, stamp.to_sec(), step, active), self._answer_in):
@@ -371,7 +371,7 @@ class NavigationNode:
         return decision
 
     def _missing(self, played: Assignment, stamp: float, step: int, active: Bools) -> list[str]:
-        """The scans that have not come of a moment that a plan needs."""
+        """Return the missing scans of a moment that a plan needs."""
         missing = []
         for crew in played.crews:
             sensor = round(crew.navigator.sensor / played.dt)

@@ -67,7 +67,7 @@ class CrowdNode:
         try:
             model = crowd_model("" if names_plugin(sfm) else sfm)
         except InputError as error:
-            rospy.logerr("crowd: parameter sfm: %s; taking pysocial", error)
+            rospy.logerr("crowd: parameter sfm: %s; using pysocial", error)
             model = Named.of("crowd_models", "pysocial")
         periods = Periods(physics=1 / 30, control=1 / 10, crowd=1 / 30, sensor=1 / 10)
         return Stage(name="open", world=Named.of("worlds", "open"), crowd=CrowdSettings(model=model), periods=periods)
@@ -106,7 +106,7 @@ class CrowdNode:
             start, stage = from_episode(episode)
             crowd = Crowd(start, stage)
         except (InputError, ValueError) as error:
-            rospy.logerr("crowd: episode %d (%s) cannot begin: %s", episode.number, episode.entry, error)
+            rospy.logerr("crowd: episode %d (%s) cannot start: %s", episode.number, episode.entry, error)
             return BeginEpisodeResponse(False, str(error))
         with self._lock:
             self.crowd, self.robot_names = crowd, [robot.name for robot in episode.robots]
@@ -170,7 +170,7 @@ class CrowdNode:
                 return  # said of the episode before, and late
             ahead = robots.step - self.crowd.step_number
             if ahead < 0 and not self._behind:
-                rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are left alone until it is there",
+                rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are ignored until it catches up",
                               robots.step, self.crowd.step_number)  # fmt: skip
             self._behind = ahead < 0
             if ahead >= self.crowd.every:
@@ -194,7 +194,7 @@ class CrowdNode:
             for _ in range(steps):
                 self._move(robots)
         except InputError as error:
-            rospy.logwarn_throttle(5.0, f"crowd: {error}; it waits for better ones")
+            rospy.logwarn_throttle(5.0, f"crowd: {error}; waiting for valid ones")
         else:
             if steps:
                 self._show()

@@ -32,7 +32,7 @@ class Feedback:
     def __init__(self, synchronous: bool) -> None:
         self._how = str(rospy.get_param("~feedback", "in_place"))
         if self._how not in _HOW:
-            rospy.logerr("crowd: parameter ~feedback is %r; %s; taking in_place", self._how, nearest(self._how, _HOW))
+            rospy.logerr("crowd: parameter ~feedback is %r; %s; using in_place", self._how, nearest(self._how, _HOW))
             self._how = "in_place"
         self._timeout = float(rospy.get_param("~feedback_timeout", 0.5))
         self._patience = float(rospy.get_param("~plugin_timeout", 1.0))
@@ -65,7 +65,7 @@ class Feedback:
                 lambda: self._latest is not None and self._latest.header.stamp == stamp, timeout=self._patience
             )
         if not answered:
-            self._say(f"no feedback for {stamp.to_sec():.3f} s within {self._patience:g} s: the crowd's own model goes on")
+            self._say(f"no feedback for {stamp.to_sec():.3f} s within {self._patience:g} s: the crowd's own model continues")
 
     def apply(self, crowd: Crowd) -> None:
         """Let the latest feedback act on the step that is about to be taken."""
@@ -79,7 +79,7 @@ class Feedback:
             if self._age > self._timeout:
                 crowd.feed(np.zeros(0, int), np.zeros((0, 2)))
                 self._acts = False
-                self._say(f"no feedback for {self._timeout:g} s: the crowd's own model moves everybody again")
+                self._say(f"no feedback for {self._timeout:g} s: the crowd's own model moves all pedestrians again")
 
     def _take(self, crowd: Crowd, message: Any) -> None:
         there = set(crowd.slots.tolist())
@@ -88,11 +88,11 @@ class Feedback:
         for agent in message.agents:
             slot = slots_of.get(agent.id)
             if slot is None:
-                self._say(f"feedback for {agent.id!r}, who is not there, is left out")
+                self._say(f"feedback for {agent.id!r}, which does not exist, is ignored")
                 continue
             self._change(crowd, slot, agent)
             if not (math.isfinite(agent.force.x) and math.isfinite(agent.force.y)):
-                self._say(f"feedback for {agent.id!r} is not finite and is left out; look at the plugin")
+                self._say(f"feedback for {agent.id!r} is not finite and is ignored; check the plugin")
                 continue
             slots.append(slot)
             forces.append((agent.force.x, agent.force.y))

@@ -167,7 +167,7 @@ def _import(module: str) -> Any:
     except ImportError as error:
         raise InputError(f"plugin module {module!r} cannot be imported: {error}; is it on PYTHONPATH?") from error
     except Exception as error:  # noqa: BLE001 - somebody else's code
-        raise InputError(f"plugin module {module!r} fails as it is imported: {type(error).__name__}: {error}") from error
+        raise InputError(f"plugin module {module!r} fails on import: {type(error).__name__}: {error}") from error
 
 
 class OverMessages:
@@ -219,7 +219,7 @@ class OverArrays:
         return work.message(data.header)
 
     def _measure(self, stamp: float) -> None:
-        """The time between two moments, from the first two of them."""
+        """The time between the first two steps, s."""
         between = stamp - self._last
         if not self._fixed and self._last > 0 and 0.001 <= between <= 0.5:
             self._dt, self._fixed = round(between, 4), True

@@ -62,7 +62,7 @@ class PluginNode:
         end = time.monotonic() + _CONNECT
         while not (self._data.get_num_connections() and self._publisher.get_num_connections()):
             if time.monotonic() > end or rospy.is_shutdown():
-                message = f"nobody listens to {self._publisher.resolved_name}: is pedsim_simulator running?"
+                message = f"no node subscribes to {self._publisher.resolved_name}: is pedsim_simulator running?"
                 rospy.logerr("crowdsim_agents: %s", message)
                 return BeginEpisodeResponse(False, message)
             rospy.rostime.wallsleep(0.01)
@@ -85,5 +85,5 @@ class PluginNode:
     def _report_error(self, error: Exception) -> None:
         if not self._failed:
             where = "" if isinstance(error, InputError) else "\n" + "".join(traceback.format_exception(error)[-2:])
-            rospy.logerr("crowdsim_agents: the plugin failed and nothing is sent: %s: %s%s", type(error).__name__, error, where)
+            rospy.logerr("crowdsim_agents: the plugin failed, so no forces are sent: %s: %s%s", type(error).__name__, error, where)
         self._failed = True

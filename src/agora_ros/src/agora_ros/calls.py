@@ -84,13 +84,13 @@ class Call(rospy.ServiceProxy):
         try:
             while not select.select([self.transport.socket], [], [], _SLICE)[0]:
                 if give_up() or rospy.is_shutdown():
-                    raise CallError(f"{self.resolved_name} was given up: something else was asked for")
+                    raise CallError(f"{self.resolved_name} was cancelled for another request")
                 if time.monotonic() > end:
-                    raise CallError(f"{self.resolved_name} did not answer within {self._patience:g} s; look at its node's log")
+                    raise CallError(f"{self.resolved_name} did not answer within {self._patience:g} s; see the log of its node")
             return self.transport.receive_once()[0]
         except TransportTerminated as error:
             self.drop()
-            raise CallError(f"{self.resolved_name} is gone; its node ended in the middle of a call") from error
+            raise CallError(f"{self.resolved_name} was lost; its node ended during a call") from error
         except rospy.ServiceException as error:
             self.drop()
             raise RefusedError(f"{self.resolved_name} failed: {error}") from error

@@ -87,7 +87,7 @@ def _end(name: str, asked: queue.SimpleQueue[str], ending: threading.Event) -> N
         handler.addFilter(lambda record: "publish() to a closed topic" not in record.getMessage())
     threading.Thread(target=rospy.signal_shutdown, args=(reason,), daemon=True).start()
     rospy.rostime.wallsleep(_GRACE)
-    sys.stderr.write(f"{name}: was busy for {_GRACE:g} s after the {reason}; cut off\n")
+    sys.stderr.write(f"{name}: was busy for {_GRACE:g} s after the {reason}; killed\n")
     _leave(1)
 
 

@@ -23,7 +23,7 @@ def until_right(make: Callable[[], T]) -> T:
         make: reads parameters; nothing is left of what it began where it raises `AgoraError`.
 
     Raises:
-        rospy.ROSInterruptException: the node is to end.
+        rospy.ROSInterruptException: the node is shutting down.
     """
     said = ""
     while not rospy.is_shutdown():
@@ -32,6 +32,6 @@ def until_right(make: Callable[[], T]) -> T:
         except AgoraError as error:
             if str(error) != said:
                 said = str(error)
-                rospy.logerr(f"{said}; this node waits until that is right: correct the parameter with rosparam set, or start anew")
+                rospy.logerr(f"{said}; this node waits until it is corrected: set the parameter with rosparam set, or restart")
         threading.Event().wait(_AGAIN)
-    raise rospy.ROSInterruptException("the node is to end")
+    raise rospy.ROSInterruptException("the node is shutting down")

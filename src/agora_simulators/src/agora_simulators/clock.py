@@ -29,7 +29,7 @@ class SimulationClock:
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
         if self._kept:
-            rospy.loginfo(f"a simulator ran here before: its stamps were below {self._kept:g} s, this one's begin there")
+            rospy.loginfo(f"a simulator ran here before: its stamps ended at {self._kept:g} s, where this one starts")
 
     def next(self) -> float:
         """A stamp for the beginning of an episode: on a grid of 0.1 s, later than any before, s."""
@@ -48,7 +48,7 @@ class SimulationClock:
             try:
                 rospy.set_param("~clock", self._kept)
             except OSError as error:
-                rospy.logwarn(f"the roscore does not answer ({error}): the simulation goes on, but start everything anew")
+                rospy.logwarn(f"the roscore does not answer ({error}): the simulation continues, but restart everything")
         self._publisher.publish(Clock(stamp))
 
     def _look_for_others(self) -> None:
@@ -57,7 +57,7 @@ class SimulationClock:
         if shared and not self._shared:
             topic = self._everybody.resolved_name
             rospy.logerr(
-                f"somebody else publishes {topic}, too, and time jumps back and forth: stop it (rostopic info {topic} says who; "
-                "rosbag play without --clock)"
+                f"another node also publishes {topic}, so time jumps back and forth: stop it (find it with rostopic info "
+                f"{topic}; run rosbag play without --clock)"
             )
         self._shared = shared

@@ -67,7 +67,7 @@ class SimulatorNode:
         if self._synchronous and not self._steps:
             self._driver.close()
             raise InputError(
-                f"synchronous: {self._driver.name} takes no single steps; take simulator:=native or synchronous:=false"
+                f"synchronous: {self._driver.name} cannot take single steps; use simulator:=native or synchronous:=false"
             )
         self._work: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
         self._news, self._beginning = threading.Condition(), 0
@@ -221,7 +221,7 @@ class SimulatorNode:
                 self._said[name] = received, driver.step
             elif driver.step - since > limit and twist.any():
                 rospy.logwarn(
-                    f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stands until there is one. Is its planner running?"
+                    f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stops until there is one. Is its planner running?"
                 )
                 self._display.topics[name].forget()
                 continue
@@ -284,7 +284,7 @@ class SimulatorNode:
         self._check_names([*coming, *(name for name in self._driver.names if name not in coming)])
         for entity in request.entities:
             if entity.kind not in ("robot", "obstacle"):
-                raise InputError(f"{entity.name!r}: no kind of entity called {entity.kind!r}; there are obstacle, robot")
+                raise InputError(f"{entity.name!r}: no kind of entity called {entity.kind!r}; expected obstacle or robot")
             is_robot, pose = entity.kind == "robot", from_pose2d(entity.pose)
             model = model_of(entity.model) if is_robot else None
             furniture = "" if is_robot else entity.model
@@ -299,9 +299,9 @@ class SimulatorNode:
 
     def _delete(self, request: Any) -> None:
         if "delete" not in self._driver.can:
-            raise InputError(f"{self._driver.name} cannot take anything away")
+            raise InputError(f"{self._driver.name} cannot remove anything")
         if self._plays and (needed := [name for name in request.names if name in self._driver.names]):
-            raise InputError(f"robots {needed}: robots go with the episode; change robot_setup_file and call reset_task")
+            raise InputError(f"robots {needed}: robots belong to the episode; change robot_setup_file and call reset_task")
         for name in request.names:
             self._driver.delete(name)
         self._adopt_robots()
@@ -321,13 +321,13 @@ class SimulatorNode:
 
     def _resume(self) -> None:
         if self._interrupted:
-            raise InputError(f"the episode was interrupted ({self._interrupted}); begin one")
+            raise InputError(f"the episode was interrupted ({self._interrupted}); start an episode")
         self._driver.resume()
         self._paused, self._due = False, time.monotonic()
 
     def _step(self, steps: int) -> Any:
         if not self._paused or not self._steps:
-            why = "pause the simulator first" if not self._paused else f"{self._driver.name} takes no single steps"
+            why = "pause the simulator first" if not self._paused else f"{self._driver.name} cannot take single steps"
             return srv.StepResponse(False, why, self._display.stamp())
         for _ in range(steps):
             self._tick()

@@ -21,7 +21,7 @@ class Outcomes:
         Args:
             status: status of the episode at its end.
             episode: episode as it began.
-            endless: whether its robots get goal after goal until the time is over, which then is no failure.
+            endless: whether its robots get goal after goal until the time limit, which then is not a failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]
         self._count.update(ends)
@@ -40,7 +40,7 @@ def _end(robot: RobotStatus, endless: bool) -> str:
         return "under way"
     outcome = Outcome(robot.outcome)
     if endless and outcome == Outcome.TIMEOUT:
-        return "time is over"
+        return "out of time"
     return outcome.label.replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""The playlist of episodes: of task modes that are switched while they run, or of a suite."""
+"""The playlist of episodes: those of a suite, or of task modes that can be changed at run time."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ class SuiteEntries:
         suite = self._suite
         count = suite.stage(stage).count
         if episode >= count:
-            raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, there is no {episode}")
+            raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, got {episode}")
         turn = Turn.of(ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
         for model, robot in zip(self._models, turn.start.robots, strict=False):
             if load_robot(model).name != robot.model.name:

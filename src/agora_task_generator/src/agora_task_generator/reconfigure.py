@@ -105,7 +105,7 @@ class Reconfigure:
             self.settings = self.settings.with_parameters(changed)
             rospy.loginfo("settings: " + ", ".join(f"{name} = {value}" for name, value in changed.items()))
         except InputError as error:
-            rospy.logerr(f"the settings stay as they were: {error}")
+            rospy.logerr(f"the settings are unchanged: {error}")
         self.show(self.settings)
 
     def show(self, settings: Settings) -> None:
@@ -123,7 +123,7 @@ class Reconfigure:
             read = load(self._path, Settings)
         except (InputError, OSError) as error:
             if self._changed != 0:
-                rospy.logerr(f"the settings stay as they were: {error}")
+                rospy.logerr(f"the settings are unchanged: {error}")
             self._changed = 0 if isinstance(error, OSError) else self._changed
             return {}
         before, now = self._base.parameters(), read.parameters()

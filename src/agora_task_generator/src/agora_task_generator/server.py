@@ -145,7 +145,7 @@ class TaskGeneratorServer:
             InputError: there is no such generator, or episodes are not on generated maps.
         """
         if not isinstance(self.playlist, TaskModes) or self._asked:
-            raise InputError("a suite is played")
+            raise InputError("a suite is running")
         self.playlist.new_map(algorithm)
         self.reset()
 
@@ -155,7 +155,7 @@ class TaskGeneratorServer:
         return self._turn.start.map
 
     def carry_on(self, poses: dict[int, Array]) -> None:
-        """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
+        """Continue the episode with new goals for the robots, guided ones from ``poses``; pedestrians and obstacles stay.
 
         Raises:
             InputError: there is no room.
@@ -175,7 +175,7 @@ class TaskGeneratorServer:
                 parameters, _, self._tree = Parameters.read()
                 return Reconfigure(rospy.get_param("~config", ""), parameters.over_settings())
             except (InputError, OSError) as error:
-                rospy.logerr_throttle_identical(30, f"{error}; correct it, I look again")
+                rospy.logerr_throttle_identical(30, f"{error}; correct it, then it is checked again")
                 threading.Event().wait(1.0)
         raise rospy.ROSInterruptException("shutdown")
 
@@ -217,7 +217,7 @@ class TaskGeneratorServer:
         self._asked = [suite, stage, episode]
         answer.success = self._begin_turn(turn)
         answer.number, answer.robots = self._number, turn.names()
-        answer.message = "" if answer.success else "given up: see the log of task_generator_server"
+        answer.message = "" if answer.success else "cancelled: see the log of task_generator_server"
 
     def _look(self) -> None:
         """Look after the episode under way, or begin one."""
@@ -242,7 +242,7 @@ class TaskGeneratorServer:
                 self.carry_on(self.watch.poses)
                 return
             except InputError as error:
-                rospy.logwarn(f"{error}; everything begins anew")
+                rospy.logwarn(f"{error}; everything restarts")
         self.episode = None
         self._look()
 
@@ -260,7 +260,7 @@ class TaskGeneratorServer:
         if status.number == self.episode.number and status.interrupted:
             return status.reason or "the simulator says so"
         idle = not status.entry and time.monotonic() - self._begun > _SETTLED
-        return "the simulator was started anew" if idle else ""
+        return "the simulator was restarted" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
         """Announce the goals that robots have gone on to, both the episode's and goals that were set by hand."""
@@ -290,7 +290,7 @@ class TaskGeneratorServer:
             else:
                 self.playlist.adopt(parameters, settings)
         except InputError as error:
-            kept = "what was played before goes on" if self.playlist else "correct the parameter, I look again"
+            kept = "the previous settings stay in use" if self.playlist else "correct the parameter, then it is checked again"
             rospy.logerr(f"{error}; {kept}")
             if isinstance(self.playlist, TaskModes):
                 self._reconfigure.show(self.playlist.generator.setup.settings)
@@ -314,7 +314,7 @@ class TaskGeneratorServer:
                 rospy.logwarn(f"{error}; trying the next episode")
                 continue
             except InputError as error:
-                rospy.logerr(f"{error}; correct the parameters, I look again")
+                rospy.logerr(f"{error}; correct the parameters, then they are checked again")
                 break
             self._begin_turn(turn)
             return
@@ -326,7 +326,7 @@ class TaskGeneratorServer:
 
     def _finish(self) -> None:
         self._idle = True
-        rospy.loginfo(f"all episodes are played, {self._number} resets in all: {self._outcomes.all()}")
+        rospy.loginfo(f"all episodes have run, {self._number} resets in total: {self._outcomes.all()}")
         self.say.finished()
         rospy.set_param("~progress", "")
         if "simulator" in self._parts:
@@ -346,7 +346,9 @@ class TaskGeneratorServer:
         waits = isinstance(self.playlist, TaskModes) and self.playlist.lacks_waypoints
         if waits and not self._waits:
             goal = rospy.resolve_name("move_base_simple/goal")
-            rospy.loginfo(f"tm_robots guided: robots wait for waypoints: set one with 2D Nav Goal in RViz, which says it on {goal}")
+            rospy.loginfo(
+                f"tm_robots guided: robots wait for waypoints: set one with 2D Nav Goal in RViz, which publishes it on {goal}"
+            )
         self._waits = waits
 
     def _say_names(self, turn: Turn) -> None:
@@ -354,7 +356,8 @@ class TaskGeneratorServer:
         others = {given: name for given, name in zip(turn.given_names(), turn.names(), strict=True) if given != name}
         for given in others.keys() - self._renamed.keys():
             rospy.loginfo(
-                f"robot {given!r} is {others[given]!r} in ROS, whose names have no spaces or signs: {others[given]}/cmd_vel"
+                f"robot {given!r} is {others[given]!r} in ROS, whose names only have letters, digits and underscores: "
+                f"{others[given]}/cmd_vel"
             )
         self._renamed = others
 
@@ -369,12 +372,12 @@ class TaskGeneratorServer:
             self._give_up(episode, reason)
             return
         rospy.logwarn(
-            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated once all parts are back"
+            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated when all parts are running again"
         )
         self._deliver(episode)
 
     def _give_up(self, episode: Episode, reason: str) -> None:
-        rospy.logerr(f"episode {episode.number} ({episode.entry}) is given up after {self._interruptions} interruptions: {reason}")
+        rospy.logerr(f"episode {episode.number} ({episode.entry}) is abandoned after {self._interruptions} interruptions: {reason}")
         self.say.given_up(episode, reason)
 
     def _deliver(self, episode: Episode) -> bool:
@@ -388,14 +391,14 @@ class TaskGeneratorServer:
                 return True
             except RefusedError as error:
                 self._interruptions, self._idle = self._interruptions + 1, True
-                self._give_up(episode, f"{error}; nothing more is played until a parameter is changed or reset_task is called")
+                self._give_up(episode, f"{error}; no more episodes run until a parameter is changed or reset_task is called")
                 return False
             except CallError as error:
                 self._interruptions += 1
                 if self._interruptions >= self._most:
                     self._give_up(episode, str(error))
                     return False
-                rospy.logwarn(f"{error} while episode {episode.number} was handed out; it is handed out again")
+                rospy.logwarn(f"{error} while episode {episode.number} was sent out; it is sent again")
 
     def _told(self) -> list[tuple[str, Service]]:
         """The parts that adopt the episode under way."""

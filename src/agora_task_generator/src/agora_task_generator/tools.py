@@ -79,12 +79,12 @@ class Tools:
         while (moved := self._frames.in_map(pose, frame)) is None and time.monotonic() < end and not rospy.is_shutdown():
             rospy.rostime.wallsleep(0.02)
         if moved is None:
-            raise InputError(f"nobody transforms frame {frame!r} to map: set RViz's fixed frame to map")
+            raise InputError(f"no transform from frame {frame!r} to map: set RViz's fixed frame to map")
         return moved
 
     def _try(self, use: Callable[[], None]) -> None:
         if self._server.episode is None:
-            rospy.logwarn("a pose is ignored: no episode is under way")
+            rospy.logwarn("a pose is ignored: no episode is running")
             return
         try:
             use()
@@ -143,7 +143,7 @@ class Tools:
     def _stage(self, by: int) -> None:
         modes = self._server.playlist
         if not isinstance(modes, TaskModes):
-            rospy.logwarn("next_stage and previous_stage are ignored: a suite is played")
+            rospy.logwarn("next_stage and previous_stage are ignored: a suite is running")
             return
         try:
             modes.generator.next_stage(by)

@@ -106,7 +106,7 @@ def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, A
 
     Args:
         path: (K, 2) path, m.
-        leg: number of the leg that the robot has come to.
+        leg: number of the leg that the robot has reached.
         reach: length along the path, m.
         half: largest distance from the robot along x or y of the window, m, taken as a radius.
 

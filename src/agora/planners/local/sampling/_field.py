@@ -60,6 +60,7 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
     after, px, py = _nearest(path, count, x, y)
     rest = math.sqrt((px - x) * (px - x) + (py - y) * (py - y)) + _length(path, count, after, px, py)
     found, sx, sy, remains = False, ZERO, ZERO, ZERO
+    # The first leg is the line from the robot to the path.
     for k in range(after - 1, count):
         ex, ey = (px, py) if k < after else (path[k, 0], path[k, 1])
         leg = math.sqrt((ex - x) * (ex - x) + (ey - y) * (ey - y))
@@ -86,6 +87,8 @@ def _sweep_row(above, here, below, cost, cell, begin, end, step):
             a, b = min(before, here[u + step]), min(above[u], below[u])
             low, gap = min(a, b), abs(a - b)
             if low < now - _STEADY:
+                # |grad D| = 1 in upwind differences: along one axis if the smaller neighbour alone determines the cell,
+                # otherwise along both
                 given = low + cell if gap >= cell else HALF * (a + b + math.sqrt(TWO * cell * cell - gap * gap))
                 if given < now - _STEADY:
                     here[u], now, changed = given, given, True
@@ -128,6 +131,7 @@ def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
     found, sx, sy, rest = _seed(cost, left, bottom, cell, path, count, x, y)
     distance[:] = CLOSED
     if found:
+        # The wave starts from the four cell centres around the seed, at their straight distances.
         column = min(max(np.int64(np.floor((sx - left) / cell - HALF)), 1), columns - 3)
         row = min(max(np.int64(np.floor((sy - bottom) / cell - HALF)), 1), rows - 3)
         for v in range(row, row + 2):

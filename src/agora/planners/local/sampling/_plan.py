@@ -87,14 +87,18 @@ def _sum_of_places(p, x, y, way, time, scene, most):
         column, row, middle, line = np.uint32(u), np.uint32(v), np.uint32(u + HALF), np.uint32(v + HALF)
         a, b = u - np.float32(column), v - np.float32(row)
         goal, _, _ = _interpolate(scene.distance, column, row, a, b)
+        # Interpolation blurs closed cells, so the nearest cell decides; it is read only if the interpolated distance is large.
         if goal > suspicious and scene.distance[line, middle] >= scene.closed:
             return np.float32(np.inf)
         gap = scene.gaps[line, middle]
+        # Interpolation matters only near the margin.
         if gap < free:
             gap, _, _ = _interpolate(scene.gaps, column, row, a, b)
         first = gap if k == 0 else first
+        # A robot that is nearer to obstacles than allowed must at least not come nearer.
         if gap < min(first, scene.clear) - _STEP_BACK:
             return np.float32(np.inf)
+        # A robot in contact may come nearer only after the part of the spline that it drives before the next choice.
         if scene.touching and gap < first - _STEP_BACK and np.float32(k) * p.step <= p.control_horizon:
             return np.float32(np.inf)
         total += obstacle_and_goal(p, goal, gap)
@@ -112,6 +116,7 @@ def _sum_of_angles(p, x, y, way, time, scene):
         u, v, _ = _cell_of(scene, px, py)
         column, row = np.uint32(u), np.uint32(v)
         _, right, up = _interpolate(scene.distance, column, row, u - np.float32(column), v - np.float32(row))
+        # The goal is in the direction of the negative slope of the distance.
         hx, hy = scene.cosine * dx - scene.sine * dy, scene.sine * dx + scene.cosine * dy
         total += atan2(abs(hy * right - hx * up), -(hx * right + hy * up))
     return total
@@ -165,6 +170,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
         scene = RobotWindow(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
         chosen[i], least[i] = -1, np.float32(np.inf)
+        # The least cost so far is the limit, so that worse splines end early. Of equal splines, the first is kept.
         for k in range(of.first[bins[i]], of.first[bins[i] + 1]):
             found = cost_of_spline(p, of.x[k], of.y[k], of.p[k], of.time[k], scene, least[i])
             if found < least[i]:
@@ -193,6 +199,7 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
     for n in range(first, last):
         if time[n] <= ZERO:
             continue
+        # The middle of the period, at which a constant twist fits the spline best
         _, _, _, _, v, w = motion_at(x[n], y[n], way[n], min((gone[n] + HALF * dt) / time[n], ONE))
         v, w = v / time[n], w / time[n]
         share = min(ONE, min(max_vx[n] / max(v, _TINY), max_omega[n] / max(abs(w), _TINY)))

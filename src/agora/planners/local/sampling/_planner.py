@@ -174,6 +174,7 @@ class Sampling(Checked):
         now = {name: part.copy() for name, part in memory.items()} if memory else _empty_memory(count)
         some = o.path_count > 0
         now["time"][~some] = 0.0
+        # A quarter of a period less, so that rounding in the sum of periods adds no period.
         late = now["gone"] > np.minimum(np.float32(self.control_horizon), now["time"]) - np.float32(0.25 * o.dt)
         due = np.flatnonzero(some & (late | (now["time"] <= 0.0)))
         if len(due):
@@ -205,6 +206,7 @@ class Sampling(Checked):
         gaps, touching = _obstacles(o, rows)
         clear = self._kept_distance(o)[rows]
         best, parameters = _empty_splines(len(rows)), self._parameters
+        # Robots with the same limits share their splines, and a call of the kernel.
         kinds = np.column_stack((made, turn[rows], o.limits.turning_radius[rows]))
         for kind in np.unique(kinds, axis=0):
             mine = np.flatnonzero((kinds == kind).all(axis=1))

@@ -105,8 +105,10 @@ def _fit(goal, speed, horizon, x, y, p):
     factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     sine, cosine = sincos(goal[2])
     ahead, aside = factor * cosine, factor * sine
+    # Cubics from the origin along the x axis to the goal along its heading; both tangents have the length of the factor.
     x[0], x[1], x[2] = ahead - TWO * goal[0] + factor, _THREE * goal[0] - ahead - TWO * factor, factor
     y[0], y[1], y[2] = aside - TWO * goal[1], _THREE * goal[1] - aside, ZERO
+    # Progress from 0 to 1 that begins with the start speed and ends at rest
     begin = horizon * speed / factor
     p[0], p[1], p[2] = begin - TWO, _THREE - TWO * begin, begin
     return factor
@@ -125,6 +127,8 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
             if math.sqrt(goals[k, 0] * goals[k, 0] + goals[k, 1] * goals[k, 1]) > most * max_speed:
                 continue
             factor = _fit(goals[k], speeds[i], most, x[i, k], y[i, k], p[i, k])
+            # The twists are multiplied by the final time, so their largest values give the shortest time within the limits. The
+            # curvature does not depend on the time.
             fastest, slowest, turn, within = ZERO, ZERO, ZERO, True
             for j in range(CHECKS):
                 _, _, _, _, v, w = motion_at(x[i, k], y[i, k], p[i, k], np.float32(j) / np.float32(CHECKS - 1))
@@ -145,6 +149,7 @@ def splines(of: Catalogue) -> Splines:
     time, start = (np.empty(shape, np.float32) for _ in range(2))
     limits = tuple(np.float32(v) for v in (of.max_speed, of.max_omega, of.turning_radius, of.least_time, of.most_time))
     _times(goals, speeds, limits, x, y, p, time, start, 0, of.speeds)
+    # Splines that cannot be driven go to a bin after the last, from which none is chosen.
     bins = np.where(np.isfinite(time), bin_of(start, of.max_speed, of.speeds), of.speeds)
     chosen = [_distinct_splines(bins, one) for one in range(of.speeds)]
     first = np.concatenate(([0], np.cumsum([len(which) for which in chosen]))).astype(np.int64)

@@ -119,8 +119,8 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
         heap: (K,) int64, scratch; K at least 8 C.
 
     Returns:
-        Whether the target is reached (a start on it counts if it stays safe), and the state there. Where it is not reached, the
-        state that is safe for longest, of those the one nearest to the target.
+        Whether the target is reached (a start on it counts if it stays safe), and the state there. If it is not reached, the
+        state that is safe for longest; of several, the one nearest to the target.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     arrival[:], done[:] = _INFINITE, False

@@ -61,6 +61,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners._bands.costs import TebWeights
 from agora.planners._bands.discs import MOMENT, MOMENTS
+from agora.planners._bands.shape import KINDS
 from agora.planners._expected import discs, needs_of
 from agora.planners._limits import own
 from agora.planners.local.teb.plan import plan

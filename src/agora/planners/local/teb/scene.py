@@ -73,7 +73,7 @@ class Recall(NamedTuple):
         bands: (N, C, M, 4) bands in the map's frame, the driven one first.
         counts: (N, C) numbers of their poses, 0 for none.
         path: (N, 3) first point of the path and its number of points: another path resets the memory.
-        leg: (N,) leg of the path that the robot has come to.
+        leg: (N,) leg of the path that the robot has reached.
         trouble: (N, 2) consecutive periods without a feasible band; periods for which the horizon stays short.
         switching: (N,) periods for which no other class is driven.
         history: (N, L, 2) the last commands, as fractions of the largest: speed, turning rate.

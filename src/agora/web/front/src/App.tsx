@@ -38,7 +38,7 @@ export function App() {
   return me.role === "" ? <main class="outside"><SignIn /></main> : <Inside />;
 }
 
-/** The pages of who is let in. */
+/** The pages of a signed-in user. */
 function Inside() {
   const { me, may } = useMe();
   const place = useLocation(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
@@ -54,7 +54,7 @@ function Inside() {
   }, [title, here]);
   return (
     <div onClick={follow}>
-      <a class="skip" href="#main">Skip to the page</a>
+      <a class="skip" href="#main">Skip to content</a>
       <header class="top">
         <a class="brand" href="/">Agora</a>
         <nav aria-label="Pages">
@@ -89,6 +89,6 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "policies": return <Policies name={one} />;
     case "account": return <Account />;
     case "server": return <Server />;
-    default: return <><h1>There is no such page</h1><p><a href="/">To the first page</a></p></>;
+    default: return <><h1>Page not found</h1><p><a href="/">Go to the first page</a></p></>;
   }
 }

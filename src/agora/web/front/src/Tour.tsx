@@ -1,4 +1,4 @@
-// Four steps for who is here for the first time. Once closed it does not come back.
+// Four steps for new users. Once closed, the tour does not appear again.
 import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { useMe } from "./account/me";
@@ -21,9 +21,9 @@ export function Tour() {
       <h2 id="tour">New here?</h2>
       <button type="button" class="close" aria-label="Close the tour" onClick={close}>×</button>
       <ol>
-        <li><b>Watch.</b> The blue robot goes to the green goal, and people walk about. Pause it, look closer, follow it.</li>
+        <li><b>Watch.</b> The blue robot drives to the green goal among walking people. Pause, zoom in, follow the robot.</li>
         {runs && <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onPointerDown={hold} onClick={drive}>Drive now</button></li>}
-        {runs && <li><b>Compare two planners</b> on the same 24 episodes, which takes a minute or two. <a href="/run?suite=demo&planner=orca&planner=social_force">Set it up</a></li>}
+        {runs && <li><b>Compare two planners</b> on the same 24 episodes; this takes a minute or two. <a href="/run?suite=demo&planner=orca&planner=social_force">Set it up</a></li>}
         <li><b>Read the results:</b> a report with tables, tests and replays. <a href="/results">See results</a></li>
       </ol>
       {error && <p class="bad" role="alert">{error}</p>}

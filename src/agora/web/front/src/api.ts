@@ -1,4 +1,4 @@
-// What the server can be asked for, and what it answers.
+// Requests to the server and their responses.
 import { useEffect, useState } from "preact/hooks";
 import type * as schemas from "./schemas";
 
@@ -10,16 +10,16 @@ export type LiveForm = Omit<schemas.LiveEpisode, "label">;
 export type Field = schemas.Field & { label?: string };
 export type Kinds = Record<string, schemas.KindOfComponent>;
 export type Cell = schemas.RowsPage["rows"][number][number];
-/** Planners that somebody has brought along as code; `planner` is the name of their parameters, not of a preset's planner. */
+/** Planners uploaded as code; `planner` is the name of their parameters, not of a preset's planner. */
 export const isCode = ({ planner }: schemas.Planner) => planner.startsWith("own:");
-/** Policies of this server, and those of them that somebody has brought along; the others of it were trained here. */
+/** Policies of this server: uploaded ones; the others were trained here. */
 export const isOwn = ({ name }: schemas.Policy) => name.startsWith("own/");
 export const isUploaded = (policy: schemas.Policy) => isOwn(policy) && !policy.run;
 
 /** A request that the server refused, or that did not reach it. */
 export class Problem extends Error {}
 
-/** Told where the server says that nobody is signed in any more. */
+/** Dispatched when the server reports that the user is signed out. */
 export const SIGNED_OUT = "agora-signed-out";
 
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -47,10 +47,10 @@ export const wordsOf = (error: unknown) => (error instanceof Error ? error.messa
 
 const kept = new Map<string, unknown>(), forgotten = new Map<string, number>();
 
-/** Ask anew, the next time, for what has changed on the server. */
+/** Discard a stored response that has changed on the server. */
 export const forget = (path: string) => { kept.delete(path); forgotten.set(path, (forgotten.get(path) ?? 0) + 1); };
 
-/** What the server says at a path; an empty path asks for nothing. `keep`: it does not change while the server runs. */
+/** The response of the server at a path; an empty path sends no request. `keep`: it does not change while the server runs. */
 export function useGet<T>(path: string, keep = false): { data: T | undefined; error: string } {
   const [found, setFound] = useState<{ path: string; data?: T; error: string }>({ path: "", error: "" });
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The address of the page that is shown. Links are ordinary ones: `follow` keeps them from loading anew.
+// The address of the current page. Links are ordinary ones: `follow` prevents a reload.
 import { useEffect, useState } from "preact/hooks";
 
 const CHANGED = "agora-place";

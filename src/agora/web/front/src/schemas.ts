@@ -1,13 +1,13 @@
 // Generated from the OpenAPI document of the server by make types; do not edit.
 
-/** A server; ``code`` says why planners as code are refused, and is empty where they run. */
+/** A server; ``code`` says why planners as code are refused, and is empty if they can run. */
 export type About = {
   version: string;
   folder: string;
   code: string;
 };
 
-/** A request to take an invitation; a user who sets another password has a name already. */
+/** A request to accept an invitation; a user who sets a new password already has a name. */
 export type Acceptance = {
   token?: string;
   name?: string;
@@ -15,7 +15,7 @@ export type Acceptance = {
   [key: string]: unknown;
 };
 
-/** The account of the person who asks; administrators have no quotas. */
+/** The account of the signed-in person; administrators have no quotas. */
 export type Account = {
   quotas: Quotas | null;
   use: Use;
@@ -29,7 +29,7 @@ export type Body = {
   goal: number[];
 };
 
-/** The card of a policy: what it was trained on, and what it reaches. */
+/** The card of a policy: its training and its results. */
 export type Card = {
   training: CardTraining;
   seeds: CardSeed[];
@@ -63,7 +63,7 @@ export type Column = {
   unit: string;
 };
 
-/** A component with its fields, and the records that these hold. */
+/** A component with its fields and their records. */
 export type Component = {
   kind: string;
   name: string;
@@ -73,7 +73,7 @@ export type Component = {
   records: Record<string, RecordFields>;
 };
 
-/** The refusal of a change because something else was changed meanwhile; ``present`` is what is there now. */
+/** The refusal of a change because of a conflicting change; ``present`` is the current content. */
 export type Conflict = {
   error: string;
   present: Record<string, unknown>;
@@ -140,7 +140,7 @@ export type FurnitureOutline = {
   discs: number[][];
 };
 
-/** A request for a place that a generator makes. */
+/** A request for a generated map. */
 export type GeneratorRequest = {
   generator?: string;
   parameters?: Record<string, unknown>;
@@ -148,12 +148,12 @@ export type GeneratorRequest = {
   [key: string]: unknown;
 };
 
-/** All that keeps a server from working; empty if it is well. */
+/** All problems of a server; empty if it works. */
 export type HealthReport = {
   problems: string[];
 };
 
-/** The outcome of an import: a world, scenarios, and what was understood and left out. */
+/** The outcome of an import: a world, scenarios, and the imported and omitted keys. */
 export type ImportReport = {
   world: string;
   scenarios: string[];
@@ -161,7 +161,7 @@ export type ImportReport = {
   dropped: ReportLine[];
 };
 
-/** An invitation that nobody has taken yet. */
+/** An open invitation. */
 export type Invitation = {
   id: string;
   role: "look" | "run" | "administer" | "";
@@ -171,14 +171,14 @@ export type Invitation = {
   expires: string;
 };
 
-/** A request to invite somebody new, or to have a user set another password. */
+/** A request to invite a new user, or to let a user set a new password. */
 export type InvitationRequest = {
   role?: string;
   user?: string;
   [key: string]: unknown;
 };
 
-/** A drawing that was kept: its version, what is wrong in the world, and with its scenarios. */
+/** A saved drawing: its version, and the problems of the world and of its scenarios. */
 export type KeptDrawing = {
   version: string;
   problems: string[];
@@ -192,7 +192,7 @@ export type KindOfComponent = {
   names: string[];
 };
 
-/** A live episode; the last three keys come once it runs. */
+/** A live episode; the last three keys are set once it runs. */
 export type Live = {
   id: string;
   owner: string;
@@ -229,14 +229,14 @@ export type LiveForm = {
   [key: string]: unknown;
 };
 
-/** A worker that is alive, and the run that it works on, if any. */
+/** A live worker and its current run, if any. */
 export type LiveWorker = {
   name: string;
   heard: string;
   run: string;
 };
 
-/** The person who asks; name and role are empty where nobody is signed in. */
+/** The signed-in person; name and role are empty if no user is signed in. */
 export type Me = {
   accounts: boolean;
   name: string;
@@ -261,7 +261,7 @@ export type OfferRequest = {
   [key: string]: unknown;
 };
 
-/** An own suite. */
+/** A user's suite. */
 export type OwnSuite = {
   problems: SuiteProblem[];
   stages: Stage[];
@@ -272,7 +272,7 @@ export type OwnSuite = {
   owner: string;
 };
 
-/** The colours of everything by name, for light and dark pages. */
+/** All colours by name, for light and dark pages. */
 export type Palettes = {
   light: Record<string, string>;
   dark: Record<string, string>;
@@ -335,7 +335,7 @@ export type Planner = {
   path?: string;
 };
 
-/** A policy; those that were trained have a card and a run, those that were uploaded the keys from ``size`` on. */
+/** A policy; trained policies have a card and a run, uploaded policies the keys from ``size`` on. */
 export type Policy = {
   name: string;
   card: Card | null;
@@ -353,7 +353,7 @@ export type Policy = {
   weights?: Record<string, number[]>;
 };
 
-/** An episode as it begins; ``later`` counts the pedestrians who come later. */
+/** The start of an episode; ``later`` counts the pedestrians that arrive later. */
 export type Preview = {
   scene: Scene;
   episode: number;
@@ -401,7 +401,7 @@ export type RecordFields = {
   fields: Field[];
 };
 
-/** A line of a report: a key of a file, and what was made of it. */
+/** A line of a report: a key of a file and its interpretation. */
 export type ReportLine = {
   file: string;
   key: string;
@@ -423,7 +423,7 @@ export type Result = {
   [key: string]: unknown;
 };
 
-/** Changes of a run that goes on; ``minutes`` is for trainings only. */
+/** Changes of a running run; ``minutes`` is for trainings only. */
 export type ResumeRequest = {
   minutes?: number | null;
 };
@@ -479,7 +479,7 @@ export type RunRequest = {
   [key: string]: unknown;
 };
 
-/** The file of a run's suite when the run was requested, and what has become of it since. */
+/** The file of a run's suite when the run was requested, and the state of that file since then. */
 export type RunSuite = {
   name: string;
   path: string;
@@ -487,7 +487,7 @@ export type RunSuite = {
   now: "" | "changed" | "gone";
 };
 
-/** An own scenario. */
+/** A user's scenario. */
 export type Scenario = {
   problems: ScenarioProblem[];
   sentences: Sentence[];
@@ -498,7 +498,7 @@ export type Scenario = {
   owner: string;
 };
 
-/** The problems of a scenario, and sentences about what everybody in it will do. */
+/** The problems of a scenario, and sentences about the behaviour of all its elements. */
 export type ScenarioCheck = {
   problems: ScenarioProblem[];
   sentences: Sentence[];
@@ -515,7 +515,7 @@ export type ScenarioEntry = {
   owner: string;
 };
 
-/** All that a scenario can be made of. */
+/** All elements of scenarios. */
 export type ScenarioParts = {
   types: PedestrianKind[];
   states: SocialState[];
@@ -600,7 +600,7 @@ export type ServerState = {
   disk: Disk;
 };
 
-/** The structure of a value of several parts: each is a single one as ``of`` says, a record or a component. */
+/** The structure of a composite value: each part is a single value described by ``of``, a record or a component. */
 export type Shape = {
   of: "number" | "whole" | "yes" | "choice" | "text" | "component" | "record" | "shares";
   many: boolean;
@@ -620,7 +620,7 @@ export type SignIn = {
   [key: string]: unknown;
 };
 
-/** A social state that a pedestrian may be given. */
+/** A social state that a scenario can give a pedestrian. */
 export type SocialState = {
   name: string;
   walks: boolean;
@@ -796,7 +796,7 @@ export type User = {
   use: Use;
 };
 
-/** A change of a user; what is left out stays as it is. */
+/** A change of a user; omitted keys keep their values. */
 export type UserChange = {
   role?: "look" | "run" | "administer";
   blocked?: boolean;
@@ -818,7 +818,7 @@ export type World = {
   origin: "library" | "imported" | "own";
 };
 
-/** The drawing of an own world; ``cells`` is gzip in base64, a byte each, the lowest row first. */
+/** The drawing of a user's world; ``cells`` is gzip in base64, one byte per cell, the lowest row first. */
 export type WorldDrawing = {
   name: string;
   version: string;
@@ -834,7 +834,7 @@ export type WorldDrawing = {
   owner: string;
 };
 
-/** A world in the list of all; ``size`` is empty where it cannot be read, as ``missing`` says. */
+/** A world in the list of all; ``size`` is empty if the world cannot be read; ``missing`` then gives the reason. */
 export type WorldEntry = {
   name: string;
   origin: "library" | "imported" | "own";
@@ -843,7 +843,7 @@ export type WorldEntry = {
   owner: string;
 };
 
-/** A request for a world that a generator makes. */
+/** A request for a generated world. */
 export type WorldRequest = {
   generator?: string;
   parameters?: Record<string, unknown>;

@@ -2,7 +2,7 @@
 import { SIGNED_OUT } from "./api";
 
 const WAITS = [500, 1000, 2000, 5000];
-const OUT = 4401; // nobody is signed in any more
+const OUT = 4401; // the user is signed out
 const GONE = 4400; // from this code on the server says that coming back is of no use
 
 export type Handlers = { opened?(): void; text(message: unknown): void; bytes?(message: ArrayBuffer): void; lost?(): void; refused?(why: string): void };

@@ -46,7 +46,7 @@ class Flatland(Foreign):
     name: ClassVar[str] = "flatland"
     services: ClassVar[tuple[str, ...]] = ("spawn_model", "delete_model", "move_model", "pause", "resume")
     start_it: ClassVar[str] = (
-        "start flatland_server with /clock:=flatland/clock, or let start_arena.launch do it where its package is found"
+        "start flatland_server with /clock:=flatland/clock, or use start_arena.launch, which starts it if its package is installed"
     )
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -153,7 +153,7 @@ class Flatland(Foreign):
         path = Path(self._folder.name) / f"{name}.model.yaml"
         path.write_text(text)
         answer = self._spawn_model(str(path), name, "", to_pose2d(pose))
-        return "" if answer.success else answer.message or "it does not say why"
+        return "" if answer.success else answer.message or "no reason given"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         self._put(name, robot_yaml(model, name, scan_period, fork=self._fork), pose)

@@ -80,7 +80,7 @@ class Foreign(Models):
             try:
                 rospy.wait_for_service(service, patience)
             except rospy.ROSException as error:
-                raise InputError(f"{self.name}: the service {service} does not come; {self.start_it}") from error
+                raise InputError(f"{self.name}: the service {service} is not available; {self.start_it}") from error
         self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
@@ -216,7 +216,7 @@ class Foreign(Models):
             self.resume()
             with self._news:
                 if not self._news.wait_for(lambda: self._now >= 0.0, self._patience):
-                    raise InputError(f"{self.name}: nobody tells the time on {self._clock.resolved_name}; {self.start_it}")
+                    raise InputError(f"{self.name}: no node publishes the time on {self._clock.resolved_name}; {self.start_it}")
 
     def _forget_robots(self) -> None:
         for robot in self._watched:
@@ -260,7 +260,7 @@ class Foreign(Models):
         now = message.clock.to_sec()
         with self._news:
             if now < self._now - _BACK:
-                self._lost = f"its clock went back from {self._now:.2f} to {now:.2f} s; it was started anew"
+                self._lost = f"its clock jumped back from {self._now:.2f} to {now:.2f} s: it was restarted"
             self._now, self._alive = now, time.monotonic()
             self._news.notify_all()
 
@@ -310,7 +310,7 @@ class Foreign(Models):
         """Take an obstacle away."""
         spelled = self._known(name)
         if name in self.names:
-            raise InputError(f"{self.name}: {name!r} is a robot of the episode; begin another without it")
+            raise InputError(f"{self.name}: {name!r} is a robot of the episode; start an episode without it")
         self._take_away(spelled)
         self._referee.delete(name)
 
@@ -403,9 +403,9 @@ class Foreign(Models):
         """Return the topics that have been silent for so long that the simulator is lost, in words; empty for none."""
         now = time.monotonic()
         if now - self._alive > _SILENCE:
-            return f"there is nothing on {self._clock.resolved_name} for {_SILENCE:g} s"
+            return f"no message on {self._clock.resolved_name} for {_SILENCE:g} s"
         silent = [robot.name for robot in self._watched if now - robot.alive > _SILENCE]
-        return f"there is no odometry of {', '.join(silent)} for {_SILENCE:g} s" if silent else ""
+        return f"no odometry of {', '.join(silent)} for {_SILENCE:g} s" if silent else ""
 
     def _judge(self, reached: int) -> None:
         """Tell the referee where the robots are at every physics step up to one."""

@@ -38,7 +38,7 @@ class Gazebo(Foreign):
         )
     )  # fmt: skip
     start_it: ClassVar[str] = (
-        "start gazebo_ros on this roscore, /clock remapped to gazebo/clock; start_arena.launch does so where its package is there"
+        "start gazebo_ros on this roscore, /clock remapped to gazebo/clock; start_arena.launch does so if its package is installed"
     )
 
     def __init__(self, patience: float = 30.0) -> None:
@@ -56,7 +56,7 @@ class Gazebo(Foreign):
 
     def _spawn(self, name: str, text: str, pose: Array) -> str:
         answer = self._spawn_model(name, text, "", to_pose(pose), "world")
-        return "" if answer.success else answer.status_message or "it does not say why"
+        return "" if answer.success else answer.status_message or "no reason given"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         self._put(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)

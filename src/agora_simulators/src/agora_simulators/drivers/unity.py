@@ -31,9 +31,7 @@ class Unity(Foreign):
     services: ClassVar[tuple[str, ...]] = tuple(
         f"unity/{what}" for what in ("spawn_model", "delete_model", "set_model_state", "pause", "resume")
     )
-    start_it: ClassVar[str] = (
-        "start ROS-TCP-Endpoint with /clock:=unity/clock, and a player that keeps the contract of docs/reference/unity.md"
-    )
+    start_it: ClassVar[str] = "start ROS-TCP-Endpoint with /clock:=unity/clock, and a player that follows docs/reference/unity.md"
 
     def __init__(self, patience: float = 30.0) -> None:
         super().__init__(patience)
@@ -45,7 +43,7 @@ class Unity(Foreign):
 
     def _spawn(self, name: str, text: str, pose: Array) -> str:
         answer = self._spawn_model(name, text, "", to_pose(pose), "map")
-        return "" if answer.success else answer.status_message or "it does not say why"
+        return "" if answer.success else answer.status_message or "no reason given"
 
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         root = ElementTree.fromstring(urdf(model))

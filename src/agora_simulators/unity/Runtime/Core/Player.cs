@@ -165,7 +165,7 @@ namespace Agora.Core
             SpawnRequest request = new SpawnRequest(payload);
             if (_world.Has(request.Name))
             {
-                return request.Name + " is there already";
+                return request.Name + " already exists";
             }
             Model model = ModelReader.Read(request.Xml);
             _world.Spawn(request.Name, model, request.Pose);

@@ -1,4 +1,4 @@
-// Invitations: a new one, and those that nobody has taken yet.
+// Invitations: a new one, and the open ones.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, remove, wordsOf } from "../api";
 import { MEANS, ROLES, type Role } from "./me";
@@ -30,12 +30,12 @@ export function Invitations() {
         <button type="submit" class="first">Invite somebody</button>
       </form>
       {error && <p class="bad" role="alert">{error}</p>}
-      {link && <Secret text={link} words="The link, shown once" note="It works once, for 7 days. Send it by a way that you trust: who opens it first has the account." />}
+      {link && <Secret text={link} words="The link, shown once" note="It can be used once, within 7 days. Send it over a channel that you trust: the first person to open it gets the account." />}
       <ul class="plain keys-list">
         {open.map((one) => (
-          <li key={one.id}><span>{one.user ? <>another password for <b>{one.user}</b></> : <>somebody new who may <b>{one.role}</b></>} <small>by {one.by || "the terminal"}, until {new Date(one.expires).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</small></span> <button type="button" aria-label={`Withdraw the invitation ${one.id}`} onClick={() => void withdraw(one)}>Withdraw</button></li>
+          <li key={one.id}><span>{one.user ? <>a new password for <b>{one.user}</b></> : <>a new user with the role <b>{one.role}</b></>} <small>by {one.by || "the terminal"}, until {new Date(one.expires).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</small></span> <button type="button" aria-label={`Withdraw the invitation ${one.id}`} onClick={() => void withdraw(one)}>Withdraw</button></li>
         ))}
-        {!open.length && <li class="faint">None is open.</li>}
+        {!open.length && <li class="faint">No invitation is open.</li>}
       </ul>
     </section>
   );

@@ -1,4 +1,4 @@
-// The people of a server: roles, quotas, who is blocked, another password.
+// The users of a server: roles, quotas, blocking, new passwords.
 import { useEffect, useState } from "preact/hooks";
 import { get, patch, post, wordsOf } from "../api";
 import { ROLES, useMe, type Role } from "./me";
@@ -25,10 +25,10 @@ export function People() {
     <section aria-labelledby="people">
       <h2 id="people">People</h2>
       {error && <p class="bad" role="alert">{error}</p>}
-      {reset.link && <Secret text={reset.link} words={`The link by which ${reset.name} sets another password, once`} />}
+      {reset.link && <Secret text={reset.link} words={`Link for ${reset.name} to set a new password, shown once`} />}
       <div class="scroll" tabIndex={0} role="region" aria-label="People">
         <table class="full people">
-          <thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col" class="number">Runs</th><th scope="col" class="number">Results, MiB</th><th scope="col" class="number">Sessions</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col" class="number">Runs</th><th scope="col" class="number">Results, MiB</th><th scope="col" class="number">Sessions</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
           <tbody>
             {users.map((user) => (
               <tr key={user.name}>
@@ -36,8 +36,8 @@ export function People() {
                 <td><select aria-label={`Role of ${user.name}`} value={user.role} onChange={(event) => void change(user, { role: event.currentTarget.value as Role })}>{ROLES.map((role) => <option key={role}>{role}</option>)}</select></td>
                 <td class="number">{user.use.runs}</td><td class="number">{user.use.results.toFixed(1)}</td><td class="number">{user.sessions}</td>
                 <td>
-                  <button type="button" aria-label={`${user.blocked ? "Let in" : "Block"} ${user.name}`} onClick={() => void change(user, { blocked: !user.blocked })}>{user.blocked ? "Let in" : "Block"}</button>{" "}
-                  <button type="button" aria-label={`Another password for ${user.name}`} onClick={() => void another(user)}>Another password</button>{" "}
+                  <button type="button" aria-label={`${user.blocked ? "Unblock" : "Block"} ${user.name}`} onClick={() => void change(user, { blocked: !user.blocked })}>{user.blocked ? "Unblock" : "Block"}</button>{" "}
+                  <button type="button" aria-label={`New password for ${user.name}`} onClick={() => void another(user)}>New password</button>{" "}
                   {user.role !== "administer" && <button type="button" aria-label={`Quotas of ${user.name}`} aria-expanded={open === user.name} onClick={() => setOpen(open === user.name ? "" : user.name)}>Quotas</button>}
                 </td>
               </tr>
@@ -50,7 +50,7 @@ export function People() {
   );
 }
 
-/** What somebody uses, and quotas of their own; a field that is empty is the server's. */
+/** The usage and the quotas of a user; an empty field means the server's default. */
 function Limits({ user, put, close }: { user: User; put(quotas: Partial<Quotas>): Promise<void>; close(): void }) {
   const [fields, setFields] = useState<Partial<Quotas>>(user.own_quotas), [said, setSaid] = useState("");
   const change = (name: keyof Quotas, value: string) => {
@@ -65,7 +65,7 @@ function Limits({ user, put, close }: { user: User; put(quotas: Partial<Quotas>)
       <Used quotas={user.quotas} use={user.use} allowed={(name, words) => (
         <input type="number" aria-label={words} min={1} step={1} value={fields[name] ?? ""} placeholder={`${user.quotas[name]}`} onInput={(event) => change(name, event.currentTarget.value)} />
       )} />
-      <p class="faint">A field that is empty is the server's usual one, from <code>web.yaml</code>.</p>
+      <p class="faint">An empty field means the server's default, from <code>web.yaml</code>.</p>
       <button type="submit">Set for {user.name}</button> <span class="good" role="status">{said}</span>
     </form>
   );

@@ -1,4 +1,4 @@
-// A word why somebody cannot do something here.
+// Explains why the user cannot do something here.
 import { useMe, type Role } from "./me";
 
 const WORDS: Record<Role, string> = { look: "look", run: "run planners, drive and draw", administer: "administer" };

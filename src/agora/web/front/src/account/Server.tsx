@@ -1,4 +1,4 @@
-// The administrators' page: people, invitations, and how the server stands.
+// The administrators' page: users, invitations, and the state of the server.
 import { useEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { RunState } from "../run/RunState";
@@ -36,20 +36,20 @@ function Standing() {
     <div class="pair account">
       <section class="card queue" aria-labelledby="runs">
         <h2 id="runs">Queue</h2>
-        {!runs.length && <p class="faint">Nothing runs or waits.</p>}
+        {!runs.length && <p class="faint">No run is running or waiting.</p>}
         {[...runs].reverse().map((run) => <article key={run.id}><h3><a href={`/results/${run.id}`}>{run.title}</a> <small>{run.owner || "nobody's"}</small></h3><RunState run={run} /></article>)}
       </section>
       <section class="card" aria-labelledby="lives">
         <h2 id="lives">Live episodes</h2>
-        {!lives.length && <p class="faint">Nobody watches any.</p>}
+        {!lives.length && <p class="faint">No live episode is being watched.</p>}
         <ul class="plain">{lives.map(({ id, title, owner, watchers }) => <li key={id}><a href={`/live/${id}`}>{title}</a> <small>{owner || "nobody's"}, {watchers} {watchers === 1 ? "watcher" : "watchers"}</small></li>)}</ul>
       </section>
       <section class="card" aria-labelledby="machine">
         <h2 id="machine">Workers and disk</h2>
-        {workers.map(({ name, run, heard }) => <p key={name}><code>{name}</code> {run ? <>works on <a href={`/results/${run}`}>{run}</a></> : "waits for a run"}<small>{heard && `, heard of at ${new Date(heard).toLocaleTimeString()}`}</small></p>)}
-        {!workers.length && <p class="bad">No worker is alive, so no run is worked on. <code>agora server worker</code> starts one.</p>}
+        {workers.map(({ name, run, heard }) => <p key={name}><code>{name}</code> {run ? <>is running <a href={`/results/${run}`}>{run}</a></> : "waits for a run"}<small>{heard && `, last seen at ${new Date(heard).toLocaleTimeString()}`}</small></p>)}
+        {!workers.length && <p class="bad">No worker is alive, so no run makes progress. Start one with <code>agora server worker</code>.</p>}
         <p><progress value={full} max={1} aria-label="Disk" /> {gigabytes(disk.free)} of {gigabytes(disk.total)} GB are free</p>
-        {full > 0.95 && <p class="bad">The disk is nearly full: runs will fail. Remove results.</p>}
+        {full > 0.95 && <p class="bad">The disk is nearly full and runs will fail. Remove results.</p>}
       </section>
       {error && <p class="bad" role="alert">{error}</p>}
     </div>

@@ -1,11 +1,11 @@
-// Quotas, and what is used of them.
+// Quotas and their usage.
 import type { ComponentChildren } from "preact";
 import type { Quotas, Use } from "../schemas";
 
 
 const WORDS: [keyof Quotas, string][] = [
-  ["runs", "runs that wait or are under way"], ["episodes", "episodes of a run"], ["processors", "processors of a run"], ["lives", "live episodes at a time"],
-  ["results", "results, MiB"], ["uploads", "scenarios, worlds and other things"], ["upload_size", "their size, MiB"],
+  ["runs", "waiting or running runs"], ["episodes", "episodes of a run"], ["processors", "processors of a run"], ["lives", "live episodes at a time"],
+  ["results", "results, MiB"], ["uploads", "scenarios, worlds and other files"], ["upload_size", "their size, MiB"],
 ];
 
 const round = (value: number) => (Number.isInteger(value) ? value : value.toFixed(1));

@@ -1,4 +1,4 @@
-// Who uses the pages, and what they may do.
+// The user of the pages and the user's rights.
 import { useEffect, useReducer } from "preact/hooks";
 import { get, remove, SIGNED_OUT, wordsOf } from "../api";
 import type { Me } from "../schemas";
@@ -7,7 +7,7 @@ export type Role = Exclude<Me["role"], "">;
 
 export const ROLES: Role[] = ["look", "run", "administer"];
 export const MEANS: Record<Role, string> = {
-  look: "see everything, watch, download", run: "see everything, run planners, drive, draw scenarios", administer: "everything, people and what is theirs as well",
+  look: "see everything, watch, download", run: "see everything, run planners, drive, draw scenarios", administer: "everything, including other people and their content",
 };
 
 class Self {
@@ -32,7 +32,7 @@ class Self {
 
 const self = new Self();
 
-/** Whether somebody of a role may do what needs another one. */
+/** Whether a role includes the rights of another one. */
 export const may = (me: Me | null, role: Role) => me !== null && me.role !== "" && ROLES.indexOf(me.role) >= ROLES.indexOf(role);
 
 export function useMe(): { me: Me | null; error: string; may(role: Role): boolean; owns(owner: string): boolean } {
@@ -42,7 +42,7 @@ export function useMe(): { me: Me | null; error: string; may(role: Role): boolea
   return { me, error, may: (role) => may(me, role), owns: (owner) => may(me, "administer") || (may(me, "run") && owner === me!.name) };
 }
 
-/** Begin anew as somebody else, or as nobody: nothing that was shown to one person stays for the next. */
+/** Restart as another user, or signed out: nothing that was shown to one user stays for the next. */
 export const anew = (address: string) => { location.replace(address); };
 
 export async function signOut(): Promise<void> {

@@ -1,4 +1,4 @@
-// A list that can be searched, with the one that was chosen beside it.
+// A searchable list, with the chosen entry next to it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-// A planner that somebody brings along as code: its upload, where the administrator allows code, and what one does with it.
+// A planner uploaded as code: its upload, if the administrator allows code, and the actions of its owner.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, remove, useGet, wordsOf } from "../api";
@@ -21,24 +21,24 @@ export function Bring({ changed }: { changed(): void }) {
   };
   return (
     <details class="card new">
-      <summary>Bring a planner of your own</summary>
-      {refused === undefined ? <p class="faint">Reading whether code is allowed …</p> : refused ? <p class="notice-line">Not here: {refused}.</p> : <>
-        <p class="notice-line">This runs your code on the server. Each planner has a process of its own, which starts no other, opens no connection, writes no file and reads none but Python's and Agora's, with 2 GiB of memory and 5 s a call.</p>
-        <p class="faint"><small>A file .py with one planner class: a frozen dataclass with <code>declares</code>, and <code>plan</code> or <code>act</code>; every parameter has a default. The manual shows one under <em>Add a planner</em>.</small></p>
-        <label class="row">Called <input type="text" value={name} maxLength={80} placeholder="as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <summary>Upload your own planner</summary>
+      {refused === undefined ? <p class="faint">Checking whether code is allowed …</p> : refused ? <p class="notice-line">Not available: {refused}.</p> : <>
+        <p class="notice-line">This runs your code on the server. Each planner runs in its own process, with 2 GiB of memory and 5 s per call. The process cannot start others, open connections or write files, and can only read the files of Python and Agora.</p>
+        <p class="faint"><small>A .py file with one planner class: a frozen dataclass with <code>declares</code>, and <code>plan</code> or <code>act</code>; every parameter has a default. The manual shows one under <em>Add a planner</em>.</small></p>
+        <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
         <FileOf disabled={busy || !may("run")} take={take} />
-        {busy && <p class="faint" role="status">The file is read in a process of its own …</p>}
+        {busy && <p class="faint" role="status">Reading the file in a separate process …</p>}
       </>}
       {error && <p class="bad" role="alert">{error}</p>}
     </details>
   );
 }
 
-/** Beside an own planner: what its owner does with its file. */
+/** Next to a user's planner: the actions of its owner. */
 export function Code({ planner: { name }, changed }: { planner: Planner; changed(): void }) {
   const [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe(), short = name.slice(OWN.length), path = `/api/own-planners/${encodeURIComponent(short)}`;
   const drop = async () => {
-    if (!confirm(`Remove the planner ${name} for good? Runs that use it have kept a copy.`)) return;
+    if (!confirm(`Remove the planner ${name} permanently? Runs that use it keep a copy.`)) return;
     try { await remove(path); forget("/api/planners"); changed(); go("/planners"); } catch (problem) { setError(wordsOf(problem)); }
   };
   const replace = async (file: File) => {
@@ -50,9 +50,9 @@ export function Code({ planner: { name }, changed }: { planner: Planner; changed
   };
   return (
     <>
-      <p class="faint"><small>Code that somebody brought along. It runs confined; where it does what it may not, the row says so.</small></p>
+      <p class="faint"><small>Uploaded code. It runs confined; if it does something that is not allowed, the row names it.</small></p>
       <p class="files"><a class="button" href={`${path}/file`} download={`${short}.py`}>Download</a><button type="button" disabled={!may("run")} onClick={() => void drop()}>Remove</button></p>
-      <details><summary>Replace it by another file</summary><FileOf disabled={busy || !may("run")} take={replace} /></details>
+      <details><summary>Replace it with another file</summary><FileOf disabled={busy || !may("run")} take={replace} /></details>
       {error && <p class="bad" role="alert">{error}</p>}
     </>
   );
@@ -67,6 +67,6 @@ async function send(name: string, file: File, query = ""): Promise<{ name: strin
   try {
     const answer = await fetch(`/api/uploads/planners/${encodeURIComponent(name)}${query}`, { method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file });
     const said = (await answer.json().catch(() => ({}))) as { name?: string; error?: string };
-    return answer.ok && said.name ? { name: said.name } : { error: said.error ?? `The server answered ${answer.status}; nothing was kept.` };
-  } catch { return { error: "The server does not answer; nothing was kept." }; }
+    return answer.ok && said.name ? { name: said.name } : { error: said.error ?? `The server answered ${answer.status}; nothing was saved.` };
+  } catch { return { error: "The server does not answer; nothing was saved." }; }
 }

@@ -1,4 +1,4 @@
-// A policy that somebody brought along: its upload, and what its file says.
+// An uploaded policy: its upload, and the contents of its file.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, remove, wordsOf } from "../api";
@@ -20,15 +20,15 @@ export function Upload({ changed }: { changed(): void }) {
     try {
       const answer = await fetch(`/api/uploads/policies/${encodeURIComponent(called)}`, { method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file });
       const said = (await answer.json().catch(() => ({}))) as Policy & { error?: string };
-      if (answer.ok) { forget("/api/planners"); changed(); go(`/policies/${encodeURIComponent(said.name)}`); } else setError(said.error ?? `The server answered ${answer.status}; nothing was kept.`);
-    } catch { setError("The server does not answer; nothing was kept."); }
+      if (answer.ok) { forget("/api/planners"); changed(); go(`/policies/${encodeURIComponent(said.name)}`); } else setError(said.error ?? `The server answered ${answer.status}; nothing was saved.`);
+    } catch { setError("The server does not answer; nothing was saved."); }
     setBusy(false);
   };
   return (
     <details class="card new">
-      <summary>Bring a policy of your own</summary>
-      <p class="faint"><small>A file .safetensors as <code>agora train</code> and <code>Policy.save</code> write it. Files of PyTorch (.pt, .zip), pickles, Keras and ONNX are not opened; the manual shows how to write theirs anew.</small></p>
-      <label class="row">Called <input type="text" value={name} maxLength={80} placeholder="as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <summary>Upload your own policy</summary>
+      <p class="faint"><small>A .safetensors file as written by <code>agora train</code> and <code>Policy.save</code>. Files of PyTorch (.pt, .zip), pickles, Keras and ONNX are not opened; the manual shows how to convert them.</small></p>
+      <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
       <label class="row">File <input type="file" disabled={busy || !may("run")} onChange={({ currentTarget }) => { const file = currentTarget.files?.[0]; void take(file); currentTarget.value = ""; }} /></label>
       {error && <p class="bad" role="alert">{error}</p>}
     </details>
@@ -38,7 +38,7 @@ export function Upload({ changed }: { changed(): void }) {
 export function OwnPolicy({ policy: { name, wrong, words, label, needs, about, weights, size, period }, changed }: { policy: Policy; changed(): void }) {
   const [error, setError] = useState(""), short = encodeURIComponent(name.slice(OWN.length));
   const drop = async () => {
-    if (!confirm(`Remove the policy ${name} for good? Runs that use it have kept a copy.`)) return;
+    if (!confirm(`Remove the policy ${name} permanently? Runs that use it keep a copy.`)) return;
     try { await remove(`/api/own-policies/${short}`); forget("/api/planners"); changed(); go("/policies"); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (

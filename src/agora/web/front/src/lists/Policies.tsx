@@ -14,9 +14,9 @@ export function Policies({ name }: { name: string }) {
   return (
     <ListAndDetail title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       <Upload changed={changed} />
-      <p class="faint"><small>A planner that is code, a file of Python, is brought on the page <a href="/planners">Planners</a>.</small></p>
+      <p class="faint"><small>Upload planners as Python code on the page <a href="/planners">Planners</a>.</small></p>
       {policy && <h2>{policy.name}</h2>}
-      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, drive with it</a></p>}
+      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, test drive</a></p>}
       {policy && isUploaded(policy) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}
     </ListAndDetail>
   );
@@ -24,7 +24,7 @@ export function Policies({ name }: { name: string }) {
 
 function about(policy: Policy): string {
   if (policy.card) return `trained on ${policy.card.training.suite}`;
-  return isUploaded(policy) ? "brought along" : policy.run ? "its training has not ended" : "no card";
+  return isUploaded(policy) ? "uploaded" : policy.run ? "its training has not finished" : "no card";
 }
 
 export function CardDetail({ card: { training, seeds } }: { card: Card }) {
@@ -36,10 +36,10 @@ export function CardDetail({ card: { training, seeds } }: { card: Card }) {
       <Paragraphs text={training.method} />
       <dl>
         <dt>Trained on</dt><dd>{training.suite}, {training.stage}</dd>
-        <dt>Steps</dt><dd>{seeds.map(({ steps }) => steps.toLocaleString("en")).join(", ")}, one number for each seed</dd>
+        <dt>Steps</dt><dd>{seeds.map(({ steps }) => steps.toLocaleString("en")).join(", ")}, one number per seed</dd>
         <dt>Tested on</dt><dd>{training.test}</dd>
       </dl>
-      <h3>What it cannot do</h3>
+      <h3>Limitations</h3>
       <Paragraphs text={training.cannot} />
       {tests.length > 0 && (
         <>

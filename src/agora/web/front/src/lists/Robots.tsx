@@ -18,7 +18,7 @@ function Detail({ robot, largest }: { robot: Robot; largest: number }) {
   return (
     <>
       <h2>{robot.name}</h2>
-      <figure><Shape robot={robot} half={largest + 0.2} /><figcaption>From above, heading up, beside a person of 25 cm radius. All robots are drawn to one scale.</figcaption></figure>
+      <figure><Shape robot={robot} half={largest + 0.2} /><figcaption>From above, heading up, next to a person of 25 cm radius. All robots are drawn to the same scale.</figcaption></figure>
       <dl>
         <dt>Shape</dt><dd>{robot.outline.length ? `polygon of ${robot.outline.length} corners, within ${robot.radius.toFixed(2)} m` : `disc of ${robot.radius.toFixed(2)} m radius`}</dd>
         <dt>Drive</dt><dd>{robot.kinematics}</dd>
@@ -33,7 +33,7 @@ function Detail({ robot, largest }: { robot: Robot; largest: number }) {
 function Shape({ robot, half }: { robot: Robot; half: number }) {
   const points = robot.outline.map(([x, y]) => `${-y},${-x}`).join(" "), front = Math.max(robot.radius, 0.1);
   return (
-    <svg class="shape" viewBox={`${-half} ${-half} ${2 * half + 1} ${2 * half}`} role="img" aria-label={`${robot.name} from above, beside a person`}>
+    <svg class="shape" viewBox={`${-half} ${-half} ${2 * half + 1} ${2 * half}`} role="img" aria-label={`${robot.name} from above, next to a person`}>
       {points ? <polygon points={points} class="robot" /> : <circle r={robot.radius} class="robot" />}
       <line x1="0" y1="0" x2="0" y2={-0.8 * front} class="nose" />
       <circle cx={half + 0.5} r="0.25" class="person" />

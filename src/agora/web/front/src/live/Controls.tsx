@@ -1,11 +1,11 @@
-// Pause, step, speed, again, next; and what is drawn. They act on all worlds that they are given.
+// Pause, step, speed, again, next, and the drawn layers. They act on all given worlds.
 import type { Shown } from "./Canvas";
 import type { Stream, Wish } from "./stream";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const DRAWN: [keyof Shown, string][] = [["follow", "follow the robot"], ["scan", "lidar"], ["planned", "planned path"], ["trails", "trails"], ["ids", "numbers"]];
 
-/** How worlds stand together: `off` where none hears a wish, `over` where all have ended, `paused` where none that has not ended moves. */
+/** The common state of worlds: `off` if none accepts commands, `over` if all have ended, `paused` if none of the running ones moves. */
 export function standing(streams: Stream[]) {
   const ready = streams.filter(({ live }) => live !== null && live.state !== "starting" && live.state !== "failed"), going = ready.filter(({ ending }) => ending === null);
   const speeds = [...new Set(ready.map(({ live }) => live?.speed ?? 1))];

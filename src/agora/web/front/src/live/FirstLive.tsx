@@ -1,4 +1,4 @@
-// The first page: an episode that runs already, or one that begins.
+// The first page: a running episode, or a new one.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import { useMe } from "../account/me";
@@ -25,7 +25,7 @@ export function FirstLive() {
     <section class="live-world" aria-label="Live episode">
       <h1>Live</h1>
       <div class="live-stage"><div class="live-empty" /><div class="live-words" role="status">
-        <p class={error ? "notice bad" : "notice"}>{error || (starts ? "Starting an episode with people …" : <>Nothing runs live now. When somebody begins an episode, it is shown here. Meanwhile there are <a href="/results">results</a>.</>)}</p>
+        <p class={error ? "notice bad" : "notice"}>{error || (starts ? "Starting an episode with people …" : <>No episode is running. When someone starts one, it is shown here. Meanwhile, see the <a href="/results">results</a>.</>)}</p>
       </div></div>
     </section>
   );

@@ -1,10 +1,10 @@
-// What the colours and letters mean; letters as soon as somebody wears one.
+// The meaning of colours and letters; letters are listed as soon as a pedestrian has one.
 import { useEffect, useState } from "preact/hooks";
 import type { Stream } from "./stream";
 import type { Scene } from "../schemas";
 
-const ROLES = [["robot", "robot and its way"], ["pedestrian", "person, last 2 s"], ["goal", "goal and planned path"], ["wall", "wall"], ["contact", "lidar, contact"]];
-const OFTEN = 500; // ms between looks at who wears which letter
+const ROLES = [["robot", "robot and its path"], ["pedestrian", "person, last 2 s"], ["goal", "goal and planned path"], ["wall", "wall"], ["contact", "lidar, contact"]];
+const OFTEN = 500; // ms between checks of the letters of pedestrians
 
 export function Legend({ stream, scene }: { stream: Stream; scene: Scene }) {
   const [seen, setSeen] = useState<number[]>([]);

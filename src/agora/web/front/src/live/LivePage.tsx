@@ -1,4 +1,4 @@
-// The page of live episodes. The tour beside them stays where it is when the episodes change: somebody may be pressing its button.
+// The page of live episodes. The tour next to them does not move when the episodes change, because the user may be pressing its button.
 import { useState } from "preact/hooks";
 import { Tour } from "../Tour";
 import { FirstLive } from "./FirstLive";
@@ -7,7 +7,7 @@ import { Picker } from "./Picker";
 import { Watched } from "./Watched";
 import type { Live } from "../schemas";
 
-/** `ids`: of the live episodes; without any, one is looked for or begun. `together`: see `Watched`. */
+/** `ids`: of the live episodes; without any, one is looked for or started. `together`: see `Watched`. */
 export function LivePage({ ids, together }: { ids: string[]; together: boolean }) {
   const [first, setFirst] = useState<Live | null>(null), key = ids.join();
   return (

@@ -1,4 +1,4 @@
-// Which episode to watch next, who drives, and what is shown beside it.
+// Chooses the next episode, its driver, and the episodes next to it.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { RoleNotice } from "../account/RoleNotice";
@@ -7,7 +7,7 @@ import { begin, FIRST, MOST } from "./start";
 import type { Live, Planner, Policy, Suite } from "../schemas";
 
 const HAND = ""; // instead of a planner's name
-const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners that are proposed beside the first
+const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners proposed next to the first one
 
 /** `ids`: of the live episodes that the page shows; they may end for the new ones. */
 export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }) {
@@ -52,7 +52,7 @@ export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }
           <Drivers planners={planners} own={own} />
         </select></label>
       ))}
-      {others.length < MOST - 1 && rows === 1 && <p><button type="button" class="link" onClick={another}>Another driver beside it, in the same episode</button></p>}
+      {others.length < MOST - 1 && rows === 1 && <p><button type="button" class="link" onClick={another}>Add another driver in the same episode</button></p>}
       {!others.length && !form.drive && count > 1 && (
         <label>Beside it <select value={String(rows)} onChange={(event) => setRow(Number(event.currentTarget.value))}>
           <option value="1">no other episode</option>
@@ -69,7 +69,7 @@ export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }
 function Drivers({ planners, own }: { planners: Planner[]; own: Policy[] }) {
   return (
     <>
-      {own.length > 0 && <optgroup label="Policies of yours">{own.map(({ planner }) => <option key={planner} value={planner}>{planner}</option>)}</optgroup>}
+      {own.length > 0 && <optgroup label="Your policies">{own.map(({ planner }) => <option key={planner} value={planner}>{planner}</option>)}</optgroup>}
       {([["planner", "Planners"], ["preset", "Presets"]] as const).map(([kind, words]) => (
         <optgroup key={kind} label={words}>
           {planners.filter((one) => one.kind === kind).map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}

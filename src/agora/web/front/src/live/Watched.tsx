@@ -13,7 +13,7 @@ import type { Live } from "../schemas";
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
 const OFTEN = 100; // ms between looks whether all worlds run that are to begin together
 
-/** `ids`: of the live episodes. `together`: they were begun for this page, and begin anew at one moment once each of them runs. `tell` takes the first. */
+/** `ids`: of the live episodes. `together`: they were started for this page, and restart together once all of them run. `tell` gets the first. */
 export function Watched({ ids, together, tell }: { ids: string[]; together: boolean; tell: (first: Live | null) => void }) {
   const [, changed] = useReducer((count: number) => count + 1, 0);
   const [streams, setStreams] = useState<Stream[]>([]), [out, setOut] = useState<ReadonlySet<Stream>>(new Set());
@@ -32,7 +32,7 @@ export function Watched({ ids, together, tell }: { ids: string[]; together: bool
   const { owns } = useMe(), ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
   const mine = ticked.filter(({ live }) => live !== null && owns(live.owner));
   const wish = (one: Wish) => {
-    for (const stream of mine) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
+    for (const stream of mine) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would restart an episode that has ended
   };
   const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
   const tick = (stream: Stream) => setOut((before) => new Set(before.has(stream) ? [...before].filter((one) => one !== stream) : [...before, stream]));
@@ -58,7 +58,7 @@ export function Watched({ ids, together, tell }: { ids: string[]; together: bool
             ? (
               <div class="world-head">
                 <label><input type="checkbox" checked={!out.has(stream)} onChange={() => tick(stream)} /> <b>{k + 1}</b> <h2>{titleOf(stream)}</h2></label>
-                <a href={`/live/${ids.filter((_, at) => at !== k).join(",")}`} aria-label={`Take world ${k + 1} away`}>×</a>
+                <a href={`/live/${ids.filter((_, at) => at !== k).join(",")}`} aria-label={`Remove world ${k + 1}`}>×</a>
               </div>
             )
             : <h1>{titleOf(stream)}</h1>}
@@ -80,8 +80,8 @@ function Below({ stream, drives, many }: { stream: Stream; drives: boolean; many
       {stream.scene && <Legend stream={stream} scene={stream.scene} />}
       <details class="keys">
         <summary>Keys</summary>
-        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or go on, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
-          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms once it was clicked.</p>
+        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or continue, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
+          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms after a click on the picture.</p>
       </details>
     </>
   );

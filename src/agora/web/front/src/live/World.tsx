@@ -1,4 +1,4 @@
-// One live world: its picture, what must be known of it now, and its line of numbers.
+// One live world: its picture, its notices, and its line of numbers.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useMe } from "../account/me";
 import { useGet } from "../api";
@@ -9,7 +9,7 @@ import { readout } from "./readout";
 import type { Stream, Wish } from "./stream";
 import type { Suite } from "../schemas";
 
-const OWN = "own/"; // suites whose names begin with this were drawn or put together here
+const OWN = "own/"; // suites whose names begin with this were created here
 
 type Props = { stream: Stream; at: number; many: number; shown: Shown; view(view: View | null): void; onMove(): void };
 
@@ -44,10 +44,10 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
         <div class="live-words" role="status"><Notice stream={stream} alone={many === 1} only={count === 1} moves={moves} wish={wish} /></div>
       </div>
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
-      {live && !moves && <p class="faint">{live.owner ? `${live.owner} moves this episode` : "An administrator moves this episode"}; you watch.</p>}
-      {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
+      {live && !moves && <p class="faint">{live.owner ? `${live.owner} controls this episode` : "An administrator controls this episode"}; you watch.</p>}
+      {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> forwards and backwards, <kbd>←</kbd> <kbd>→</kbd> turn
         (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
-        Bring the robot into the dashed green circle.</p>}
+        Drive the robot into the dashed green circle.</p>}
     </>
   );
 }
@@ -59,11 +59,11 @@ function Back({ suite }: { suite: string }) {
   return <p class="back">{kind === "suite" ? <a href={`/suites/${name}`}>Back to the suite {name}</a> : <a href={`/scenarios/${name}`}>Back to the drawing of {name}</a>}</p>;
 }
 
-/** What a watcher must know now: that it starts, what went wrong, how it ended. */
+/** The notice of a world: its start, an error, or its end. */
 function Notice({ stream: { live, scene, ending, trouble, over, recent }, alone, only, moves, wish }: { stream: Stream; alone: boolean; only: boolean; moves: boolean; wish(wish: Wish): void }) {
-  if (over) return <p class="notice bad">{trouble} <a href="/">Begin another one</a></p>;
+  if (over) return <p class="notice bad">{trouble} <a href="/">Start another episode</a></p>;
   if (trouble) return <p class="notice bad">{trouble}</p>;
-  if (live?.state === "failed") return <p class="notice bad">It cannot go on: {live.message}</p>;
+  if (live?.state === "failed") return <p class="notice bad">It cannot continue: {live.message}</p>;
   if (live?.message) return <p class="notice"><i class="spinner" aria-hidden="true" />{live.message}</p>;
   if (!scene) return <p class="notice"><i class="spinner" aria-hidden="true" />Starting …</p>;
   if (ending) {
@@ -74,6 +74,6 @@ function Notice({ stream: { live, scene, ending, trouble, over, recent }, alone,
       </div>
     );
   }
-  if (scene.drive && live?.held && moves) return <p class="notice"><b>Press an arrow key to {recent.newest > 0 ? "go on" : "start"}.</b> The clock stands until then.</p>;
+  if (scene.drive && live?.held && moves) return <p class="notice"><b>Press an arrow key to {recent.newest > 0 ? "continue" : "start"}.</b> The clock is stopped until then.</p>;
   return null;
 }

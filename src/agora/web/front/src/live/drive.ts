@@ -12,7 +12,7 @@ const DEAD = 0.12; // share of a stick's way that counts as its middle
 const OFTEN = 50; // ms between twists
 const RISE = 0.12, FALL = 0.3; // largest change from one twist to the next, away from standing and back
 
-/** Ask the robot for what is pressed, while `on`; returns where a finger says what it wants. */
+/** Send the pressed keys as commands while `on`; returns the function that takes the commands of a finger. */
 export function useDriving(on: boolean, ask: (twist: Twist) => void): (finger: Twist | null) => void {
   const finger = useRef<Twist | null>(null);
   const latest = useRef(ask);

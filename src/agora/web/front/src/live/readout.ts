@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import type { Stream } from "./stream";
 
-const OFTEN = 100; // the line is written anew after this time at the earliest, ms
+const OFTEN = 100; // shortest time between two updates of the line, ms
 
 export function readout(stream: Stream, line: RefObject<HTMLElement | null>): (time: number) => void {
   let last = 0, later = 0;

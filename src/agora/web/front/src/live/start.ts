@@ -9,10 +9,10 @@ export const FIRST: LiveForm = { suite: "density", stage: "people_15", episode: 
 /** So many live episodes are shown side by side at most. */
 export const MOST = 4;
 
-/** `beside`: other forms, shown side by side with the first. `instead`: live episodes that may end for these, if nobody else watches them. */
+/** `beside`: other forms, shown side by side with the first. `instead`: live episodes that may end for these, if no other user watches them. */
 type Manner = { replace?: boolean; beside?: LiveForm[]; instead?: string[]; unless?: AbortSignal };
 
-/** Begin episodes and show them side by side, `unless` the person has gone elsewhere meanwhile. All begin, or none. */
+/** Start episodes and show them side by side, `unless` the user has left the page. Either all start, or none. */
 export async function begin(form: LiveForm, { replace = false, beside = [], instead = [], unless }: Manner = {}): Promise<void> {
   const path = instead.length ? `/api/live?instead=${instead.join(",")}` : "/api/live";
   const begun = await Promise.allSettled([form, ...beside].slice(0, MOST).map((one) => post<Live>(path, one)));

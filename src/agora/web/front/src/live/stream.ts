@@ -1,4 +1,4 @@
-// A live episode: what the server tells of it, and what it is asked to do.
+// A live episode: the messages of the server, and the commands to it.
 import type { Contact, Point, Scan } from "../../../../viewer/templates/painter.js";
 import { Socket } from "../socket";
 import { unpack, type Numbers } from "./message";
@@ -32,7 +32,7 @@ export class Stream {
       text: (message) => this.#hear(message as { scene?: Scene; live?: Live; end?: Ending; error?: string }),
       bytes: (message) => this.#see(unpack(message) as Content),
       lost: () => this.#fail("The connection is lost; trying again …"),
-      refused: () => { this.over = true; this.#fail("This live episode is over."); },
+      refused: () => { this.over = true; this.#fail("This live episode has ended."); },
     });
   }
 

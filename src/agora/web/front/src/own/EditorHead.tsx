@@ -1,4 +1,4 @@
-// The head of an editor: the name of what is edited, how it stands, and what to do where somebody else has changed it.
+// The head of an editor: the name of the file, its state, and the choices if another user has changed it.
 import type { ComponentChildren } from "preact";
 import { useMe } from "../account/me";
 import type { Editing } from "./editing";
@@ -21,11 +21,11 @@ export function EditorHead<T>({ editing, more }: Props<T>) {
           <a class="button" href={kind.page}>All {kind.what}s</a>
         </span>
       </div>
-      {me?.accounts && !mine && <p class="notice-line">{owner ? `This ${kind.what} is ${owner}'s.` : `This ${kind.what} is nobody's.`} {may("run") ? "Your edits are kept as a copy of yours." : `Your role is ${me.role}: nothing that you try here is kept.`}</p>}
+      {me?.accounts && !mine && <p class="notice-line">{owner ? `This ${kind.what} is ${owner}'s.` : `This ${kind.what} has no owner.`} {may("run") ? "Your edits are saved as your own copy." : `Your role is ${me.role}: your edits here cannot be saved.`}</p>}
       {trouble && <p class="bad" role="alert">{trouble}</p>}
       {older && <Conflict editing={editing} />}
       {again > 0 && dirty && !older && (
-        <p class="notice-line" role="status">Your unsaved edits of {new Date(again).toLocaleString()} are here again. <button type="button" class="link" onClick={editing.throwAway}>Throw them away</button></p>
+        <p class="notice-line" role="status">Your unsaved edits of {new Date(again).toLocaleString()} were restored. <button type="button" class="link" onClick={editing.throwAway}>Discard them</button></p>
       )}
     </>
   );
@@ -35,9 +35,9 @@ function Conflict<T>({ editing: { kind: { what }, older, keepMine, takeTheirs, k
   const there = older?.present.content !== undefined;
   return (
     <div class="lost" role="alert">
-      <p>{there ? `Somebody else has saved this ${what} since you opened it. Nothing of yours is lost, and nothing of theirs was overwritten.` : `Somebody has removed this ${what} since you opened it.`}</p>
+      <p>{there ? `Another user has saved this ${what} since you opened it. Your edits are not lost, and theirs were not overwritten.` : `Another user has removed this ${what} since you opened it.`}</p>
       {there
-        ? <><button type="button" onClick={() => void keepMine()}>Keep mine as a copy</button> <button type="button" onClick={takeTheirs}>Take theirs</button></>
+        ? <><button type="button" onClick={() => void keepMine()}>Keep mine as a copy</button> <button type="button" onClick={takeTheirs}>Use theirs</button></>
         : <button type="button" onClick={() => void keepAnyhow()}>Keep mine</button>}
     </div>
   );

@@ -1,4 +1,4 @@
-// A file of one's own that is edited: its history, and how it is saved where somebody else may have changed it.
+// An edited file of the user: its history, and how it is saved if another user may have changed it.
 import { useEffect, useLayoutEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { forget, wordsOf } from "../api";
@@ -10,9 +10,9 @@ import { keep, keepAs, Older, type Kind, type Saved } from "./server";
 
 export type Editing<T> = {
   name: string; kind: Kind<T>; history: History<T>; now: T; dirty: boolean; state: "idle" | "saving" | "failed"; trouble: string; older: Older<T> | null;
-  /** Time of unsaved edits that are here again after a reload; 0 for none. */
+  /** Time of unsaved edits that were restored after a reload; 0 for none. */
   again: number;
-  /** Whose it is, nobody's where empty; and whether that is the person here, whose edits are else kept as a copy. */
+  /** Its owner, empty for none; and whether that is the user, whose edits are otherwise saved as a copy. */
   owner: string; mine: boolean;
   act(action: Step<T>): void; put(content: T, tag?: string): void; save(): Promise<boolean>; say(trouble: string): void;
   throwAway(): void; keepMine(): Promise<void>; takeTheirs(): void; keepAnyhow(): Promise<void>;

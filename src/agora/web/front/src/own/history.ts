@@ -1,4 +1,4 @@
-// What was done to a file that is edited, so that it can be undone. Small steps of one kind, such as letters typed in one field, are one.
+// The changes of an edited file, so that they can be undone. Small steps of one kind, such as letters typed in one field, are one.
 
 export type History<T> = { past: T[]; now: T; future: T[]; tag: string };
 export type Step<T> = { do: "put"; content: T; tag?: string } | { do: "undo" } | { do: "redo" } | { do: "pause" };

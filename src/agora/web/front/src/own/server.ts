@@ -1,11 +1,11 @@
-// Keeps files of one's own on the server: scenarios and suites.
+// Saves the user's files on the server: scenarios and suites.
 import { Problem } from "../api";
 
 /** A kind of files: `api` is the address of its files, `page` that of its list, and `is` tells a content of it from others. */
 export type Kind<T> = { what: "scenario" | "suite"; api: string; page: string; suffix: string; is(content: unknown): content is T };
 export type Saved<T> = { name: string; version: string; content: T; owner: string };
 
-/** Somebody else has changed the file since, or has its name; `present` is what is there, nothing where it is gone. */
+/** Another user has changed the file since, or uses its name; `present` is the current content, nothing if it was removed. */
 export class Older<T> extends Problem {
   constructor(words: string, readonly present: Partial<Saved<T>>) { super(words); }
 }
@@ -26,7 +26,7 @@ export async function keep<T, K extends Saved<T>>({ api }: Kind<T>, name: string
   return said;
 }
 
-/** Keep a new file under a name like this one that is free. */
+/** Save a new file under a free name like this one. */
 export async function keepAs<T, K extends Saved<T>>(kind: Kind<T>, stem: string, content: T | string): Promise<K> {
   for (let k = 1; ; k++) {
     try {

@@ -1,4 +1,4 @@
-// The keys of a board that one draws on: each does one thing, unless somebody types or holds ctrl, alt or meta.
+// The keys of a drawing board: each does one thing, unless the user types or holds ctrl, alt or meta.
 import { useLayoutEffect } from "preact/hooks";
 import { types } from "../live/drive";
 

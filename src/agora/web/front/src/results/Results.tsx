@@ -20,7 +20,7 @@ export function Results() {
     <>
       <h1>Results</h1>
       <p class="bar">
-        {ticked.length >= 2 ? <a class="button first" href={`/compare?run=${ticked.join(",")}`}>Compare the {ticked.length} ticked runs</a> : <span class="faint">Tick two runs or more to compare them.</span>}
+        {ticked.length >= 2 ? <a class="button first" href={`/compare?run=${ticked.join(",")}`}>Compare the {ticked.length} ticked runs</a> : <span class="faint">Tick two or more runs to compare them.</span>}
         <a class="button" href="/run">New run</a>
       </p>
       {error && <p class="bad" role="alert">{error}</p>}
@@ -48,10 +48,10 @@ function NoRuns() {
   return (
     <>
       <h1>Results</h1>
-      <p>There are no runs yet. A run plays the same episodes with some planners, and says who reached the goal, how fast, and how near people came.</p>
+      <p>There are no runs yet. A run plays the same episodes with several planners and reports which planner reached the goal, how fast, and how close to people.</p>
       <p class="files">
         <a class="button first" href="/run?suite=demo&planner=orca&planner=social_force">Compare two planners now</a>
-        <a class="button" href="/leaderboard">See what others reached</a>
+        <a class="button" href="/leaderboard">See the results of others</a>
       </p>
     </>
   );

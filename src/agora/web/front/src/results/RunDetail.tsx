@@ -14,12 +14,12 @@ export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string;
   const tab = TABS.some(([name]) => name === wanted) ? wanted : "";
   const news = useNews(), told = news.runs?.find((one) => one.id === id), found = useGet<Run>(told ? "" : `/api/runs/${id}`);
   const run = told ?? found.data;
-  if (!run) return <><h1>Run</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Looking for the run …"}</p><p><a href="/results">All runs</a></p></>;
+  if (!run) return <><h1>Run</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Loading the run …"}</p><p><a href="/results">All runs</a></p></>;
   return (
     <>
       <p class="faint"><a href="/results">Results</a> ›</p>
       <h1>{run.title}</h1>
-      <div class="bar"><RunState run={run} /><a href={addressOf(run.form)}>Ask for one like it</a></div>
+      <div class="bar"><RunState run={run} /><a href={addressOf(run.form)}>Start a similar run</a></div>
       {run.done > 0 ? (
         <>
           <nav class="bar tabs" aria-label="Parts of the results">
@@ -36,13 +36,13 @@ export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string;
 }
 
 function Report({ run }: { run: Run }) {
-  if (run.state === "running") return <p>The report is written when the run has ended. <a href={`/results/${run.id}/rows`}>The episodes so far</a> are there already.</p>;
+  if (run.state === "running") return <p>The report is created at the end of the run. <a href={`/results/${run.id}/rows`}>The episodes so far</a> are available.</p>;
   return <ReportFrame key={run.state} src={`/api/runs/${run.id}/report`} title={`Report of ${run.title}`} />;
 }
 
 function Waiting({ run }: { run: Run }) {
   const words = run.state === "queued" || run.state === "running"
-    ? "Results come here as soon as the first episodes have ended. The first run on a machine takes longer, because its kernels are compiled."
+    ? "Results are shown as soon as the first episodes have ended. The first run on a machine takes longer, because its kernels are compiled."
     : "There are no results: no episode has ended.";
   return <p>{words} Meanwhile you can <a href="/">watch an episode live</a>.</p>;
 }

@@ -3,7 +3,7 @@ import { useGet, type Run } from "../api";
 import type { RunSuite } from "../schemas";
 
 
-const NOW = { "": "", changed: "It has been changed since; the run is of it as it stands here.", gone: "It was removed since; the run is of it as it stands here." };
+const NOW = { "": "", changed: "It has been changed since; the run used the version shown here.", gone: "It has been removed since; the run used the version shown here." };
 
 export function RunSuiteFile({ run }: { run: Run }) {
   const { data: suite, error } = useGet<RunSuite>(`/api/runs/${run.id}/suite`);

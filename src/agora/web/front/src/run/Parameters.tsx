@@ -19,7 +19,7 @@ export function Parameters({ planner, chosen, put }: Props) {
   const preset = chosen.name !== planner && !planner.startsWith("own:");
   return (
     <div class="parameters">
-      <p class="faint">{preset ? `${chosen.name} is a preset of ${planner}: what you leave empty is as the preset says.` : "What you leave empty keeps its default, which is shown in grey."}</p>
+      <p class="faint">{preset ? `${chosen.name} is a preset of ${planner}: empty fields keep the values of the preset.` : "Empty fields keep their defaults, which are shown in grey."}</p>
       {data.fields.length >= MANY && <label class="find">Find a parameter <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} /></label>}
       <div class="fields">
         {fields.map((field) => (

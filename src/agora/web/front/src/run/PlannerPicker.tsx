@@ -26,7 +26,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
         {mine.map((one) => (
           <label key={one.name}>
             <input type="checkbox" checked={has(one)} onChange={() => toggleOwn(one)} />
-            <span><b>{one.name}</b> <i class="tag">yours</i> <small>a policy that was trained here</small></span>
+            <span><b>{one.name}</b> <i class="tag">yours</i> <small>a policy trained on this server</small></span>
           </label>
         ))}
         {shown.map((one) => (
@@ -52,11 +52,11 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
   );
 }
 
-/** What a preset sets otherwise than its planner. */
+/** The settings in which a preset differs from its planner. */
 function Changes({ planner: { kind, planner, changes } }: { planner: Planner }) {
   const all = Object.entries(changes).map(([name, value]) => `${name} ${of(value)}`);
   if (kind !== "preset") return null;
-  return <>{all.length ? `otherwise than ${planner}: ${all.slice(0, SOME).join(", ")}${all.length > SOME ? ` and ${all.length - SOME} more` : ""}` : `the same as ${planner}, under another name`}</>;
+  return <>{all.length ? `differs from ${planner}: ${all.slice(0, SOME).join(", ")}${all.length > SOME ? ` and ${all.length - SOME} more` : ""}` : `the same as ${planner}, under another name`}</>;
 }
 
 /** Whether a policy of one's own drives. */

@@ -11,7 +11,7 @@ export function Queue() {
   return (
     <aside class="card queue" aria-labelledby="queue">
       <h2 id="queue">Queue</h2>
-      {runs && !open.length && <p class="faint">Nothing runs. Start a run, and it is shown here with its progress.</p>}
+      {runs && !open.length && <p class="faint">No run is active. Start a run to see its progress here.</p>}
       {[...open].reverse().map((run) => <article key={run.id}><h3><a href={pageOf(run)}>{run.title}</a></h3><RunState run={run} /></article>)}
       {over.length > 0 && <><h3>Before</h3>{over.map((run) => <article key={run.id}><a href={pageOf(run)}>{run.title}</a><RunState run={run} /></article>)}</>}
       {over.length > 0 && <p><a href="/results">All runs</a></p>}

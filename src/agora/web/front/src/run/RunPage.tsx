@@ -1,4 +1,4 @@
-// Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
+// Requests a run: a suite, planners, a number of episodes. The options are those of `agora bench`.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { RoleNotice } from "../account/RoleNotice";
@@ -13,7 +13,7 @@ import { expected } from "./estimate";
 import type { Planner, Policy, Suite } from "../schemas";
 
 const LEVELS: [string, string][] = [
-  ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"], ["camera", "tracks made from the camera"],
+  ["", "as the suite says"], ["truth", "true states of all people"], ["visible", "true states of people that the lidar sees"], ["view", "true states of people in a cone ahead"], ["tracked", "tracks from the lidar"], ["camera", "tracks from the camera"],
 ];
 
 export function RunPage({ asked }: { asked: URLSearchParams }) {
@@ -58,26 +58,26 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
       {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
       <RoleNotice role="run" />
       <div class="columns">
-        {/* A list that comes later would move what somebody is about to click. */}
+        {/* A list that arrives later would move the element that the user is about to click. */}
         {!(suites.data && planners.data && (kept.data || kept.error)) ? <p class="faint">Reading suites and planners …</p> : <form class="run" onSubmit={start}>
           <SuitePicker suites={suites.data} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
           <PlannerPicker planners={planners.data} own={trained} chosen={chosen} put={setChosen} />
           <fieldset>
             <legend>3. How much</legend>
             <div class="pair">
-              <label>Episodes of each stage <input type="number" min={1} step={1} value={episodes} placeholder="all" onInput={(event) => setEpisodes(event.currentTarget.value)} /></label>
-              <label>What planners know of people <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
+              <label>Episodes per stage <input type="number" min={1} step={1} value={episodes} placeholder="all" onInput={(event) => setEpisodes(event.currentTarget.value)} /></label>
+              <label>Planners' knowledge of people <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
                 {LEVELS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
               </select></label>
               <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="the suite's" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
               <label>Title <input type="text" maxLength={200} value={title} placeholder="suite and planners" onInput={(event) => setTitle(event.currentTarget.value)} /></label>
             </div>
-            <p><label><input type="checkbox" checked={control} onChange={() => setControl(!control)} /> also run a planner that is blind to people, as a measure: what it reaches needs no care for them</label></p>
+            <p><label><input type="checkbox" checked={control} onChange={() => setControl(!control)} /> also run a planner that does not see people, as a reference</label></p>
           </fieldset>
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
             <button type="submit" class="first" disabled={busy || !chosen.length || !may("run")}>Start the run</button>
-            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind one" : ""}${few}` : "Tick at least one planner."}</span>
+            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind reference" : ""}${few}` : "Tick at least one planner."}</span>
           </div>
           {chosen.length > 0 && each > 0 && <p class="faint">{expected({ each, total: each * (chosen.length + (control ? 1 : 0)), compared: chosen.length > 1, runs: runs ?? [] })}</p>}
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies, planners.data ?? [])) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}

@@ -1,4 +1,4 @@
-// How a run stands, and what can be done about it.
+// The state of a run, and the possible actions.
 import { useState } from "preact/hooks";
 import { post, wordsOf, type Run } from "../api";
 import { useMe } from "../account/me";
@@ -27,7 +27,7 @@ function GoOn({ run, ask }: { run: Run; ask(what: string, body: object): void })
   return (
     <>
       <button type="button" onClick={() => ask("resume", { minutes: minutes ? Number(minutes) : null })}>Go on</button>
-      <label>for <input class="few-digits" type="number" min={0} step="any" value={minutes} placeholder="all" aria-label={`Minutes for which ${run.title} goes on`} onInput={(event) => setMinutes(event.currentTarget.value)} /> min</label>
+      <label>for <input class="few-digits" type="number" min={0} step="any" value={minutes} placeholder="all" aria-label={`Minutes to continue ${run.title}`} onInput={(event) => setMinutes(event.currentTarget.value)} /> min</label>
     </>
   );
 }
@@ -39,7 +39,7 @@ function words(run: Run): string {
   const { state, done, total, stop } = run;
   if (stop && state === "running") return run.kind === "training" ? "stops after this round …" : "stops …";
   if (run.kind === "training") return learned(run);
-  if (state === "queued") return `${done ? `waits, ${done} of ${episodes(total)} are done` : "waits for its turn"}${after(run)}`;
+  if (state === "queued") return `${done ? `waiting, ${done} of ${episodes(total)} done` : "waits for its turn"}${after(run)}`;
   if (state === "running") return total ? `${done} of ${episodes(total)}` : "begins …";
   if (state === "finished") return `finished, ${episodes(total || done)}`;
   return total ? `${state} after ${done} of ${episodes(total)}` : state;
@@ -50,7 +50,7 @@ const episodes = (count: number) => `${count} ${count === 1 ? "episode" : "episo
 function learned(run: Run): string {
   const { state, done, total } = run;
   const share = total ? `${Math.floor((100 * done) / total)} %` : "";
-  if (state === "queued") return `${share ? `waits, ${share} is done` : "waits for its turn"}${after(run)}`;
+  if (state === "queued") return `${share ? `waiting, ${share} done` : "waits for its turn"}${after(run)}`;
   if (state === "running") return share || "begins …";
   if (state === "finished") return "finished";
   return `${state === "cancelled" ? "stopped" : "failed"}${share && ` at ${share}`}`;

@@ -19,14 +19,14 @@ export function SuitePicker({ suites, name, stages, put }: Props) {
   return (
     <fieldset>
       <legend>1. Suite</legend>
-      <p class="faint">A suite is a list of episodes: the same places, people and goals for every planner.</p>
+      <p class="faint">A suite is a list of episodes with the same worlds, people and goals for every planner.</p>
       <div class="pair">
         <label>Find a suite <input type="search" value={find} placeholder="name or words" onInput={(event) => setFind(event.currentTarget.value)} /></label>
         <label>Suite <select value={name} onChange={(event) => put(event.currentTarget.value, [])}>
           {shown.map((one) => <option key={one.name} value={one.name} disabled={one.missing !== ""}>{one.name}</option>)}
         </select></label>
       </div>
-      {wanted && !suites.length && <p class="faint" role="status">The suites are being read …</p>}
+      {wanted && !suites.length && <p class="faint" role="status">Reading the suites …</p>}
       {wanted && suites.length > 0 && <Found find={find.trim()} hits={found} put={put} />}
       {suite && <p>{suite.missing || suite.description}</p>}
       {suite && suite.stages.length > 1 && (

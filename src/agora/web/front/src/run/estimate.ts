@@ -1,4 +1,4 @@
-// What can be expected of a run that is asked for: its time, and which differences it can show.
+// Expectations of a requested run: its time, and the differences that it can show.
 import type { Run } from "../api";
 
 const FEWEST = 6; // pairs of episodes of which a sign-flip test at 5 % can tell two planners apart
@@ -17,12 +17,12 @@ function time(total: number, runs: Run[]): string {
   const spent = over.reduce((sum, { started, ended }) => sum + (Date.parse(ended ?? "") - Date.parse(started ?? "")) / 1000, 0), done = over.reduce((sum, run) => sum + run.done, 0);
   if (!done) return "";
   const seconds = (total * spent) / done;
-  return `At the pace of the newest runs here this takes about ${seconds < 90 ? `${Math.max(5, 5 * Math.round(seconds / 5))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`}.`;
+  return `At the speed of recent runs, this takes about ${seconds < 90 ? `${Math.max(5, 5 * Math.round(seconds / 5))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`}.`;
 }
 
 /** The difference of the shares that reached the goal which so many pairs can show, where half of all episodes reach it. */
 function certainty(pairs: number): string {
-  if (pairs < FEWEST) return `So few episodes tell no planners apart: that takes ${FEWEST} of each at least, better 20.`;
+  if (pairs < FEWEST) return `So few episodes cannot distinguish planners: use at least ${FEWEST} per planner, better 20.`;
   const points = Math.min(100, 100 * POWER * Math.sqrt(0.5 / pairs));
   return `${pairs} episodes of each planner show a difference in reached goals if it is about ${Math.round(points / 5) * 5} points or more; smaller ones take more episodes.`;
 }

@@ -84,7 +84,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Scena
   );
 }
 
-/** What a scenario is for. */
+/** The uses of a scenario. */
 function Play({ name, save, ready }: { name: string; save(): Promise<boolean>; ready: boolean }) {
   const planners = useGet<Planner[]>("/api/planners", true).data ?? [];
   const [planner, setPlanner] = useState("dwa"), [error, setError] = useState(""), [busy, setBusy] = useState(false);

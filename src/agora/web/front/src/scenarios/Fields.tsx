@@ -1,4 +1,4 @@
-// The form of what is selected. Angles are degrees here and radians in the file.
+// The form of the selected element. Angles are degrees here and radians in the file.
 import { useEffect, useState } from "preact/hooks";
 import { Prose } from "../Prose";
 import type { Field } from "../api";
@@ -7,9 +7,9 @@ import type { ScenarioParts } from "../schemas";
 
 type Props = { content: Content; part: Part; parts: ScenarioParts; put(content: Content, tag?: string): void; select(part: Part | null): void };
 
-const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "round and round"], ["1", "in random order, for ever"]];
+const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "repeatedly"], ["1", "in random order, endlessly"]];
 const REACTS: Record<string, string> = {
-  regular: "goes aside for it", impassive: "does not mind it", surprised: "stops and looks", curious: "comes closer", scared: "turns away", threatening: "steps in its way",
+  regular: "steps aside", impassive: "ignores it", surprised: "stops and looks", curious: "comes closer", scared: "turns away", threatening: "blocks its path",
 };
 const SHOWN = ["name", "pos", "waypoints", "type", "waypoint_mode", "number_of_peds", "vmax", "heading", "state", "partners", "with", "state_time", "reaction", "yaml_file", "configuration", "id"];
 
@@ -30,7 +30,7 @@ export function Fields({ content, part, parts, put, select }: Props) {
         {person && part.key === "pos" && <NameFields content={content} part={part} put={put} />}
         <NumberIn label="x" unit="m" value={x} put={(value) => put(movedTo(content, part, value, y), tag("x"))} />
         <NumberIn label="y" unit="m" value={y} put={(value) => put(movedTo(content, part, x, value), tag("y"))} />
-        {turns && <NumberIn label="Heading" unit="°" help="0 is east, 90 north" value={Math.round((headingOf(content, part) * 1800) / Math.PI) / 10} put={(value) => put(turnedTo(content, part, (value * Math.PI) / 180), tag("heading"))} />}
+        {turns && <NumberIn label="Heading" unit="°" help="0 is east, 90 is north" value={Math.round((headingOf(content, part) * 1800) / Math.PI) / 10} put={(value) => put(turnedTo(content, part, (value * Math.PI) / 180), tag("heading"))} />}
       </div>
       {person && part.key === "pos" && <OfPerson content={content} part={part} person={person} parts={parts} put={put} select={select} tag={tag} />}
       {(part.kind === "static" || part.kind === "interactive") && <OfThing content={content} part={part} kind={part.kind} parts={parts} put={put} />}
@@ -78,11 +78,11 @@ function OfPerson({ content, part, person, parts, put, select, tag }: Props & { 
             </select></label>
             <p class="stages">
               {points.map((point, k) => <button key={k} type="button" class="point" title={`${point[0]}, ${point[1]}`} onClick={() => select({ ...part, key: "waypoints", k })}>{k + 1}</button>)}
-              <button type="button" class="link" onClick={() => put(changed(content, part, { waypoints: undefined, ...(["walking", "running"].includes(state) ? { state: undefined } : {}) }))}>take the way away</button>
+              <button type="button" class="link" onClick={() => put(changed(content, part, { waypoints: undefined, ...(["walking", "running"].includes(state) ? { state: undefined } : {}) }))}>remove the path</button>
             </p>
           </details>
         )
-        : <p class="faint">No way: stays here. The tool Way gives one.</p>}
+        : <p class="faint">No path: stays here. Draw one with the tool Way.</p>}
       <label class="row">To a robot <select value={String(person.reaction ?? "regular")} onChange={(event) => set("reaction", event.currentTarget.value === "regular" ? undefined : event.currentTarget.value)}>
         {parts.reactions.map((name) => <option key={name} value={name}>{name}{REACTS[name] ? `: ${REACTS[name]}` : ""}</option>)}
       </select></label>
@@ -112,7 +112,7 @@ function NameFields({ content, part, put }: { content: Content; part: Part; put(
   const take = () => { if (text.trim() && text !== now && !taken) put(renamed(content, part, text.trim())); else setText(now); };
   return (
     <label class="wide">Name <input type="text" value={text} maxLength={60} aria-invalid={taken} onInput={(event) => setText(event.currentTarget.value)} onBlur={take} onKeyDown={(event) => { if (event.key === "Enter") take(); }} />
-      {taken && <small class="bad">somebody is called so already</small>}</label>
+      {taken && <small class="bad">this name is already in use</small>}</label>
   );
 }
 

@@ -28,7 +28,7 @@ export function Scenarios() {
     } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async ({ name }: ScenarioEntry) => {
-    if (!confirm(`Remove the scenario ${name} for good?`)) return;
+    if (!confirm(`Remove the scenario ${name} permanently?`)) return;
     try { await remove(`/api/scenarios/${encodeURIComponent(name)}`); forget("/api/suites"); await load(); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (
@@ -40,9 +40,9 @@ export function Scenarios() {
       <div class="columns begin">
         <div class="begin-lists">
           <h2>{me?.accounts ? "Drawn on this server" : "Yours"}</h2>
-          {entries && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
+          {entries && !own.length && <p class="faint">None yet. Start a new one, or open a copy of one below.</p>}
           {own.length > 0 && <Table entries={own} title="Your scenarios" last={(one) => <button type="button" disabled={!owns(one.owner)} aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
-          <h2 class="next">To begin with</h2>
+          <h2 class="next">Examples</h2>
           {others.length > 0 && <Table entries={others} title="Scenarios of worlds" last={(one) => <button type="button" aria-label={`Open a copy of ${one.name} in ${one.world}`} disabled={one.wrong !== "" || !may("run")} onClick={() => void copy(one)}>Open a copy</button>} />}
         </div>
         <div class="editor-side">
@@ -60,7 +60,7 @@ function Table({ entries, title, last }: { entries: ScenarioEntry[]; title: stri
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="runs full">
-        <thead><tr><th scope="col">Name</th><th scope="col">World</th><th scope="col" class="number">Robots</th><th scope="col" class="number">People</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
+        <thead><tr><th scope="col">Name</th><th scope="col">World</th><th scope="col" class="number">Robots</th><th scope="col" class="number">People</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
         <tbody>
           {entries.map((one) => (
             <tr key={`${one.world}/${one.name}/${one.origin}`}>
@@ -84,7 +84,7 @@ function New({ world, put, worlds, load }: { world: string; put(world: string): 
     setError("");
     const content: Content = { map: world, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } };
     try { open((name.trim() ? await keep(SCENARIO, name.trim(), content, "") : await keepAs(SCENARIO, nameOf(`my-${world}`, "scenario"), content)).name); } catch (problem) {
-      setError(problem instanceof Older ? `There is a scenario or suite called ${name.trim()} already; choose another name.` : wordsOf(problem));
+      setError(problem instanceof Older ? `A scenario or suite called ${name.trim()} already exists; choose another name.` : wordsOf(problem));
     }
     setBusy(false);
   };
@@ -95,9 +95,9 @@ function New({ world, put, worlds, load }: { world: string; put(world: string): 
         {worlds.map((one) => <option key={one.name} value={one.name} disabled={one.missing !== ""}>{one.name}{one.origin === "own" ? ", yours" : ""}</option>)}
       </select></label>
       {shown.data && <Picture world={shown.data} label={`The world ${world} from above`} />}
-      {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m; <a href={own ? `/worlds/${encodeURIComponent(world)}` : "/worlds"}>{own ? "draw its walls" : "draw a world of your own"}</a></p>}
+      {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m; <a href={own ? `/worlds/${encodeURIComponent(world)}` : "/worlds"}>{own ? "draw its walls" : "draw your own world"}</a></p>}
       <details open={makes} onToggle={(event) => setMakes(event.currentTarget.open)}>
-        <summary>Make a world for it</summary>
+        <summary>Generate a world for it</summary>
         {makes && <WorldMaker made={(made) => { setMakes(false); put(made); void load(); }} />}
       </details>
       <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder={`my-${world}`} onInput={(event) => setName(event.currentTarget.value)} /></label>

@@ -1,4 +1,4 @@
-// What stands in a scenario, what is wrong with it, and what everybody will do.
+// The elements of a scenario, its problems, and the behaviour of all elements.
 import { called, doing, idOf, KINDS, partOf, people, things, type Content, type Part } from "./model";
 import type { ScenarioCheck } from "../schemas";
 
@@ -22,7 +22,7 @@ export function Elements({ content, selected, checked, select }: Props) {
           </li>
         ))}
       </ul>
-      {all.length > 0 && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn it, <kbd>del</kbd> takes it away.</small></p>}
+      {all.length > 0 && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn it, <kbd>del</kbd> removes it.</small></p>}
     </section>
   );
 }
@@ -39,7 +39,7 @@ export function Problems({ checked, select }: { checked: ScenarioCheck | null; s
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
       <h2 id="problems">{problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : "Problems"}</h2>
-      {checked === null ? <p class="faint">Looking …</p> : problems.length === 0 ? <p class="good">None: it can be played.</p> : (
+      {checked === null ? <p class="faint">Looking …</p> : problems.length === 0 ? <p class="good">None: the scenario can be played.</p> : (
         <ul>{problems.map(({ text, element }, k) => <li key={k}>{element ? <button type="button" class="link" onClick={() => select(partOf(element))}>{text}</button> : text}</li>)}</ul>
       )}
     </section>
@@ -50,7 +50,7 @@ export function Sentences({ checked, select }: { checked: ScenarioCheck | null; 
   if (!checked?.sentences.length) return null;
   return (
     <section class="card sentences" aria-labelledby="sentences">
-      <h2 id="sentences">What everybody will do</h2>
+      <h2 id="sentences">What the robot and people will do</h2>
       <ul class="plain">{checked.sentences.map(({ text, element }, k) => <li key={k}><button type="button" class="text" onClick={() => select(partOf(element))}>{text}</button></li>)}</ul>
     </section>
   );

@@ -1,4 +1,4 @@
-// Draws a scenario that is edited: the map once for each view, everybody at each change; and says what lies under the mouse.
+// Draws an edited scenario: the map once per view, robots and pedestrians at each change; and finds the element under the mouse.
 import { Painter, type Plan, type Point } from "../../../../viewer/templates/painter.js";
 import { TURN } from "../../../../viewer/templates/track.js";
 import { called, crowdOf, doing, facing, headingOf, idOf, KINDS, partners, people, placeOf, samePart, things, type Content, type Part, type Person, type Place } from "./model";
@@ -74,7 +74,7 @@ export class Sketch extends Painter {
     this.ruler();
   }
 
-  /** What can be taken hold of at a pixel. */
+  /** The element that can be dragged at a pixel. */
   hit(content: Content, selected: Part | null, px: number, py: number): Hit | null {
     const [x, y] = this.at(px, py), reach = (radius: number) => Math.max(radius, NEAR / this.scale);
     if (selected && selected.key !== "waypoints") {
@@ -101,7 +101,7 @@ export class Sketch extends Painter {
     }
   }
 
-  /** The map, drawn anew only where the view has changed. */
+  /** The map, drawn again only if the view has changed. */
   #ground(): void {
     const view = [this.x, this.y, this.scale, this.canvas.width, this.canvas.height, this.colours.ground].join();
     const { pen, canvas } = this;
@@ -233,7 +233,7 @@ export class Sketch extends Painter {
   }
 }
 
-/** Words for what is selected, read out as it changes. */
+/** Words for the selected element, read out when it changes. */
 export function told(content: Content, part: Part): string {
   const [x, y] = placeOf(content, part);
   return `${called(content, part)} at ${x.toFixed(2)}, ${y.toFixed(2)}`;

@@ -1,4 +1,4 @@
-// Makes a world by a map generator: what it would look like, and then the world itself.
+// Generates a world with a map generator: first a preview, then the world itself.
 import { useEffect, useState } from "preact/hooks";
 import { Prose } from "../Prose";
 import { useMe } from "../account/me";

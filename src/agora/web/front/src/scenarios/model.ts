@@ -1,4 +1,4 @@
-// A scenario as its file holds it, and what can be done to it: every function gives a new one.
+// A scenario as in its file, and its edits: every function returns a new scenario.
 
 export type Place = number[]; // x, y, and a heading or nothing
 export type Robot = { start: Place; goal: Place };
@@ -59,14 +59,14 @@ export function movedTo(content: Content, part: Part, x: number, y: number): Con
   return changed(content, part, { waypoints: points.map((point, j) => (j === part.k ? there : point)) });
 }
 
-/** Turn what stands at a place. The heading of a person has a key of its own. */
+/** Turn the element at a position. The heading of a person has its own key. */
 export function turnedTo(content: Content, part: Part, heading: number): Content {
   if (part.key === "waypoints") return content;
   const [x, y] = placeOf(content, part), angle = rounded(heading);
   return part.kind === "dynamic" ? changed(content, part, { pos: [x, y], heading: angle }) : changed(content, part, { [part.key]: [x, y, angle] });
 }
 
-/** Take away a waypoint, or a whole element; nobody talks with who is gone. */
+/** Remove a waypoint, or a whole element; conversations with a removed person end. */
 export function without(content: Content, part: Part): Content {
   if (part.key === "waypoints") {
     const left = (people(content)[part.number].waypoints ?? []).filter((_, j) => j !== part.k);
@@ -82,7 +82,7 @@ export function added(content: Content, kind: Kind, one: unknown): Content {
   return withList(content, kind, [...listOf(content, kind), one]);
 }
 
-/** A copy of an element beside it, under a name of its own. */
+/** A copy of an element next to it, under its own name. */
 export function doubled(content: Content, part: Part): Content {
   const one = structuredClone(listOf(content, part.kind)[part.number]) as Record<string, unknown>, by = (place: Place) => [rounded(place[0] + 0.6), rounded(place[1] - 0.6), ...place.slice(2)];
   for (const key of ["start", "goal", "pos"]) if (one[key]) one[key] = by(one[key] as Place);
@@ -91,21 +91,21 @@ export function doubled(content: Content, part: Part): Content {
   return added(content, part.kind, one);
 }
 
-/** Say with whom a person talks; whoever is left without a partner does what it would do anyhow. */
+/** Set the partners of a person; a person left without a partner does what it would otherwise do. */
 export function talksWith(content: Content, number: number, names: string[]): Content {
   const person = people(content)[number], talked = ["talking", "listening", "telling"].includes(person.state ?? "");
   const values = names.length ? { with: names.length === 1 ? names[0] : names } : { with: undefined, state: talked ? undefined : person.state };
   return changed(content, { kind: "dynamic", number, key: "pos", k: 0 }, values);
 }
 
-/** Let two who talk part, whoever of them said so. */
+/** End the conversation of two people, whichever of them names the other. */
 export function apart(content: Content, number: number, name: string): Content {
   const mine = people(content)[number], other = people(content).findIndex((one) => one.name === name);
   const without = (found: Content, k: number, whom: string) => (partners(people(found)[k]).includes(whom) ? talksWith(found, k, partners(people(found)[k]).filter((one) => one !== whom)) : found);
   return without(without(content, number, name), other, mine.name);
 }
 
-/** Give somebody another name, also where others talk with it. */
+/** Rename a person, also in the conversations of others. */
 export function renamed(content: Content, part: Part, name: string): Content {
   const before = String((listOf(content, part.kind)[part.number] as { name: string }).name), found = changed(content, part, { name });
   if (part.kind !== "dynamic") return found;
@@ -120,16 +120,16 @@ export function freeName(content: Content, stem: string): string {
   for (let k = 1; ; k++) if (!taken.has(`${stem}_${k}`)) return `${stem}_${k}`;
 }
 
-/** Those with whom somebody talks, whoever of them says so. */
+/** The partners of a person, whichever of them names the other. */
 export function talkers(content: Content, number: number): Person[] {
   const person = people(content)[number];
   return people(content).filter((other) => other !== person && (partners(person).includes(other.name) || partners(other).includes(person.name)));
 }
 
-/** What somebody does at the start, as the episode has it; empty for who walks or stands. */
+/** The activity of a person at the start of the episode; empty for a person that walks or stands. */
 export const doing = (content: Content, number: number): string => people(content)[number].state ?? (talkers(content, number).length ? "talking" : "");
 
-/** The direction in which somebody looks at the start, as the episode has it. */
+/** The heading of a person at the start of the episode. */
 export function facing(content: Content, number: number): number {
   const person = people(content)[number], [x, y, angle = 0] = person.pos;
   if (person.heading !== undefined && person.heading !== null) return person.heading;
@@ -159,7 +159,7 @@ export function crowdOf(person: Person, radius: number): Place[] {
 
 export const rounded = (value: number) => Math.round(value * 1000) / 1000;
 
-/** What an element is called in lists. */
+/** The name of an element in lists. */
 export function called(content: Content, { kind, number, key, k }: Part): string {
   if (kind === "robots") return (content.robots.length > 1 ? `robot ${number}` : "robot") + (key === "goal" ? ", goal" : "");
   const one = listOf(content, kind)[number] as { name: string };

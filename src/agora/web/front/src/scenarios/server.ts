@@ -1,4 +1,4 @@
-// What the server says of worlds and scenarios.
+// Requests about worlds and scenarios.
 import type { Kind, Saved } from "../own/server";
 import type { Content } from "./model";
 import type { Scenario } from "../schemas";

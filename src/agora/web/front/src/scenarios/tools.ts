@@ -1,4 +1,4 @@
-// The tools of the board: what a press on the map does.
+// The tools of the board: the effects of a press on the map.
 import type { Content, Part } from "./model";
 import { partners, people } from "./model";
 
@@ -13,7 +13,7 @@ export const TOOLS: { tool: Tool; words: string; key: string }[] = [
   { tool: "thing", words: "Thing", key: "f" },
 ];
 
-/** What to do next with a tool, in a sentence. */
+/** The next step with a tool, in a sentence. */
 export function hint(tool: Tool, content: Content, selected: Part | null, pending: boolean): string {
   const person = selected?.kind === "dynamic" ? people(content)[selected.number]?.name : undefined;
   switch (tool) {
@@ -21,12 +21,12 @@ export function hint(tool: Tool, content: Content, selected: Part | null, pendin
     case "person": return "Press where somebody stands; drag to turn them. Then Way says where they walk, Talk with whom they talk.";
     case "way": return person ? `Press where ${person} walks to, point after point. Esc ends it.` : "Press the person who is to walk.";
     case "partner": return person
-      ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the one with whom ${person} talks.`
-      : "Press one of those who are to talk.";
+      ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the person with whom ${person} talks.`
+      : "Press one of the people that should talk.";
     case "thing": return "Choose a thing, and press where it stands; drag to turn it.";
     case "select":
-      if (!content.robots.length) return "Begin with the robot: choose Robot, and press where it starts.";
-      if (!people(content).length) return "Now choose Person, and put people in its way.";
+      if (!content.robots.length) return "Start with the robot: choose Robot, and press where it starts.";
+      if (!people(content).length) return "Now choose Person, and place people in its path.";
       return "Press an element to choose it, drag it to move it, drag its ring's handle to turn it. Drag the ground to move the picture.";
   }
 }

@@ -1,4 +1,4 @@
-// Values that are names of what is here: robots, worlds, scenarios.
+// Values that are names: robots, worlds, scenarios.
 import { shown } from "../run/FieldInput";
 import { useSuiteContext } from "./context";
 import { Ticks } from "./Lists";

@@ -1,4 +1,4 @@
-// The form of one stage: its keys in groups, each made of the fields of its record. What belongs to no group comes last.
+// The form of one stage: its keys in groups, each with the fields of its record. Keys without a group come last.
 import type { Field } from "../api";
 import { isWrong, useSuiteContext } from "./context";
 import { isPlain, withKey, type Plain } from "./model";
@@ -8,7 +8,7 @@ const GROUPS: [string, string[]][] = [
   ["Where", ["world"]],
   ["The robot", ["robot", "robots", "pedestrians"]],
   ["The people", ["obstacles"]],
-  ["How many, how long", ["episodes", "timeout", "seed", "goal_tolerance"]],
+  ["Number and duration", ["episodes", "timeout", "seed", "goal_tolerance"]],
 ];
 const CROWD = "crowd", MODEL = "model";
 
@@ -33,7 +33,7 @@ export function StageForm({ stage, path, put }: Props) {
           <div class="fields">{chosen(names).map(row)}</div>
           {names.includes("obstacles") && (
             <>
-              <h3 id={`${path}.crowd`} tabIndex={-1}><code>crowd</code> <small>how they walk</small></h3>
+              <h3 id={`${path}.crowd`} tabIndex={-1}><code>crowd</code> <small>how people walk</small></h3>
               <Wrong path={`${path}.crowd`} />
               <RecordFields fields={crowd} value={people} path={`${path}.crowd`} owner="CrowdSettings" more={crowd.map(({ name }) => name).filter((name) => name !== MODEL)}
                 put={(value) => set(CROWD, Object.keys(value).length ? value : undefined)} />

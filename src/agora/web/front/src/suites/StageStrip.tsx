@@ -41,7 +41,7 @@ export function StageStrip({ stages, at, counts, wrong, select, put, fresh }: Pr
       <p class="bar-part">
         <button type="button" onClick={() => put([...stages, { ...fresh(), name: freeName(stages, `stage_${stages.length + 1}`) }], stages.length)}>Add a stage</button>
         <button type="button" disabled={!stages.length} onClick={copy}>Copy this one</button>
-        <button type="button" disabled={stages.length < 2} onClick={out}>Take it out</button>
+        <button type="button" disabled={stages.length < 2} onClick={out}>Remove it</button>
         <button type="button" disabled={at < 1} onClick={() => move(at, at - 1)}>Earlier</button>
         <button type="button" disabled={at >= stages.length - 1} onClick={() => move(at, at + 1)}>Later</button>
       </p>

@@ -1,4 +1,4 @@
-// The page on which a suite is put together.
+// The page on which a suite is edited.
 import { useEffect, useState } from "preact/hooks";
 import { get, post, useGet, wordsOf, type Kinds } from "../api";
 import { EditorHead } from "../own/EditorHead";
@@ -91,14 +91,14 @@ function Problems({ content, checked: { problems }, show }: { content: Content; 
   return (
     <section class={problems.length ? "card problems" : "card"} aria-labelledby="problems" aria-live="polite">
       <h2 id="problems">{problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : "Problems"}</h2>
-      {problems.length === 0 ? <p class="good">None: it can be run.</p> : (
+      {problems.length === 0 ? <p class="good">None: the suite can be run.</p> : (
         <ul>{problems.map(({ key, text }, k) => <li key={k}><button type="button" class="link" onClick={() => show(key)}>{key && <b>{placeIn(content, key).words}: </b>}{text}</button></li>)}</ul>
       )}
     </section>
   );
 }
 
-/** What the file says of the suite as a whole. */
+/** The keys of the suite as a whole. */
 function About({ content, put }: { content: Content; put(content: Content, tag: string): void }) {
   const description = typeof content.description === "string" ? content.description : "";
   return (

@@ -27,7 +27,7 @@ export function Suites() {
     try { open((await keepAs(SUITE, nameOf(name, "suite"), (await get<SuiteFile>(path)).text)).name); } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async (name: string) => {
-    if (!confirm(`Remove the suite ${name} for good?`)) return;
+    if (!confirm(`Remove the suite ${name} permanently?`)) return;
     try { await remove(`${SUITE.api}/${encodeURIComponent(name)}`); forget("/api/suites"); await load(); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (
@@ -35,20 +35,20 @@ export function Suites() {
       <h1>Suites</h1>
       <RoleNotice role="run" />
       <p>A suite is a list of stages. A stage says where episodes take place, how many there are, which robot drives, and who walks there; places, people and goals are then the same for every planner.
-        Put one together, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
+        Compose a suite, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
       {error && <p class="bad" role="alert">{error}</p>}
       {!suites && !error && <p class="faint" role="status">Reading the suites …</p>}
       <div class="columns begin">
         <div class="begin-lists">
           <h2>Yours</h2>
-          {suites && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
+          {suites && !own.length && <p class="faint">None yet. Start a new one, or open a copy of one below.</p>}
           {own.length > 0 && <Table suites={own} title="Your suites" last={({ name, missing }) => may("run") && (
             <span class="bar-part">
               <button type="button" aria-label={`Open a copy of ${bare(name)}`} disabled={missing !== ""} onClick={() => void copy(`${SUITE.api}/${encodeURIComponent(bare(name))}`, bare(name))}>Copy</button>
               <button type="button" aria-label={`Remove ${bare(name)}`} onClick={() => void drop(bare(name))}>Remove</button>
             </span>
           )} />}
-          <h2 class="next">Those that come with Agora</h2>
+          <h2 class="next">Suites of Agora</h2>
           {library.length > 0 && <Table suites={library} title="Suites that come with Agora" last={({ name, missing }) => may("run") && <button type="button" aria-label={`Open a copy of ${name}`} disabled={missing !== ""} onClick={() => void copy(`/api/suites/${encodeURIComponent(name)}`, name)}>Open a copy</button>} />}
         </div>
         <New />
@@ -65,7 +65,7 @@ function Table({ suites, title, last }: { suites: Suite[]; title: string; last(s
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="runs full suites">
-        <thead><tr><th scope="col">Name</th><th scope="col">Description</th><th scope="col" class="number">Stages</th><th scope="col" class="number">Episodes</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
+        <thead><tr><th scope="col">Name</th><th scope="col">Description</th><th scope="col" class="number">Stages</th><th scope="col" class="number">Episodes</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
         <tbody>
           {suites.map((one) => (
             <tr key={one.name}>
@@ -91,7 +91,7 @@ function New() {
     setError("");
     const content: Content = { name: "", version: 1, seed: 0, stages: [{ ...FRESH, world: { name: "folder", path: world } }] };
     try { open((name.trim() ? await keep(SUITE, name.trim(), content, "") : await keepAs(SUITE, "my-suite", content)).name); } catch (problem) {
-      setError(problem instanceof Older ? `There is a suite or scenario called ${name.trim()} already; choose another name.` : wordsOf(problem));
+      setError(problem instanceof Older ? `A suite or scenario called ${name.trim()} already exists; choose another name.` : wordsOf(problem));
     }
     setBusy(false);
   };
@@ -108,8 +108,8 @@ function New() {
       <label class="row">World <select value={world} onChange={(event) => setWorld(event.currentTarget.value)}>
         {worlds.map((one) => <option key={one.name} value={one.name} disabled={one.missing !== ""}>{one.name}{one.origin === "own" ? ", yours" : ""}</option>)}
       </select></label>
-      <p class="faint"><small>Of its first stage. In the editor it can be another one, or made by a map generator (<code>generated</code>).</small></p>
-      <button type="submit" class="first" disabled={busy}>Put it together</button>
+      <p class="faint"><small>World of the first stage. The editor can change it, or use a map generator (<code>generated</code>).</small></p>
+      <button type="submit" class="first" disabled={busy}>Create the suite</button>
       <hr />
       <label class="row">Or open a file <input type="file" accept=".yaml,.yml,.json,application/yaml" onChange={(event) => { void upload(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
       <p class="faint"><small>A suite of Agora, up to 256 KiB; it is called as the file is. Worlds and scenarios in it are named, not given by paths.</small></p>

@@ -11,11 +11,11 @@ import { below, isPlain, same, withKey, type Plain } from "./model";
 import { NameFields } from "./NameFields";
 import type { Shape } from "../schemas";
 
-/** Words for keys that say little to somebody who sees them for the first time. */
+/** Words for keys that are not self-explanatory. */
 const WORDS: Record<string, string> = {
-  "Stage.world": "World", "Stage.robot": "Robot", "Stage.robots": "Starts and goals", "Stage.pedestrians": "What planners know of people", "Stage.obstacles": "People and things",
-  "Stage.timeout": "Time limit", "Stage.episodes": "Episodes", "CrowdSettings.model": "Crowd model", "random.dynamic": "People, least and most", "itineraries.people": "People, least and most",
-  "groups.dynamic": "People, least and most", "random.static": "Round obstacles, least and most", "generated.generator": "Map generator", "Stage.name": "Name",
+  "Stage.world": "World", "Stage.robot": "Robot", "Stage.robots": "Starts and goals", "Stage.pedestrians": "Planners' knowledge of people", "Stage.obstacles": "People and things",
+  "Stage.timeout": "Time limit", "Stage.episodes": "Episodes", "CrowdSettings.model": "Crowd model", "random.dynamic": "People, minimum and maximum", "itineraries.people": "People, minimum and maximum",
+  "groups.dynamic": "People, minimum and maximum", "random.static": "Round obstacles, minimum and maximum", "generated.generator": "Map generator", "Stage.name": "Name",
 };
 
 /** `owner`: name of the record or component that has the field; `beside`: its other values. */
@@ -61,7 +61,7 @@ export function Typed({ field, value, path, put, write, parse }: ValueProps & { 
   );
 }
 
-/** What a text stands for: JSON, or itself. */
+/** The value of a text: JSON, or the text itself. */
 function plainOf(text: string): unknown {
   try { return JSON.parse(text); } catch { return text; }
 }
@@ -122,7 +122,7 @@ export function RecordFields({ fields, value, path, owner, put, more = [], known
         </details>
       )}
       {strange.map((key) => (
-        <p key={key} class="bad"><code>{key}</code>: {around.wrong.get(below(path, key))?.join("; ") ?? "unknown key"} <button type="button" id={below(path, key)} onClick={() => put(withKey(value, key, undefined, order), key)}>Take it out</button></p>
+        <p key={key} class="bad"><code>{key}</code>: {around.wrong.get(below(path, key))?.join("; ") ?? "unknown key"} <button type="button" id={below(path, key)} onClick={() => put(withKey(value, key, undefined, order), key)}>Remove it</button></p>
       ))}
     </>
   );
@@ -139,7 +139,7 @@ export function Labelled({ field, path, given, group = false, children }: { fiel
   );
 }
 
-/** What is wrong with the value of a key. */
+/** The problem of the value of a key. */
 export function Wrong({ path }: { path: string }) {
   const words = useSuiteContext().wrong.get(path);
   return words ? <p class="bad wrong">{words.join("; ")}</p> : null;

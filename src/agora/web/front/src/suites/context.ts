@@ -1,4 +1,4 @@
-// What the forms of a suite need to know: records, components, names, and what is wrong where.
+// The data of the forms of a suite: records, components, names, and problems by key.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Kinds } from "../api";

@@ -1,4 +1,4 @@
-// The content of a suite's file as the editor changes it: plain data, in which what is left out has its default.
+// The content of a suite's file as the editor changes it: plain data, in which omitted keys have their defaults.
 import type { Field } from "../api";
 import type { Component } from "../schemas";
 
@@ -43,7 +43,7 @@ export function moved(stages: Plain[], from: number, to: number): Plain[] {
   return next;
 }
 
-/** A new component: its name, or that and what it cannot do without. */
+/** A new component: its name, with the required values, if any. */
 export function begun(name: string, component: Component | undefined, first: (field: Field) => unknown): unknown {
   const needed = (component?.fields ?? []).filter(({ required }) => required);
   return needed.length ? { name, ...Object.fromEntries(needed.map((field) => [field.name, first(field)])) } : name;

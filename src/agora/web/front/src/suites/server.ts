@@ -1,4 +1,4 @@
-// What the server says of suites.
+// Requests about suites.
 import type { Kind, Saved } from "../own/server";
 import { isContent, type Content } from "./model";
 import type { Component, SuiteCheck } from "../schemas";

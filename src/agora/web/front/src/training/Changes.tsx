@@ -12,7 +12,7 @@ export function Changes({ fields, values, put }: Props) {
   const [find, setFind] = useState("");
   return (
     <div class="parameters">
-      <p class="faint">What you leave empty stays as it is shown in grey. Lists are written as in YAML: <code>[64, 64]</code>.</p>
+      <p class="faint">Empty fields keep the values shown in grey. Lists are written as in YAML: <code>[64, 64]</code>.</p>
       <label class="find">Find a field <input type="search" value={find} placeholder="name or words" onInput={(event) => setFind(event.currentTarget.value)} /></label>
       <div class="tall-fields" tabIndex={0} role="region" aria-label="Fields of the training"><Fields fields={fields} values={values} put={put} find={find.trim().toLowerCase()} /></div>
     </div>
@@ -46,7 +46,7 @@ function Other({ field, name, values, put, find }: { field: TreeField; name: str
   return <div class="inside"><Fields fields={fields} values={values} put={put} find={find} /></div>;
 }
 
-/** The values without one, and without those of what is inside it. */
+/** The values without one key and without the keys below it. */
 function without(values: Values, name: string): Values {
   return Object.fromEntries(Object.entries(values).filter(([key]) => key !== name));
 }

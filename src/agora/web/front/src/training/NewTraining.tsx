@@ -1,4 +1,4 @@
-// Asks for a training: which one, what to change in it, seeds, time.
+// Requests a training: its name, changes, seeds, time.
 import { useState } from "preact/hooks";
 import { post, useGet, wordsOf, type Run } from "../api";
 import { news } from "../news";
@@ -48,9 +48,9 @@ export function NewTraining({ asked }: { asked: URLSearchParams }) {
         <About of={chosen} />
       </fieldset>
       <fieldset>
-        <legend>2. What to change</legend>
+        <legend>2. Changes</legend>
         <details open={opened} onToggle={(event) => setOpened(event.currentTarget.open)}>
-          <summary>{changed ? `${changed} ${changed === 1 ? "field is" : "fields are"} changed` : "Nothing is changed: network, rewards, steps and all other fields"}</summary>
+          <summary>{changed ? `${changed} ${changed === 1 ? "field is" : "fields are"} changed` : "No changes: network, rewards, steps and all other fields"}</summary>
           {fields.error && <p class="bad" role="alert">{fields.error}</p>}
           {fields.data ? <Changes fields={fields.data.fields} values={values} put={setValues} /> : !fields.error && <p class="faint">Reading the fields; the first time this takes some seconds …</p>}
         </details>
@@ -59,10 +59,10 @@ export function NewTraining({ asked }: { asked: URLSearchParams }) {
         <legend>3. How much</legend>
         <div class="pair">
           <label>Seeds <input type="text" inputMode="numeric" pattern="[\d\s,]*" value={seeds} placeholder="1" onInput={(event) => setSeeds(event.currentTarget.value)} /></label>
-          <label>Minutes for each seed <input type="number" min={0} step="any" value={minutes} placeholder="as long as it takes" onInput={(event) => setMinutes(event.currentTarget.value)} /></label>
+          <label>Minutes per seed <input type="number" min={0} step="any" value={minutes} placeholder="as long as it takes" onInput={(event) => setMinutes(event.currentTarget.value)} /></label>
           <label>Title <input type="text" maxLength={200} value={title} placeholder={`training of ${chosen.name}`} onInput={(event) => setTitle(event.currentTarget.value)} /></label>
         </div>
-        <p class="faint">Each seed is a training of its own. One that is stopped by its minutes is tested, and can go on later.</p>
+        <p class="faint">Each seed is a separate training. A training that reaches its time limit is tested, and can continue later.</p>
       </fieldset>
       {problem && <p class="bad said" role="alert">{problem}</p>}
       <div class="start"><button type="submit" class="first" disabled={busy || chosen.missing !== ""}>Start the training</button></div>

@@ -1,4 +1,4 @@
-// The seeds of a training: their checkpoints, what their validations found, and their tests.
+// The seeds of a training: their checkpoints, validations and tests.
 import type { Point } from "./server";
 import { said } from "./series";
 import type { SeedProgress, TrainingProgress } from "../schemas";
@@ -27,7 +27,7 @@ export function Seeds({ detail, curves, running }: { detail: TrainingProgress; c
           })}
         </tbody>
       </table></div>
-      <p class="faint">A training goes on from its checkpoint. The policy is the one that was best in a validation on {detail.training.suite}, {detail.training.validation}.</p>
+      <p class="faint">A training continues from its checkpoint. The policy is the best one in the validations on {detail.training.suite}, {detail.training.validation}.</p>
       {detail.seeds.map(({ seed }) => <Validations key={seed} seed={seed} points={curves.get(seed) ?? []} />)}
     </>
   );

@@ -38,7 +38,7 @@ function Body({ run }: { run: Run }) {
       {data.policy && <Use detail={data} planner={data.policy.planner} base={String(run.form["training"] ?? "")} running={run.state === "running"} />}
       <h2 class="next">Curves</h2>
       {second === undefined && !success.lines.length
-        ? isRead && <p>The curves begin after the first round. {run.state === "queued" && "The training waits until the worker is free; agora web --workers 2 works on two runs at a time."}</p>
+        ? isRead && <p>The curves start after the first round. {run.state === "queued" && "The training waits until the worker is free; agora web --workers 2 works on two runs at a time."}</p>
         : (
           <div class="charts">
             {success.lines.length > 0 && <Chart plot={success} seeds={seeds} />}
@@ -74,7 +74,7 @@ function Use({ detail: { training }, planner, base, running }: { detail: Trainin
         <a class="button" href={compare("orca")}>Compare it with orca</a>
         {shipped && <a class="button" href={compare(shipped.planner)}>Compare it with the {shipped.name} of Agora</a>}
       </p>
-      <p class="faint">On {training.test}, {stage}. Wherever a planner is chosen, it is <code>{planner}</code>.</p>
+      <p class="faint">On {training.test}, {stage}. In all lists of planners it is <code>{planner}</code>.</p>
       {error && <p class="bad" role="alert">{error}</p>}
     </section>
   );

@@ -29,7 +29,7 @@ export function plotOf(curves: Map<number, Point[]>, key: string): Plot {
   return { title: titleOf(key), unit, share: unit === "%", lines: lines.filter(({ points }) => points.length) };
 }
 
-/** The measures that points have beside successes, the reward first. */
+/** The measures of points besides successes, the reward first. */
 export function measures(curves: Map<number, Point[]>): string[] {
   const found = new Set<string>();
   for (const points of curves.values()) for (const point of points) for (const key of Object.keys(point)) found.add(key);

@@ -1,11 +1,11 @@
-// What the server says of trainings.
+// Requests about trainings.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, wordsOf } from "../api";
 import type { CurvePart } from "../schemas";
 
 export type Point = CurvePart["points"][number];
 
-/** What stands at a path, asked again whenever the stamp changes; what was there before stays until then. */
+/** The response at a path, requested again whenever the stamp changes; the previous response stays until then. */
 export function useFresh<T>(path: string, stamp: string): { data: T | undefined; error: string } {
   const [found, setFound] = useState<{ data: T | undefined; error: string }>({ data: undefined, error: "" });
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Opens files that somebody brings along, and says what was understood of them.
+// Imports uploaded files and reports the result.
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Problem, wordsOf } from "../api";
@@ -6,12 +6,12 @@ import type { ImportReport, ReportLine } from "../schemas";
 
 const MOST = 32 << 20; // bytes of all files together
 
-/** Have the server keep what files hold. @throws Problem */
+/** Send the contents of files to the server. @throws Problem */
 export async function openFiles(files: File[], { name = "", world = "" } = {}): Promise<ImportReport> {
   if (files.reduce((sum, { size }) => sum + size, 0) > MOST) throw new Problem("These files are larger than 32 MiB together.");
   const asked = new URLSearchParams({ name, world });
   for (const file of files) { asked.append("file", file.name); asked.append("size", String(file.size)); }
-  const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was kept."); });
+  const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was saved."); });
   const said = (await answer.json().catch(() => ({}))) as ImportReport & { error?: string };
   if (!answer.ok) throw new Problem(said.error ?? `The server answered ${answer.status}; nothing was kept.`);
   return said;

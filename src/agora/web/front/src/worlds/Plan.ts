@@ -1,4 +1,4 @@
-// Draws a world that is edited: its cells from a picture with a pixel a cell, its zones, its furniture, and what is being drawn.
+// Draws an edited world: its cells from a picture with one pixel per cell, its zones, its furniture, and the current stroke.
 import { Painter, type Colours, type Point } from "../../../../viewer/templates/painter.js";
 import type { Chosen, Drawing } from "./drawing";
 import { polygonsOf, type Stroke } from "./raster";
@@ -48,7 +48,7 @@ export class Plan extends Painter {
     this.ruler();
   }
 
-  /** What lies under a pixel: a corner of the chosen zone first, then things, then zones. */
+  /** The element under a pixel: a corner of the chosen zone first, then things, then zones. */
   hit(chosen: Chosen | null, px: number, py: number): Chosen | null {
     const { zones, furniture } = this.drawing.rest, [x, y] = this.at(px, py), near = NEAR / this.scale;
     if (chosen?.kind === "zone" && zones[chosen.number]) {
@@ -61,7 +61,7 @@ export class Plan extends Painter {
     return zone >= 0 ? { kind: "zone", number: zone } : null;
   }
 
-  /** The cells, drawn anew only where the view or a cell has changed. */
+  /** The cells, drawn again only if the view or a cell has changed. */
   #ground(): void {
     this.#repaint();
     const view = [this.x, this.y, this.scale, this.canvas.width, this.canvas.height, this.colours.ground, this.#revision].join(), { pen, canvas, drawing } = this;

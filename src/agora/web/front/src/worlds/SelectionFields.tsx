@@ -1,4 +1,4 @@
-// What is chosen in a world: the fields of a zone or a thing; and the list of all of them.
+// The selection in a world: the fields of a zone or a thing; and the list of all of them.
 import type { Chosen, Drawing } from "./drawing";
 import { CATEGORIES } from "./tools";
 import { replaced } from "./WorldBoard";
@@ -17,8 +17,8 @@ export function SelectionFields({ drawing, chosen, changed, choose }: Props) {
         <label class="row">Name <input type="text" maxLength={80} required value={zone.label} onInput={(event) => put({ label: event.currentTarget.value }, "label")} /></label>
         <label class="row">Kinds <input type="text" maxLength={200} list="categories" required value={zone.category.join(", ")} onChange={(event) => put({ category: event.currentTarget.value.split(",").map((word) => word.trim()).filter(Boolean) }, "category")} /></label>
         <datalist id="categories">{CATEGORIES.map((one) => <option key={one} value={one} />)}</datalist>
-        <p class="faint"><small>Kinds, with commas: {CATEGORIES.slice(0, 6).join(", ")} … In a zone that is forbidden nobody is placed. {zone.polygon.flat().length} corners; drag one to move it.</small></p>
-        <button type="button" onClick={remove}>Take it away</button>
+        <p class="faint"><small>Kinds, separated by commas: {CATEGORIES.slice(0, 6).join(", ")} … No people are placed in a forbidden zone. {zone.polygon.flat().length} corners; drag one to move it.</small></p>
+        <button type="button" onClick={remove}>Remove it</button>
       </section>
     );
   }
@@ -31,7 +31,7 @@ export function SelectionFields({ drawing, chosen, changed, choose }: Props) {
         {numbers("x", "x m")}{numbers("y", "y m")}
         <label>Heading ° <input type="number" step="5" value={Math.round((piece.heading * 180) / Math.PI)} onChange={(event) => put({ heading: ((event.currentTarget.valueAsNumber || 0) * Math.PI) / 180 }, "heading")} /></label>
       </div>
-      <button type="button" onClick={remove}>Take it away</button>
+      <button type="button" onClick={remove}>Remove it</button>
     </section>
   );
 }
@@ -46,7 +46,7 @@ export function Parts({ drawing, chosen, choose }: Omit<Props, "changed">) {
         {zones.map((zone, k) => <li key={`z${k}`}><button type="button" aria-pressed={is("zone", k)} onClick={() => choose({ kind: "zone", number: k })}><i class="dot" aria-hidden="true" />{zone.label} <small>{zone.category.join(", ")}</small></button></li>)}
         {furniture.map((piece, k) => <li key={`f${k}`}><button type="button" aria-pressed={is("piece", k)} onClick={() => choose({ kind: "piece", number: k })}><i class="dot static" aria-hidden="true" />{piece.model.replaceAll("_", " ")} <small>at {piece.x.toFixed(1)}, {piece.y.toFixed(1)}</small></button></li>)}
       </ul>
-      {(zones.length > 0 || furniture.length > 0) && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn a thing, <kbd>del</kbd> takes it away.</small></p>}
+      {(zones.length > 0 || furniture.length > 0) && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn a thing, <kbd>del</kbd> removes it.</small></p>}
     </section>
   );
 }

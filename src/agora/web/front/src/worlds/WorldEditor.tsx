@@ -129,16 +129,16 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
           <a class="button" href="/worlds">All worlds</a>
         </span>
       </div>
-      {me?.accounts && !mine && <p class="notice-line">{sent.owner ? `This world is ${sent.owner}'s.` : "This world is nobody's."} {may("run") ? "Your edits are kept as a copy of yours." : `Your role is ${me.role}: nothing that you try here is kept.`}</p>}
+      {me?.accounts && !mine && <p class="notice-line">{sent.owner ? `This world is ${sent.owner}'s.` : "This world has no owner."} {may("run") ? "Your edits are saved as your own copy." : `Your role is ${me.role}: your edits here cannot be saved.`}</p>}
       {trouble && <p class="bad" role="alert">{trouble}</p>}
       {older && (
         <div class="lost" role="alert">
-          <p>Somebody else has saved this world since you opened it. Nothing of yours is lost, and nothing of theirs was overwritten.</p>
-          <button type="button" onClick={() => void mineAsCopy()}>Keep mine as a copy</button> <button type="button" onClick={reopen}>Take theirs</button>
+          <p>Another user has saved this world since you opened it. Your edits are not lost, and theirs were not overwritten.</p>
+          <button type="button" onClick={() => void mineAsCopy()}>Keep mine as a copy</button> <button type="button" onClick={reopen}>Use theirs</button>
         </div>
       )}
       {again && view.current.again && drawing.dirty && !older && (
-        <p class="notice-line" role="status">Your unsaved edits of {new Date(again.time).toLocaleString()} are here again. <button type="button" class="link" onClick={reopen}>Throw them away</button></p>
+        <p class="notice-line" role="status">Your unsaved edits of {new Date(again.time).toLocaleString()} were restored. <button type="button" class="link" onClick={reopen}>Discard them</button></p>
       )}
       <div class="columns editor">
         <div><WorldBoard drawing={drawing} sent={sent} things={parts.things} chosen={there} view={board} changed={changed} choose={setChosen} /></div>
@@ -149,7 +149,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
         <div class="editor-below">
           <section class="card" aria-labelledby="next">
             <h2 id="next">Use it</h2>
-            <div class="bar-part"><button type="button" class="first" onClick={() => void scenario()}>Draw a scenario in it</button>{sent.shapes && <span class="faint">Its walls are exact shapes; the first wall that you draw makes cells of them.</span>}</div>
+            <div class="bar-part"><button type="button" class="first" onClick={() => void scenario()}>Draw a scenario in it</button>{sent.shapes && <span class="faint">Its walls are exact shapes; the first wall that you draw converts them to cells.</span>}</div>
           </section>
           {saved && <After saved={saved} />}
         </div>
@@ -167,7 +167,7 @@ async function made(stem: string, of: string): Promise<string> {
   }
 }
 
-/** What the server found when it had saved: of the world, and of the scenarios that are played in it. */
+/** The checks of the server after saving: of the world, and of the scenarios that use it. */
 function After({ saved: { problems, notes, scenarios } }: { saved: KeptDrawing }) {
   const wrong = scenarios.filter((one) => one.problems.length);
   return (

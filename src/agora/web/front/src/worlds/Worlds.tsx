@@ -21,28 +21,28 @@ export function Worlds() {
     try { await post("/api/worlds/copy", { name: free, of: name }); go(`/worlds/${encodeURIComponent(free)}`); } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async ({ name }: WorldEntry) => {
-    if (!confirm(`Remove the world ${name} for good?`)) return;
+    if (!confirm(`Remove the world ${name} permanently?`)) return;
     setError("");
     try { await remove(`/api/worlds/${encodeURIComponent(name)}`); forget(`/api/worlds/${encodeURIComponent(name)}`); await load(); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (
     <>
       <h1>Worlds</h1>
-      <p>A world is walls, zones and furniture. Draw one, or open one that you have; scenarios put robots and people into it.</p>
+      <p>A world has walls, zones and furniture. Draw one or open an existing one; scenarios add robots and people.</p>
       {error && <p class="bad" role="alert">{error}</p>}
       <RoleNotice role="run" />
       <div class="columns begin">
         <div class="begin-lists">
           <h2>{me?.accounts ? "Drawn on this server" : "Yours"}</h2>
-          {worlds && !own.length && <p class="faint">None yet. Begin an empty one beside, or draw in a copy of one below.</p>}
+          {worlds && !own.length && <p class="faint">None yet. Start an empty one, or draw in a copy of one below.</p>}
           {own.length > 0 && <Table worlds={own} title="Your worlds" last={(one) => <button type="button" disabled={!owns(one.owner)} aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
-          <h2 class="next">To begin with</h2>
+          <h2 class="next">Examples</h2>
           {others.length > 0 && <Table worlds={others} title="Worlds of Agora" last={(one) => <button type="button" aria-label={`Draw in a copy of ${one.name}`} disabled={one.missing !== "" || !may("run")} onClick={() => void copy(one)}>Draw in a copy</button>} />}
         </div>
         <div class="editor-side">
           <Empty />
           <Open opened={() => void load()} />
-          <section class="card new"><details onToggle={(event) => setMakes(event.currentTarget.open)}><summary>Have a generator make one</summary>{makes && <WorldMaker made={(made) => go(`/worlds/${encodeURIComponent(made)}`)} />}</details></section>
+          <section class="card new"><details onToggle={(event) => setMakes(event.currentTarget.open)}><summary>Generate one</summary>{makes && <WorldMaker made={(made) => go(`/worlds/${encodeURIComponent(made)}`)} />}</details></section>
         </div>
       </div>
     </>
@@ -55,7 +55,7 @@ function Table({ worlds, title, last }: { worlds: WorldEntry[]; title: string; l
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={title}>
         <table class="runs full">
-          <thead><tr><th scope="col">Name</th><th scope="col" class="number">Size, m</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col" class="number">Size, m</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
           <tbody>{worlds.map((one) => (
             <tr key={one.name}>
               <td class="title">{one.origin === "own" ? <a href={`/worlds/${encodeURIComponent(one.name)}`}>{one.name}</a> : <button type="button" class="link" aria-expanded={shown === one.name} onClick={() => setShown(shown === one.name ? "" : one.name)}>{one.name}</button>}{one.missing && <small class="bad"> {one.missing}</small>}</td>

@@ -1,4 +1,4 @@
-// A world that is drawn: its cells, zones and furniture, and what was done to them, so that it can be undone.
+// An edited world: its cells, zones and furniture, and their changes, so that they can be undone.
 import type { Point } from "../../../../viewer/templates/painter.js";
 import { fill, polygonsOf, type Grid, type Stroke } from "./raster";
 import type { Piece, WorldDrawing, Zone } from "../schemas";
@@ -92,7 +92,7 @@ export class Drawing implements Grid {
   }
 
   #do(step: Step): void {
-    if (this.#saved > this.#done) this.#saved = -1; // what was saved cannot be come back to
+    if (this.#saved > this.#done) this.#saved = -1; // the saved state can no longer be reached
     this.#steps = [...this.#steps.slice(0, this.#done), step];
     this.#done++;
     if ("cells" in step) this.changed?.push(step.cells);

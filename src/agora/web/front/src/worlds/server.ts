@@ -1,8 +1,8 @@
-// What the server says of the drawing of a world, and how cells travel: gzip, in base64.
+// Requests about the drawing of a world; cells are sent as gzip in base64.
 import { Problem } from "../api";
 import type { KeptDrawing, Piece, Zone } from "../schemas";
 
-/** Somebody else has changed the world since. */
+/** Another user has changed the world since. */
 export class Older extends Problem {}
 
 export async function packed(cells: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -1,4 +1,4 @@
-// The tools with which a world is drawn, and what to do next with each.
+// The drawing tools of a world, with the next step of each.
 import type { Drawing } from "./drawing";
 
 export type Tool = "select" | "wall" | "gap" | "room" | "block" | "pen" | "eraser" | "zone" | "thing";
@@ -23,15 +23,15 @@ export const STEPS: [number, string][] = [[0, "nothing"], [-1, "cells"], [0.1, "
 export function hint(tool: Tool, begun: boolean, drawing: Drawing): string {
   switch (tool) {
     case "wall": return begun ? "Press where this wall ends; the next one begins there. Shift keeps it straight, Esc ends it." : "Press where a wall begins, or drag from end to end.";
-    case "gap": return begun ? "Press where the gap ends." : "Press on a wall where a door begins, and again where it ends: the wall between is taken away.";
+    case "gap": return begun ? "Press where the gap ends." : "Press on a wall where a door begins, and again where it ends: the wall between them is removed.";
     case "room": return begun ? "Press the opposite corner." : "Press one corner of a room, or drag from corner to corner: four walls.";
     case "block": return begun ? "Press the opposite corner." : "Press one corner of a filled block, or drag from corner to corner.";
     case "pen": return begun ? "Arrows draw; Enter ends the line." : "Hold and draw.";
-    case "eraser": return begun ? "Arrows erase; Enter ends it." : "Hold and rub out walls; its width is the thickness above, four times.";
-    case "zone": return begun ? "Press corner after corner; a press on the first one, or Enter twice, closes the zone. Esc gives it up." : "Press the corners of a zone, one after another.";
-    case "thing": return "Choose a thing, and press where it stands; drag to turn it.";
+    case "eraser": return begun ? "Arrows erase; Enter ends it." : "Hold and erase walls; its width is four times the thickness above.";
+    case "zone": return begun ? "Press corner after corner; a press on the first one, or Enter twice, closes the zone. Esc cancels it." : "Press the corners of a zone, one after another.";
+    case "thing": return "Choose a thing, and press where to place it; drag to turn it.";
     case "select":
-      if (!drawing.canUndo && !drawing.rest.zones.length && !drawing.rest.furniture.length) return "Begin with Room or Wall. Then Door cuts gaps, Zone says what a part is for, Thing puts furniture.";
+      if (!drawing.canUndo && !drawing.rest.zones.length && !drawing.rest.furniture.length) return "Start with Room or Wall. Then Door cuts gaps, Zone says what a part is for, Thing puts furniture.";
       return "Press a zone or a thing to choose it, drag it or a corner to move it. Drag the ground to move the picture.";
   }
 }
