@@ -55,9 +55,8 @@ def add_runs(
             if name in form:
                 raise InputError(f"run: the server sets {name!r}")
         if form.get("workers") == 0:
-            raise InputError(
-                "run: workers: expected an integer of at least 1, got 0; without its own process, a planner could end the server's worker"
-            )
+            why = "without its own process, a planner could end the server's worker"
+            raise InputError(f"run: workers: expected an integer of at least 1, got 0; {why}")
         check_restrictions(person, form)
         ledger.check_run(person)
         planned = request_of(form, settings.runs / "asked", suite, policies)
