@@ -24,7 +24,7 @@ import yaml
 
 from agora.benchmark.informed import INFORMED
 from agora.benchmark.provenance.planner_code import code_of, digest_of
-from agora.planners.presets import named_planner, runnable
+from agora.planners.presets import named_planner, runnable_planners
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import load_suite
 
@@ -139,7 +139,7 @@ def _bench(what: str, stages: Sequence[str], options: str, folder: str) -> tuple
 
 def _planners() -> set[str]:
     """Return the planners that have rows of their own: `policy` and `recovering` only lend others a shape."""
-    return {*runnable()[0]} - {"policy", "recovering"}
+    return {*runnable_planners()[0]} - {"policy", "recovering"}
 
 
 @functools.cache

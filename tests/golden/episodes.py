@@ -18,7 +18,7 @@ from tests.suites import PLANNERS, planners, suite, write_world
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.request import Options, Request
-from agora.planners.presets import runnable
+from agora.planners.presets import runnable_planners
 from agora.registry import available, required
 from agora.tasks.suite import Suite
 
@@ -35,7 +35,9 @@ def episodes(columns: Iterable[str] = ()) -> dict[str, Any]:
         world = write_world(Path(scratch) / "room")
         told = {"source": "truth", "walls": False}  # of everybody, as when they were written down
         rows = _rows(suite(world, episodes=2, timeout=8.0, pedestrians=told), PLANNERS, Path(scratch) / "some")
-        rows += _rows(_named("planners", suite(world, 1, crowds=("anticipation",))), runnable()[0], Path(scratch) / "planners")
+        rows += _rows(
+            _named("planners", suite(world, 1, crowds=("anticipation",))), runnable_planners()[0], Path(scratch) / "planners"
+        )
         rows += _rows(_named("crowds", suite(world, 1, crowds=_crowds())), ("pure_pursuit",), Path(scratch) / "crowds")
     names = list(columns) or sorted(set.intersection(*map(set, rows)))
     shown = {}
