@@ -150,6 +150,7 @@ def test_a_number_out_of_its_range_is_refused_with_its_line(text, message):
         ({"place": float("-inf")}, "place: expected a finite number, got -inf"),
         ({"place": None}, "place: expected a number, got None"),
         ({"gains": {"near": -2.0}}, r"gains.near: expected a number of at least 0, got -2.0"),
+        ({"gains": {"near": 2e8}}, r"gains.near: expected a number of at most 1e\+08, got 200000000.0"),
         ({"side": "rihgt"}, "side: expected one of left, right or nothing, got 'rihgt'; did you mean 'right'\\?"),
         ({"first": 3}, "first: expected true or false, got 3"),
     ],

@@ -172,6 +172,14 @@ def _accepts(member: Any, value: Any) -> bool:
     return value in typing.get_args(member) if typing.get_origin(member) is Literal else True
 
 
+def _expected(hint: Any, value: Any) -> str:
+    """Return the words for what a type expects instead of a value that it does not accept."""
+    bounds = range_of(hint)
+    if bounds is not None and bounds.most in (LARGEST, LARGEST_WHOLE) and _is_number(value) and value > bounds.most:
+        return f"a number of at most {bounds.most:.7g}"  # the range in words does not tell the largest number of all files
+    return type_name(hint)
+
+
 def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
     """Yield a message for the value of a field, or for each of its elements, that its type does not accept."""
     members = _members(hint)
@@ -182,7 +190,7 @@ def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
     elif not any(_accepts(member, value) for member in members):
         words = [str(word) for member in members if typing.get_origin(member) is Literal for word in typing.get_args(member)]
         shown = str(value) if _is_number(value) else repr(value)  # the representation of a number of NumPy names its type
-        yield f"{name}: expected {type_name(hint)}, got {shown}{similar(value, words) if isinstance(value, str) else ''}"
+        yield f"{name}: expected {_expected(hint, value)}, got {shown}{similar(value, words) if isinstance(value, str) else ''}"
 
 
 def _faults_inside(name: str, member: Any, values: Any) -> Iterator[str]:

@@ -71,8 +71,14 @@ def test_noise_belongs_to_the_episode():
 
 
 @pytest.mark.parametrize(
-    "given", [{"lowest": 0.3, "highest": 0.1}, {"highest": 1.5}, {"range_min": 5.0, "range_max": 2.0}, {"range_max": 500.0}]
+    ("given", "words"),
+    [
+        ({"lowest": 0.3, "highest": 0.1}, "lidar_3d: lowest must be at most highest, got 0.3 and 0.1"),
+        ({"highest": 1.5}, r"highest: expected a number in \[-1.2, 1.2\], got 1.5"),
+        ({"range_min": 5.0, "range_max": 2.0}, "lidar_3d: range_min must be below range_max, got 5 and 2"),
+        ({"range_max": 500.0}, r"range_max: expected a number in \(0, 60\], got 500.0"),
+    ],
 )
-def test_a_lidar_that_cannot_be_is_refused(given):
-    with pytest.raises(InputError, match="lidar_3d: expected"):
+def test_a_lidar_that_cannot_be_is_refused(given, words):
+    with pytest.raises(InputError, match=words):
         Lidar3d(**given)

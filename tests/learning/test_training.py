@@ -73,7 +73,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
         ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
         ({"trainer": "valu_learning"}, InputError, "valu_learning.*value_learning"),
-        ({"seeds": [1, 1]}, InputError, "seeds must be different"),
+        ({"seeds": [1, 1]}, InputError, "seeds: must be different"),
         ({"label": "perfect"}, InputError, "perfect"),
         ({"planner": "sarll"}, InputError, "sarll.*sarl"),
         ({"planner": "dwa"}, InputError, "'dwa' drives with no file of weights"),

@@ -24,7 +24,7 @@ def test_a_setup_file_is_one_entry_a_robot_and_honours_the_key_that_arena_ignore
         ("burger", "", 1, "mbf")
     ]
     file.write_text("robots:\n- model: jackal\n  amount: 0\n")
-    with pytest.raises(InputError, match=r"robots.yaml:3: robots\[0\]: amount must be in"):
+    with pytest.raises(InputError, match=r"robots.yaml:3: robots\[0\].amount: expected an integer in"):
         read_robot_setup(file)
     file.write_text("robots: []\n")
     with pytest.raises(InputError, match="expected at least one robot"):

@@ -132,7 +132,7 @@ def test_furniture_and_zones_outside_the_map_are_found_with_their_line(world):
 def test_files_that_cannot_be_read_are_problems(world, tmp_path):
     assert check_world(tmp_path / "nowhere", 0.3).problems == [f"there is no folder {tmp_path / 'nowhere'}"]
     (world / "map" / "map.yaml").write_text("image: map.png\nresolution: -1\norigin: [0, 0, 0]\n")
-    assert "map.yaml:2: resolution: expected a positive number" in check_world(world, 0.3).problems[0]
+    assert "map.yaml:2: resolution: expected a number above 0" in check_world(world, 0.3).problems[0]
 
 
 @pytest.mark.parametrize("name", world_names())

@@ -99,7 +99,7 @@ class Map:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not (math.isfinite(self.resolution) and self.resolution > 0):
-            raise InputError(f"resolution: must be a positive number of metres, not {self.resolution}, in map {self.name!r}")
+            raise InputError(f"resolution: expected a number above 0, got {self.resolution}, in map {self.name!r}")
         if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
             raise InputError(f"origin: must be two finite numbers, not {self.origin}, in map {self.name!r}")
         if max(abs(v) for v in self.origin) > FARTHEST:
@@ -183,7 +183,7 @@ class Map:
         if len(bounds) != 4 or not all(math.isfinite(v) for v in bounds) or bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
             raise InputError(f"bounds: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {bounds}, in map {name!r}")
         if not (math.isfinite(resolution) and resolution > 0):
-            raise InputError(f"resolution: must be a positive number of metres, not {resolution}, in map {name!r}")
+            raise InputError(f"resolution: expected a number above 0, got {resolution}, in map {name!r}")
         size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
         if max(size) > LARGEST:
             raise InputError(f"resolution: {size[0]} x {size[1]} cells are too many, at most {LARGEST} a side, in map {name!r}")

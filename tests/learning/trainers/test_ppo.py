@@ -232,8 +232,11 @@ def test_a_training_that_comes_to_numbers_that_are_not_finite_says_at_which_step
     suite = plane(timeout=0.5)
     good = trained(dataclasses.replace(SMALL, steps=128), suite, "plane")
     notes = Notes(suite, "plane", resumed=({**good.kept[0], "ended": 0}, good.kept[1]))
+    diverging = dataclasses.replace(SMALL, divergence=0.0)
+    for name in ("rate", "last_rate"):
+        object.__setattr__(diverging, name, 1e38)  # far beyond the range of the field
     with pytest.raises(DivergedError, match="step 1[0-9]+: the loss is"):
-        list(dataclasses.replace(SMALL, rate=1e38, last_rate=1e38, divergence=0.0).train(notes))
+        list(diverging.train(notes))
     assert notes.kept is None
 
 
@@ -430,7 +433,7 @@ def test_wrong_parameters_are_refused():
         Ppo(up_at=0.5, down_at=0.6)
     with pytest.raises(InputError, match="steps: expected an integer in"):
         Ppo(steps=0)
-    with pytest.raises(InputError, match=r"^rate: expected a number in \(0, 10\]"):
+    with pytest.raises(InputError, match="^rate: expected a finite number, got nan"):
         Ppo(rate=math.nan)
     with pytest.raises(UnknownNameError, match="no activation called 'rellu'.*relu"):
         Mlp(activation="rellu")

@@ -199,8 +199,10 @@ def test_a_training_that_was_interrupted_comes_to_the_same_curve_and_networks(di
 def test_a_training_that_comes_to_numbers_that_are_not_finite_says_at_which_step_and_keeps_its_checkpoint():
     suite = plane(timeout=0.5)
     notes = Notes(suite, "plane")
+    diverging = dataclasses.replace(SMALL, updates=40)
+    object.__setattr__(diverging, "critic_rate", 1e38)  # far beyond the range of the field
     with pytest.raises(DivergedError, match="step [0-9]+: the losses are"):
-        list(dataclasses.replace(SMALL, critic_rate=1e38, updates=40).train(notes))
+        list(diverging.train(notes))
     assert notes.kept is None
 
 
@@ -267,5 +269,5 @@ def test_it_learns_about_as_well_as_stable_baselines3_and_faster():
 def test_wrong_parameters_are_refused():
     with pytest.raises(InputError, match="steps: expected an integer in"):
         Td3(steps=0)
-    with pytest.raises(InputError, match=r"critic_rate: expected a number in \(0, 10\]"):
+    with pytest.raises(InputError, match="^critic_rate: expected a finite number, got nan"):
         Td3(critic_rate=float("nan"))

@@ -52,5 +52,5 @@ def test_a_corridor_that_is_too_narrow_for_the_robot_is_an_error():
 
 
 def test_rooms_need_least_and_most():
-    with pytest.raises(InputError, match="room must be"):
+    with pytest.raises(InputError, match="room: must be"):
         generated("rosmap_indoor", room=(3.0, 2.0))

@@ -78,7 +78,7 @@ def test_a_polygon_that_is_a_rectangle_is_a_box(clockwise):
 
 
 def test_what_makes_no_solid_is_refused():
-    with pytest.raises(InputError, match="height: must be a positive number of metres, not 0"):
+    with pytest.raises(InputError, match="height: expected a number above 0, got 0"):
         solids(shaped(), height=0)
     with pytest.raises(InputError, match="thickness"):
         solids(shaped(), thickness=math.nan)

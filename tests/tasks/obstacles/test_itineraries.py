@@ -203,9 +203,9 @@ def test_more_people_than_fit_are_refused_before_the_episode():
     ("wrong", "says"),
     [
         ({"people": (3, 1)}, "people must be"),
-        ({"density": 2.0}, "density must be"),
-        ({"arrivals": -1.0}, "arrivals must be"),
-        ({"arrivals": 1e9}, "arrivals must be"),
+        ({"density": 2.0}, r"density: expected a number in \[0, 1.5\]"),
+        ({"arrivals": -1.0}, "arrivals: expected a number of at least 0"),
+        ({"arrivals": 1e9}, "arrivals: expected a number of at most"),
         ({"groups": (0.0, 0.0)}, "groups must be"),
         ({"visits": (2, 1)}, "visits must be"),
     ],

@@ -106,7 +106,7 @@ def test_robots_of_a_scenario_are_where_it_says_and_not_in_walls():
 
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"count": 10**9}, {"goals": 0}, {"distance": -1.0}])
 def test_parameters_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))}: expected"):
         Random(**wrong)
 
 

@@ -180,7 +180,7 @@ LINK = stat.S_IFLNK | 0o777
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(60_000, 60_000)}, "too many pixels"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(9_000, 9_000)}, "9000 x 9000 pixels; a page accepts maps of"),
         ({"lab.yaml": SHEET.encode(), "lab.png": picture(2_500, 2_500)}, "a page accepts maps of"),
-        ({"lab.yaml": SHEET.replace("0.05", "-1.0").encode(), "lab.png": picture()}, "resolution: expected a positive number"),
+        ({"lab.yaml": SHEET.replace("0.05", "-1.0").encode(), "lab.png": picture()}, "resolution: expected a number above 0"),
         ({"hall.yaml": SHEET.encode(), "lab.png": picture()}, "already"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(1_600, 1_000)}, "lab.png"),
         ({"lab.yaml": ALIASES.encode(), "lab.png": picture()}, "too many values"),

@@ -103,7 +103,7 @@ def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: 
     """
     for key, value in (("height", height), ("thickness", thickness)):
         if not (math.isfinite(value) and value > 0):
-            raise InputError(f"{key}: must be a positive number of metres, not {value}")
+            raise InputError(f"{key}: expected a number above 0, got {value}")
     m = place.map
     cells = wall_cells(place)
     boxes = rectangles(cells)
