@@ -65,7 +65,7 @@ class StandIn:
                 self.first.connect(target(self.recv))
                 break
             except (FileNotFoundError, ConnectionRefusedError):
-                assert time.monotonic() < end, "nobody listens"
+                assert time.monotonic() < end, "no process listens"
                 threading.Event().wait(0.02)
         if "/" in self.sends and os.path.exists(self.sends):
             os.remove(self.sends)

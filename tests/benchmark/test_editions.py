@@ -150,7 +150,7 @@ def test_an_edition_accepts_only_the_seed_computed_from_its_text(clone):
     with pytest.raises(InputError, match="'small@2021.12' is an edition, whose seed follows from its draw; leave it out"):
         with_seed(suite, 5)
     path.write_text(path.read_text().replace("5c2f e11a", "5c2f e11b"))
-    with pytest.raises(InputError, match="seed must be .* which follows from the name, the commit and the text"):
+    with pytest.raises(InputError, match="seed must be .* which follows from the name, commit and text"):
         load_suite(path.stem)
 
 

@@ -283,7 +283,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("report .", "no run.yaml; expected the folder of a run"),
         ("list robotz", "no kind called 'robotz'; did you mean 'robots'?"),
         ("data import brn .", "no data set called 'brn'; did you mean 'barn'?"),
-        ("data import barn .", "this is not the data set 'barn': it lacks"),
+        ("data import barn .", "not the data set 'barn': it lacks"),
         ("benhc demo", "No such command 'benhc'"),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"seeds": [1, 1]}, InputError, "seeds: must be different"),
         ({"label": "perfect"}, InputError, "perfect"),
         ({"planner": "sarll"}, InputError, "sarll.*sarl"),
-        ({"planner": "dwa"}, InputError, "'dwa' drives with no file of weights"),
+        ({"planner": "dwa"}, InputError, "'dwa' has no weights file"),
         ({"planner": "agora.planners.learned.crowdnav:Cadrl"}, InputError, r"no registered planner.*project\.entry-points"),
         ({"name": "../../x"}, InputError, r"one\.yaml:\d+: name must be a printable text without '/'"),
         ({"name": ".hidden"}, InputError, "name must be a printable text"),
@@ -238,7 +238,7 @@ def test_weights_that_are_not_finite_are_no_checkpoint_to_go_on_from(tmp_path):
 def test_what_a_trainer_looks_for_and_does_not_find_is_named(tmp_path):
     write_checkpoint(tmp_path / CHECKPOINT, "mine", dict.fromkeys(ALWAYS, 1.0), {"weights": np.float32([1.0])})
     numbers, arrays = read_checkpoint(tmp_path / CHECKPOINT, "mine")
-    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: holds no number 'rounds'"):
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: has no number 'rounds'"):
         numbers["rounds"]
     with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: holds no array 'bias'"):
         arrays["bias"]

@@ -397,7 +397,7 @@ def test_a_program_that_was_started_anew_is_asked_again_unless_it_needs_somethin
         hello[0] = Hello(needs=("scan",))
         with pytest.raises(PlannerError, match=f"program at {address}: sent a different hello than before; restart the run"):
             planner.act(seen, {})
-    with pytest.raises(PlannerError, match=f"program at {address}: nobody listens .*; start the program first"):
+    with pytest.raises(PlannerError, match=f"program at {address}: no program listens .*; start the program first"):
         planner.act(seen, {})
 
 

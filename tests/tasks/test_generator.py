@@ -227,7 +227,7 @@ def test_waypoints_are_added_and_forgotten_by_calls():
     made.estimate_pose((6.0, 7.5, -2.0))
     assert made.waypoints == ()
     assert made.reset().robots[0].pose == pytest.approx([6.0, 7.5, -2.0])
-    with pytest.raises(InputError, match="belong to the robots mode 'guided'"):
+    with pytest.raises(InputError, match="need the robots mode 'guided'"):
         quick().append_waypoint((1.0, 1.0))
 
 

@@ -119,7 +119,7 @@ BAD = {
     mixes_worlds: "worlds are mixed",
     counts_slots: "the number of slots changes the result",
     looks_into_empty_slots: "empty slots change the result",
-    goes_on_for_ever: "in a world that is done",
+    goes_on_for_ever: "in a finished world",
     drifts_north: "turned",
     goes_mad: "type, reaction and state 0, 0, 99",
     talks_to_strangers: "names an absent pedestrian",

@@ -117,7 +117,7 @@ def moves_who_is_done(bodies, world, after, first, last):
         (draws_from_nowhere, "not deterministic"),
         (mixes_worlds, "worlds are mixed"),
         (remembers_the_last_episode, "a reset leaves state"),
-        (moves_who_is_done, "a world that is done"),
+        (moves_who_is_done, "a finished world"),
     ],
 )
 def test_a_bad_simulator_is_found_out(spoil, clause):

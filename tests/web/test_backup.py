@@ -76,7 +76,7 @@ def test_a_backup_that_was_cut_off_restores_nothing(kept, tmp_path, share):
     place = tmp_path / "backup.tar.gz"
     back_up(kept, place, print)
     place.write_bytes(place.read_bytes()[: int(share * place.stat().st_size)])
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="incomplete"):
         restore(Settings(tmp_path / "new"), place, print)
     assert not (tmp_path / "new").exists()
 

@@ -149,7 +149,7 @@ def test_edits_that_were_not_saved_are_there_after_a_reload_and_can_be_thrown_aw
     board.press(5.0, 5.0)
     expect(page.get_by_text("unsaved edits")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("are here again")).to_be_visible()
+    expect(page.get_by_text("were restored")).to_be_visible()
     expect(element(page, "person_1")).to_be_visible()
     check_access(page)
     page.get_by_role("button", name="Discard them").click()

@@ -73,7 +73,7 @@ def test_a_file_is_opened_and_what_is_wrong_is_found_undone_and_kept_over_a_relo
     expect(page.get_by_role("button", name="Run planners on it")).to_be_disabled()
     check_access(page)
     page.reload()
-    expect(page.get_by_text("are here again")).to_be_visible()
+    expect(page.get_by_text("were restored")).to_be_visible()
     page.get_by_role("button", name="Discard them").click()
     expect(page.get_by_text("None: the suite can be run.")).to_be_visible()
     page.get_by_text("The file", exact=True).click()

@@ -104,7 +104,7 @@ def test_everything_is_drawn_undone_and_moved_by_keys_and_edits_outlive_a_reload
     while not page.evaluate("localStorage.length"):
         page.wait_for_timeout(50)
     page.reload()
-    expect(page.get_by_text("are here again")).to_be_visible()
+    expect(page.get_by_text("were restored")).to_be_visible()
     board.tools.wait_for()
     page.keyboard.press("Control+s")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()

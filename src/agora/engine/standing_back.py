@@ -207,8 +207,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
-    # Directions up to 92 degrees from backwards, the right-hand ones first, at growing distances up to a wall. The cost of a
-    # place grows with its difference from `_AWAY`, with people on the line, and if the place is narrow.
+    # Directions up to 92 degrees from backwards, at growing distances up to a wall
     best, found = _INFINITE, False
     for turn in range(-8, 9):
         angle = np.float32(0.2) * np.float32(-turn)
@@ -323,13 +322,11 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     ux, uy = dx / length, dy / length
     bx, by, closed, moves = _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
-    # A person who can make way is first asked to do so.
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
     if not closed and _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
-    # Another place, or the same one after a long time, is a new attempt.
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
         backs.times[w, i] = 0
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
@@ -342,7 +339,6 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     elif _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
         backs.what[w, i] = BACK
     else:
-        # Without room behind, the people behind must step back first.
         backs.asks[w, i] = True
         progress.hopeless[w, i] = progress.stalled[w, i] > _HOPELESS
         return
@@ -396,8 +392,6 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         traits.speed[w, i] = min(traits.speed[w, i], _PACE)
         return
     before, backs.time[w, i] = backs.time[w, i], backs.time[w, i] + period
-    # People who wait together differ in their waiting times, so that they do not start together. Each further time lasts
-    # longer.
     kind = np.float32(traits.id[w, i] % _KINDS)
     ends = backs.time[w, i] > (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
     looks = math.floor(before / _LOOKS) < math.floor(backs.time[w, i] / _LOOKS)
@@ -435,7 +429,6 @@ def stand_back(
             if not people.active[w, i] or minds.taken[w, i]:
                 backs.what[w, i] = FREE
                 continue
-            # People who stand on purpose, and those who already give in, are not stuck.
             stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
             backs.asks[w, i] = False
             late = progress.late[w, i] if stalled > ZERO else ZERO

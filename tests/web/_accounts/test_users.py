@@ -58,7 +58,7 @@ def test_an_invitation_is_taken_by_one_of_those_who_take_it_at_once(engine):
     users = Users(engine, Quotas())
     secret = users.invite("run")
     assert users.accept_invitation(secret, "Ann", "hash").role == "run"
-    with pytest.raises(InputError, match="was used"):
+    with pytest.raises(InputError, match="used or expired"):
         users.accept_invitation(secret, "Ben", "hash")
     second = users.invite("look")
     with pytest.raises(InputError, match="'ann' already"):

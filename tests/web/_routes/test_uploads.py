@@ -166,7 +166,7 @@ LINK = stat.S_IFLNK | 0o777
         ({"lab.zip": crowd}, "2,003 entries; expected at most 2,000"),
         ({"lab.zip": archive([*WORLD, ("lab/<script>", "x")])}, "control characters or < >"),
         ({"lab.zip": archive([*WORLD, ("lab/a\nb", "x")])}, "control characters or < >"),
-        ({"lab.zip": archive([*WORLD, ("two/map/map.yaml", SHEET)])}, "holds 2 maps"),
+        ({"lab.zip": archive([*WORLD, ("two/map/map.yaml", SHEET)])}, "contains 2 maps"),
         ({"lab.zip": archive([("lab/readme", "x")])}, "contains no world"),
         ({"lab.zip": archive(WORLD[:1])}, "'lab.png' is not in the archive"),
         ({"lab.zip": archive([("m/map.yaml", SHEET.replace("lab.png", "../lab.png")), WORLD[1]])}, "the name of a file next to it"),

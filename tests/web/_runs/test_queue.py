@@ -152,7 +152,7 @@ def test_a_run_whose_workers_keep_dying_fails_and_can_be_retried(queue, clock):
     assert (failed.state, failed.worker, failed.done) == ("failed", "", 2)
     assert "its worker died 3 times" in failed.message
     assert "was killed by SIGKILL" in failed.message
-    assert "go on with the run to try again" in failed.message
+    assert "continue the run to try again" in failed.message
     queue.resume(run.id)
     queue.take("first")
     queue.requeue_dead("first", "ended with exit code 3")

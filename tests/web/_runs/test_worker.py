@@ -127,7 +127,7 @@ def test_a_run_whose_rows_find_no_room_says_so_keeps_what_is_finished_and_goes_o
     worked_on(settings, lambda: queue.run(run.id).state == "failed")
     monkeypatch.undo()
     message = queue.run(run.id).message
-    assert "disk of the server is full (No space left on device)" in message and "go on with the run" in message
+    assert "disk of the server is full (No space left on device)" in message and "continue the run" in message
     assert len(audit_run(settings.runs / run.id).rows) == 1
     queue.resume(run.id)
     worked_on(settings, lambda: queue.run(run.id).state == "finished")

@@ -117,7 +117,7 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
     assert back.status_code == 409 and "a suite of this name already exists" in back.json()["error"]
     (settings.folder / "suites" / "taken.yaml").write_bytes((settings.folder / "suites" / "mine.yaml").read_bytes())
     asked = client.post("/api/runs", json={"suite": "own/taken", "planners": ["orca"]})
-    assert asked.status_code == 422 and "the name of a suite and of a scenario" in asked.json()["error"]
+    assert asked.status_code == 422 and "names both a suite and a scenario" in asked.json()["error"]
     missing = client.post("/api/runs", json={"suite": "own/tacken", "planners": ["orca"]})
     assert "did you mean 'taken'?" in missing.json()["error"]
 

@@ -111,7 +111,7 @@ def test_scenarios_of_the_world_are_looked_at_again(client):
     (told,) = put(client, "lab", drawing, cells=packed(cells)).json()["scenarios"]
     assert told["name"] == "s" and [("ada" in one["text"], one["element"]) for one in told["problems"]] == [(True, "dynamic.0")]
     refused = client.delete("/api/worlds/lab")
-    assert refused.status_code == 422 and "the world of s; remove these first" in refused.json()["error"]
+    assert refused.status_code == 422 and "is used by s; remove these first" in refused.json()["error"]
     client.delete("/api/scenarios/s")
     assert client.delete("/api/worlds/lab").status_code == 204 and client.get("/api/worlds/lab").status_code == 404
 
@@ -137,7 +137,7 @@ def test_two_who_draw_in_one_world_never_overwrite_each_other_unseen(client, set
         ({"zones": [ROOM | {"polygon": [[[0, 0], [20, 0], [3, 3]]]}]}, "partly outside the map"),
         ({"zones": [ROOM | {"category": []}]}, "category must have at least one word"),
         ({"zones": [ROOM | {"label": "a\x00b"}]}, "no control characters"),
-        ({"zones": [ROOM | {"label": ""}]}, "1 to 80 signs"),
+        ({"zones": [ROOM | {"label": ""}]}, "1 to 80 characters"),
         ({"zones": 501 * [ROOM]}, "at most 500"),
         ({"furniture": [SHELF | {"model": "shelv"}]}, "did you mean 'shelf'?"),
         ({"furniture": [SHELF | {"x": 30.0}]}, "shelf is outside the map"),

@@ -61,7 +61,7 @@ def test_a_policy_is_named_with_parameters_and_interplanners(client, settings):
         assert answer.status_code == 201 and str(settings.folder) not in answer.json()["title"], answer.text
     for text, words in (
         ("own/min", "did you mean 'mine'?"),
-        ("own/../mine", "no policy called"),
+        ("own/../mine", "no policy of yours called"),
         ("own/", "called ''"),
     ):
         answer = client.post("/api/runs", json={"suite": "demo", "planners": [text], "control": False})

@@ -122,7 +122,7 @@ def test_a_card_says_what_a_form_can_show_and_nothing_else(client):
     """The process that reads a file is the file's own: what it says is checked."""
     shout = "import json, os, sys\nos.write(int(sys.argv[1]), json.dumps({said}).encode())\nos._exit(0)\n"
     for said in ("{'fields': [{'name': 1}]}", "[[[]]]", "{'text': 3}", "{'more': 'x'}"):
-        assert "does not say what it is" in keep(client, shout.replace("{said}", said)).json()["error"]
+        assert "does not declare the planner" in keep(client, shout.replace("{said}", said)).json()["error"]
 
 
 @needs_landlock
