@@ -125,7 +125,7 @@ def test_a_run_of_another_version_or_of_other_files_and_episodes_that_there_are_
         list(check_run(folder, ["single_pedestrian/frontal_approach/1/go_to_gaol"]))
     text = (folder / "run.yaml").read_text()
     for old, new, words in (
-        ("version: 0.1.0\n", "version: 0.0.1\n", "of Agora 0.0.1, this is"),
+        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, this is"),
         ("configs/pedestrians/types.yaml: ", "configs/pedestrians/types.yaml: f", "types.yaml was changed since the run"),
     ):
         (folder / "run.yaml").write_text(text.replace(old, new, 1))

@@ -57,7 +57,7 @@ def test_a_clock_that_goes_back_makes_two_drives_of_which_the_longer_is_read(wri
             bag.odometry(STEP * k, 0.0, STEP * k, np.pi / 2, 1.0, recorded=20.05 + STEP * k)
     (played,) = read()
     assert values(played)["path_length"] == pytest.approx(30.0) and values(played)["velocity_max"] == pytest.approx(1.0)
-    assert "these are 2 drives (20.0 s, 30.0 s); the longest is read" in said(played)
+    assert "there are 2 drives (20.0 s, 30.0 s); the longest is read" in said(played)
 
 
 @pytest.mark.parametrize("back", [0.4, 7.0, 900.0])
@@ -78,7 +78,7 @@ def test_a_robot_that_is_put_back_while_the_clock_goes_on_makes_two_drives(writt
         straight(bag, START, 10.0)
         straight(bag, START + 10.05, 5.0, start=(0.0, 3.0))
     (played,) = read()
-    assert values(played)["path_length"] == pytest.approx(10.0) and "these are 2 drives" in said(played)
+    assert values(played)["path_length"] == pytest.approx(10.0) and "there are 2 drives" in said(played)
 
 
 def test_each_stretch_with_a_goal_is_read_with_its_own_goals_transforms_and_map(written):
@@ -200,7 +200,7 @@ def test_a_pose_estimate_in_mid_drive_is_followed_and_the_leap_is_said(written):
                 bag.goal(time, 15.0, 5.0)
     (played,) = read()
     assert values(played)["path_length"] == pytest.approx(4.0) and values(played)["final_goal_distance"] < 1e-9
-    assert "leaps 1 times (7.1 m after 5.0 s), as after a pose estimate" in said(played)
+    assert "jumps 1 times (7.1 m after 5.0 s), as after a pose estimate" in said(played)
 
 
 def test_samples_before_the_localisation_began_are_left_out_and_said(written):
@@ -451,7 +451,7 @@ def test_packed_bags_with_odd_messages_are_read(written, compression):
         straight(bag, START, 5.0, covariance=1e9, rotation=of().Quaternion(0.0, 0.0, 0.0, 0.0))
     (played,) = read()
     pose = played.robots[0].recording.pose
-    assert pose[-1] == pytest.approx([6.0, 0.0, 0.0]) and "101 rotations of /odom are zeros" in said(played)
+    assert pose[-1] == pytest.approx([6.0, 0.0, 0.0]) and "101 rotations of /odom are zero" in said(played)
 
 
 def test_velocities_that_nobody_told_are_those_of_the_poses(written):

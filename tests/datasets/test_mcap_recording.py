@@ -287,7 +287,7 @@ def test_a_strange_file_says_what_it_lacks_and_what_it_holds(tmp_path):
         schema = writer.register_schema("nav_msgs/msg/Odometry", "ros2msg", b"")
         writer.add_message(writer.register_channel("/odom", "cdr", schema), 5, b"\0\1", 5)
         writer.finish()
-    with pytest.raises(InputError, match=r"x\.mcap: no /agora/episode .*ROS 1 .* it holds /odom \(nav_msgs/msg/Odometry, cdr\)"):
+    with pytest.raises(InputError, match=r"x\.mcap: no /agora/episode .*ROS 1 .* it contains /odom \(nav_msgs/msg/Odometry, cdr\)"):
         read_all([tmp_path / "x.mcap"], Unsaid())
 
 
@@ -302,7 +302,7 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
     wide["robots"][0]["radius"], named["seed"] = "wide", "12"
     wrong = {
         "40 of 41 samples of robot 0": entries[:-1],
-        f"{EPISODE} is missing": samples,
+        f"samples of robots but no {EPISODE}": samples,
         "a sample of robot 0 lacks twist": late,
         f"robot 0 of {EPISODE} lacks goal": [McapMessage.json(head.channel, 0, robot), *samples],
         "radius: expected a JSON number, got 'wide'": [McapMessage.json(head.channel, 0, wide), *samples],

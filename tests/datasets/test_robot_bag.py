@@ -135,13 +135,13 @@ def test_a_demonstration_pairs_each_scan_with_the_command_that_answered_it(tmp_p
 
 def test_a_bag_in_which_nobody_drives_or_sees_is_left_out_with_the_reason_and_the_others_are_written(tmp_path):
     write_drive(tmp_path / "b.bag", shift=False)
-    lacks = {"a": ("cmd_vel", "nobody drives"), "c": ("scan", "contains no scans"), "d": ("odom", "no odometry")}
+    lacks = {"a": ("cmd_vel", "the robot is not driven"), "c": ("scan", "contains no scans"), "d": ("odom", "no odometry")}
     bags = [write_drive(tmp_path / f"{name}.bag", without=(topic,)) for name, (topic, _) in lacks.items()]
     written, left_out = write_demonstrations(sorted(tmp_path.glob("*.bag")), tmp_path / "learn")
     assert [path.name for path in written] == ["b.robot.npz"]
     for (name, (_, reason)), line in zip(lacks.items(), left_out, strict=True):
         assert line.startswith(f"{tmp_path / name}.bag: ") and reason in line
-    with pytest.raises(InputError, match=r"a\.bag: nobody drives") as error:
+    with pytest.raises(InputError, match=r"a\.bag: the robot is not driven") as error:
         write_demonstrations(bags, tmp_path / "none")
     assert len(str(error.value).splitlines()) == len(bags) and not (tmp_path / "none").exists()
 

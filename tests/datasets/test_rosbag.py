@@ -90,7 +90,7 @@ def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):
 def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path):
     whole, played = read_episode(BAG).robots[1].recording, read_episode(cut)
     known = played.robots[1].recording
-    assert any("cut off" in note for note in played.notes) and "the bag ends before" in played.interrupted
+    assert any("truncated" in note for note in played.notes) and "the bag ends before" in played.interrupted
     assert 5 < len(known.time) < len(whole.time)
     last = len(known.time) - 1  # the last one may lie between two control steps
     assert known.pose[:last].tobytes() == whole.pose[:last].tobytes()
@@ -179,7 +179,7 @@ def test_a_length_that_the_file_does_not_have_takes_no_room(tmp_path):
     (tmp_path / "long.bag").write_bytes(MAGIC + struct.pack("<I", (1 << 28) - 1) + b"x" * 100)
     bag = Bag(tmp_path / "long.bag")
     tracemalloc.start()
-    assert list(bag.messages()) == [] and "not whole" in bag.cut
+    assert list(bag.messages()) == [] and "incomplete" in bag.cut
     assert tracemalloc.get_traced_memory()[1] < 16_000_000
     tracemalloc.stop()
 
@@ -234,7 +234,7 @@ def test_what_never_ends_is_no_bag(tmp_path, kind):
 
 
 def test_an_episode_that_an_older_agora_recorded_is_refused_by_name_and_so_is_one_that_is_damaged():
-    with pytest.raises(InputError, match="small/helbing/1: recorded by an older Agora"):
+    with pytest.raises(InputError, match="small/helbing/1: recorded by an older version of Agora"):
         from_episode(SimpleNamespace(entry="small/helbing/1", stage="", timeout=3.0))
     with pytest.raises(InputError, match="episode small/helbing/1: expected a message of Agora"):
         from_episode(SimpleNamespace(entry="small/helbing/1", resolved=b"12345678{}"))

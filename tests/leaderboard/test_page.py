@@ -199,8 +199,8 @@ def test_a_run_that_is_not_whole_or_of_other_versions_or_files_makes_no_entry(ru
     record = folder / "run.yaml"
     text = record.read_text()
     for old, new, message in (
-        ("version: 0.1.0\n", "version: 0.0.1\n", "of Agora 0.0.1, this is"),
-        ("  version: 4\n", "  version: 1\n", "of version 1 of suite 'single_pedestrian', here is 4"),
+        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, this is"),
+        ("  version: 4\n", "  version: 1\n", "used version 1 of suite 'single_pedestrian', the installed version is 4"),
         ("    safety: 0.25\n", "    safety: 0.35\n", r"suite\.stages\[0\]\.safety is 0\.35 there and 0\.25 here"),
         ("configs/pedestrians/types.yaml: ", "configs/pedestrians/types.yaml: f", "types.yaml was changed since the run"),
         ("name: single_pedestrian\n", "name: double_pedestrian\n", "'double_pedestrian' does not come with Agora"),

@@ -162,7 +162,7 @@ def test_a_custom_world_source_follows_the_seed_if_it_has_the_method():
 def test_stages_that_would_become_copies_of_each_other_are_refused():
     one = suite_of(f"{HALL}, seed: 3, drawn_as: effect/x").stages[0]
     both = Suite("copies", (one, replace(one, name="two", seed=4)), seed=1)
-    with pytest.raises(InputError, match="seed 9: stages 'one' and 'two' of suite 'copies' are drawn as one"):
+    with pytest.raises(InputError, match="seed 9: stages 'one' and 'two' of suite 'copies' share one draw"):
         with_seed(both, 9)
     assert with_seed(both, 1) == both
 

@@ -108,7 +108,7 @@ def moves_who_is_done(bodies, world, after, first, last):
     [
         (is_nowhere, "x is"),
         (is_too_fast, "faster than it can be"),
-        (stays, r"no more than 0\.000 m far"),
+        (stays, r"no more than 0\.000 m in"),
         (never_rests, "commanded to stand"),
         (drives_through_walls, "in a wall"),
         (hides_walls, "was never set"),

@@ -232,8 +232,7 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
     last = x[3 : 3 + form.axes]
     dt = x[3 + form.axes] if form.free_time else at["dt"]
     vx, turn, vy = u[0], u[0] * u[1] if form.kind == "car" else u[1], u[2] if form.axes == 3 else 0.0
-    # Stages after the last have no motion.
-    command = at["active"] * casadi.vertcat(vx, turn, vy)[: form.axes]
+    command = at["active"] * casadi.vertcat(vx, turn, vy)[: form.axes]  # no motion in stages after the last
 
     step = at["active"] * dt
     # The displacement is the mean over the velocities at these headings: start, middle, or both ends of the step.
@@ -249,7 +248,6 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
     following = casadi.vertcat(pose, command, *([dt] if form.free_time else []))
 
     off, via = x[:3] - at["goal"], at["via"]
-    # Commands of stages after the last are 0 and cost nothing, so the control cost needs no mask.
     state_cost = casadi.dot(at["state_weight"], off**2)
     control_cost = casadi.dot(at["control_weight"][: form.axes], command**2)
     via_cost = via[2] * ((x[0] - via[0]) ** 2 + (x[1] - via[1]) ** 2)
@@ -262,15 +260,11 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
     def rates(now: Any) -> list[Any]:
         return [now - last - after * growth, now - last + after * fall]
 
-    # Signed distances from obstacles to the rectangle of the body, in the frame of the body at the end of the step. The slack
-    # lowers the desired distance, which a robot too near to an obstacle could not keep.
-    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])
+    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])  # of the body, whose rectangle keeps signed distances
     gaps = []
     for i in range(form.obstacles):
         thing = things[:, i]
-        # With free time the moment of a pose is unknown, so the obstacle moves with its velocity; otherwise its position is
-        # given.
-        then = (at["index"] + 1.0) * dt if form.free_time else 0.0
+        then = (at["index"] + 1.0) * dt if form.free_time else 0.0  # then an obstacle moves with its velocity
         shift = [then * thing[3], then * thing[4]] if form.free_time else [0.0, 0.0]
         dx, dy = thing[0] + shift[0] - pose[0], thing[1] + shift[1] - pose[1]
         aside = casadi.fabs(cosine * dx + sine * dy - at["body"][0]) - at["body"][2]
