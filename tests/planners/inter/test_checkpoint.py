@@ -86,5 +86,5 @@ def test_orca_arrives_by_way_of_checkpoints_round_a_wall():
 
 
 def test_parameters_that_make_no_sense_are_refused():
-    with pytest.raises(InputError, match="horizon must be in"):
+    with pytest.raises(InputError, match="horizon: expected a number in"):
         Checkpoint(horizon=0.0)

@@ -199,7 +199,8 @@ def test_presets_have_the_published_costs_and_a_file_names_the_predictor():
 
 
 @pytest.mark.parametrize(
-    ("given", "why"), [({"samples": 49}, "even"), ({"samples": 200}, "square"), ({"max_agents": 1}, "2 to 32")]
+    ("given", "why"),
+    [({"samples": 49}, "even"), ({"samples": 200}, "square"), ({"max_agents": 1}, r"max_agents: expected an integer in \[2, 32\]")],
 )
 def test_numbers_that_make_no_game_are_refused(given, why):
     with pytest.raises(InputError, match=why):

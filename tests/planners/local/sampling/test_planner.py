@@ -272,9 +272,9 @@ def test_a_row_alone_has_the_bits_that_it_has_among_64():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"step": 0.0}, "step must be in"),
+        ({"step": 0.0}, "step: expected a number in"),
         ({"max_final_time": 1.0}, "max_final_time: must be at least min_final_time, 1.5 s"),
-        ({"obstacle_width": 0.0}, "obstacle_width must be in"),
+        ({"obstacle_width": 0.0}, "obstacle_width: expected a number in"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(wrong, message):
