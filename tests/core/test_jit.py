@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,9 @@ class Riap(NamedTuple):
 
     other: Any
     one: Any
+
+
+Namesake = namedtuple("Pair", ["other", "one"])  # noqa: PYI024 - a class of the same name, with its fields in another order
 
 
 @lean_kernel
@@ -63,6 +67,7 @@ ARGUMENTS = {
     "numbers of another type": (VALUES, Pair(np.int32(3), 0.5)),
     "a truth": (VALUES, Pair(True, 0.5)),
     "names in another order": (VALUES, Riap(2.0, 0.5)),
+    "another class of the same name": (VALUES, Namesake(2.0, 0.5)),
 }
 
 

@@ -261,6 +261,11 @@ class _Box(numba.types.Type):  # type: ignore[misc]
         self.arguments = arguments
         super().__init__(f"Box({arguments})")
 
+    @property
+    def key(self) -> Any:
+        """Types of the arguments, by which Numba tells boxes apart: two classes of named tuples may have the same name."""
+        return self.arguments
+
 
 register_model(_Box)(OpaqueModel)
 

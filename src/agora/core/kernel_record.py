@@ -53,7 +53,6 @@ def kernel_record(
     copied = {field: _limit if field in limits else _KINDS.get(hints[field]) for field in fields if field not in left_out}
     numbers = {field: kind for field, kind in copied.items() if kind is not None}
     record = typing.cast(Any, namedtuple(name, [*numbers, *computed, *others], module=component.__module__))
-    record.__name__ = f"{component.__module__}.{name}"  # boxes of arguments (`agora.core.jit`) tell types apart by their names
 
     def of(owner: Any, **values: Any) -> Any:
         copies = [kind(getattr(owner, field)) for field, kind in numbers.items()]
