@@ -384,10 +384,10 @@ def fanned(seen):
 @pytest.mark.parametrize(
     ("way", "words"),
     [
-        (scanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
-        (fanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
-        (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
-        (sensed, "observation.sensors has no 'robots': the planner does not declare it; say needs=('robots',)"),
+        (scanned, "observation.scan is None: the planner does not declare it; add needs=('scan',)"),
+        (fanned, "observation.scan is None: the planner does not declare it; add needs=('scan',)"),
+        (lambda seen: len(seen.pedestrians.position), "add needs=('pedestrians',)"),
+        (sensed, "observation.sensors has no 'robots': the planner does not declare it; add needs=('robots',)"),
         (lambda seen: seen.sensors["scann"], "no sensor called 'scann'; did you mean 'scan'?"),
         (lambda seen: seen.sensors["nothing_like_it"], "no sensor called 'nothing_like_it'; known names: "),
         (lambda seen: seen.headin, "'Observation' object has no attribute 'headin'"),
@@ -400,7 +400,7 @@ def fanned(seen):
 def test_a_planner_s_author_is_told_the_line_and_what_was_not_declared(way, words):
     seen = dataclasses.replace(observation(), scan=None, scan_angles=None, pedestrians=None, sensors={})
     _, failures = call(Careless(way), seen, {}, EVERYBODY)
-    assert all(why.count("say needs=('scan',)") <= 1 for why in failures.values())
+    assert all(why.count("add needs=('scan',)") <= 1 for why in failures.values())
     assert len(failures) == 4 and all(words in why for why in failures.values())
     placed = ["(test_adapters.py, line " in why for why in failures.values()]
     assert all(placed) == any(placed) == ("expected" not in words)

@@ -81,7 +81,7 @@ def changed(path, arrays=None, **metadata):
         (lambda p: changed(p, version="3"), "expected a file of agora.policy 2, got agora.policy 3"),
         (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"0.weight: expected the shape \(28, 17\), got"),
         (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "weight 0.bias must be finite float32"),
-        (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "weight 2.bias is no part of Mlp"),
+        (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "weight 2.bias is not part of Mlp"),
         (lambda p: changed(p, policy='{"observe": {"beams": 3}, "network": "mlp"}'), "observe.name: expected the name of"),
         (lambda p: changed(p, policy='{"observe": "observe"}'), "network: expected a value, got nothing: the key is missing"),
         (lambda p: changed(p, policy='{"observe": "obsrve", "network": "mlp"}'), "called 'obsrve'; did you mean 'observe'"),

@@ -118,7 +118,7 @@ def test_recorded_people_whom_it_has_not_seen_are_foretold_better_than_at_consta
     [
         ({"format": "agora.policy"}, {}, f"expected a file of {FORMAT}"),
         ({"format": FORMAT}, {"key.bias": np.zeros(3, np.float32)}, "key.weight: expected the shape"),
-        ({"format": FORMAT}, {"more": np.zeros(3, np.float32)}, "more is no part of learned_motion"),
+        ({"format": FORMAT}, {"more": np.zeros(3, np.float32)}, "more is not part of learned_motion"),
     ],
 )
 def test_wrong_weights_are_refused_by_what_is_wrong(tmp_path, about, change, says):

@@ -59,7 +59,7 @@ def _undeclared_channels(
             return [f"the channel {key!r} is observation.{shown}"]
         hints = [(f"observation.sensors has no {key!r}", key)]
     channels = set(declares.channels)
-    return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]
+    return [f"{what}: the planner does not declare it; add needs=({name!r},)" for what, name in hints if name not in channels]
 
 
 def _nearest_sensor_name(key: str, observation: Observation) -> str:

@@ -252,7 +252,7 @@ def check_answer(answer: Any, count: int, declares: Declaration) -> Answer:
         raise PlannerError(f"memory is of type {type(answer.memory).__name__}, not a dict of arrays")
     for name, array in parts(answer.memory):
         if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
-            raise PlannerError(f"memory {name!r} is no array whose first axis is the {count} rows")
+            raise PlannerError(f"memory {name!r} is not an array with {count} rows on its first axis")
     for name in answer.notes.keys() | set(declares.notes):
         note = answer.notes.get(name)
         if name not in declares.notes:

@@ -26,7 +26,7 @@ class PlannerSettings(EncodingBase):
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
         """Raise an error: many settings lead to the same twist."""
-        raise InputError(f"{self._name}: a twist does not tell the settings of the planner that it came from")
+        raise InputError(f"{self._name}: the settings of a planner cannot be derived from a twist")
 
     @property
     def _name(self) -> str:

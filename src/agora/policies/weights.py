@@ -117,7 +117,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
     """
     for name in sorted(shapes.keys() | arrays.keys()):
         if name not in arrays or name not in shapes:
-            raise InputError(f"weight {name} {'is missing' if name in shapes else f'is no part of {network}'}")
+            raise InputError(f"weight {name} {'is missing' if name in shapes else f'is not part of {network}'}")
         array = arrays[name]
         if array.shape != shapes[name] or not array.size:
             raise InputError(f"weight {name}: expected the shape {shapes[name]}, got {array.shape}")

@@ -108,9 +108,9 @@ def test_bad_input_is_refused_in_words(tmp_path):
         Ppo(every=3)
     with pytest.raises(InputError, match="belong together"):
         Ppo(observe=SEE, planner="trajectory_rollout_barn")
-    with pytest.raises(InputError, match="answers no settings of the planner"):
+    with pytest.raises(InputError, match="does not return settings of the planner"):
         _ = chooses(tmp_path, bias=(0.0, 1.0)).policy
-    with pytest.raises(InputError, match="answers no settings of the planner"):
+    with pytest.raises(InputError, match="does not return settings of the planner"):
         _ = AllInOne("td3").policy
     with pytest.raises(InputError, match="no twists|not twists"):
         SEE.twists(np.zeros((1, 3)), None, None, None)  # type: ignore[arg-type]

@@ -68,7 +68,7 @@ def test_bad_input_is_refused_in_words(tmp_path):
         Td3(planner="trajectory_rollout_barn", observe=Observe(9))
     with pytest.raises(InputError, match="a planner with learned settings needs the encoding rollout_settings"):
         Td3(observe=SEE)
-    with pytest.raises(InputError, match="td3: answers no settings of the planner"):
+    with pytest.raises(InputError, match="td3: does not return settings of the planner"):
         _ = Applr("td3").policy
 
 

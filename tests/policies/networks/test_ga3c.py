@@ -151,7 +151,7 @@ def test_what_was_saved_is_read_back(file, policy):
         (lambda p: changed(p, {"choice.bias": np.full(11, np.nan, np.float32)}), "weight choice.bias must be finite float32"),
         (lambda p: changed(p, {"choice.bias": np.zeros(11)}), "weight choice.bias must be finite float32, got float64"),
         (lambda p: changed(p, {"lstm.state_bias": None}), "weight lstm.state_bias is missing"),
-        (lambda p: changed(p, {"critic.bias": np.zeros(1, np.float32)}), "weight critic.bias is no part of Ga3cNetwork"),
+        (lambda p: changed(p, {"critic.bias": np.zeros(1, np.float32)}), "weight critic.bias is not part of Ga3cNetwork"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
         (lambda p: said(p, observe={"period": 0.0}), "period: expected a number above 0"),

@@ -73,7 +73,7 @@ def test_what_was_saved_is_read_back(rng, file, actor):
         (lambda p: changed(p, {"query.bias": np.full(6, np.nan, np.float32)}), "weight query.bias must be finite float32"),
         (lambda p: changed(p, {"query.bias": np.zeros(6)}), "weight query.bias must be finite float32, got float64"),
         (lambda p: changed(p, {"query.bias": None}), "weight query.bias is missing"),
-        (lambda p: changed(p, {"critic.0.bias": np.zeros(6, np.float32)}), "weight critic.0.bias is no part of DsRnnNetwork"),
+        (lambda p: changed(p, {"critic.0.bias": np.zeros(6, np.float32)}), "weight critic.0.bias is not part of DsRnnNetwork"),
         (lambda p: said(p, network={"name": "ds_rn"}), "policy:1: network: no network called 'ds_rn'; did you mean 'ds_rnn'"),
         (lambda p: said(p, network={"widht": 1.0}), "network.widht: unknown key; did you mean 'width'"),
         (lambda p: said(p, network={"width": 0.2}), r"weight actor.0.bias: expected the shape \(51,\), got \(26,\)"),

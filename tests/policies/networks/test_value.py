@@ -280,7 +280,7 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
         (lambda p: changed(p, {"mlp1.0.bias": zeros(44)}), r"mlp1.0.bias: expected the shape \(45,\), got \(44,\)"),
         (lambda p: changed(p, {"attention.0.weight": zeros(30, 30)}), r"attention.0.weight: expected the shape \(60, 30\)"),
         (lambda p: changed(p, {"mlp1.0.bias": zeros()}), r"mlp1.0.bias: expected the shape \(45,\), got \(\)"),
-        (lambda p: changed(p, {"more": zeros(1)}), "weight more is no part of SarlNetwork"),
+        (lambda p: changed(p, {"more": zeros(1)}), "weight more is not part of SarlNetwork"),
         (lambda p: changed(p, {"mlp1.0.bias": np.full(45, np.nan, np.float32)}), "mlp1.0.bias must be finite"),
         (lambda p: changed(p, {"mlp1.0.bias": np.zeros(45)}), "mlp1.0.bias must be finite float32, got float64"),
         (lambda p: p.unlink(), "no such file|cannot be read"),

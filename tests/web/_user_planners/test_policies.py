@@ -161,7 +161,7 @@ FIRST = sorted(ARRAYS)[0]
         (changed(**{FIRST: np.zeros((3, 3), np.float32)}), "shape"),
         (changed(**{FIRST: np.full_like(ARRAYS[FIRST], np.nan)}), "must be finite float32"),
         (changed(**{FIRST: ARRAYS[FIRST].astype(np.float64)}), "must be finite float32"),
-        (changed(**{"<img src=x>": np.zeros(3, np.float32)}), "<img src=x> is no part of"),
+        (changed(**{"<img src=x>": np.zeros(3, np.float32)}), "<img src=x> is not part of"),
         (packed(ARRAYS, ABOUT | {"policy": "{}"}), "network"),
         (packed(ARRAYS, ABOUT | {"policy": ABOUT["policy"].replace('"mlp"', '"os.system"')}), "os.system"),
         (

@@ -113,7 +113,7 @@ def test_a_file_that_is_only_read_for_its_card_gets_nowhere_and_harms_nobody(cli
 def test_code_that_hangs_when_it_is_read_is_ended(client, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("agora.web._user_planners.uploaded_planners.PATIENCE", 2.0)
-        assert "it is not imported within 2 s" in keep(client, "while True: pass").json()["error"]
+        assert "it was not imported within 2 s" in keep(client, "while True: pass").json()["error"]
     assert keep(client).status_code == 201
 
 

@@ -116,4 +116,4 @@ def refuse_other_calls() -> None:
     failed |= seccomp.seccomp_load(rules)
     seccomp.seccomp_release(rules)
     if failed:
-        raise OSError("the kernel takes no filter of system calls")
+        raise OSError("the kernel does not support filters of system calls")

@@ -189,7 +189,7 @@ class Child(Line):
         try:
             return self._message(self._begin(self._patiences[0]), Hello, "hello")
         except TimeoutError as error:
-            raise PlannerError(f"{self._name}: it is not imported within {self._patiences[0]:g} s") from error
+            raise PlannerError(f"{self._name}: it was not imported within {self._patiences[0]:g} s") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
         try:
@@ -208,7 +208,7 @@ class Child(Line):
         try:
             code = self._child.wait(2.0)
         except subprocess.TimeoutExpired:
-            return "it closed its socket"
+            return "it closed its connection"
         return describe_end(code, self._output)
 
 

@@ -45,12 +45,12 @@ _CAPABILITIES = 0x20080522
 def lack() -> str:
     """Return the features that this system lacks to confine a process, in words; empty if none."""
     if sys.platform != "linux":
-        return "code of users runs on Linux alone, which can confine it"
+        return "user code runs only on Linux, which can confine it"
     if landlock.version() < 1:
         where = "Linux 5.13 or later, not switched off nor kept back by a container"
-        return f"this kernel has no Landlock, which confines the code of users ({where})"
+        return f"this kernel has no Landlock, which confines user code ({where})"
     if library() is None:
-        return "libseccomp is not installed, which confines the code of users (on Debian and Ubuntu: apt install libseccomp2)"
+        return "libseccomp is not installed, which confines user code (on Debian and Ubuntu: apt install libseccomp2)"
     return ""
 
 

@@ -32,7 +32,7 @@ from agora.wire.stream import frame
 
 REFUSAL = b"!"
 """Prefix of the text of a reason."""
-MAY = "a planner of a file starts no process or thread, opens no connection, writes no file and reads none but Python's and Agora's"
+MAY = "a planner from a file may not start processes or threads, open connections, write files, or read files other than Python's and Agora's"
 """The reason why the system refuses a confined process something."""
 _REFUSED = (
     *("Permission denied", "Operation not permitted", "No such file or directory", "Read-only file system"),
@@ -62,7 +62,7 @@ def planner_class(file: Path) -> type:
         there = "" if last or not kinds else f" (its classes are {', '.join(one.__name__ for one in kinds)})"
         raise InputError(f"{file.name}: it has {told}{there}; expected one, a dataclass with declares, and plan or act")
     if not dataclasses.is_dataclass(last[0]):
-        raise InputError(f"{file.name}: {last[0].__name__} is no dataclass; put @dataclass(frozen=True) above it")
+        raise InputError(f"{file.name}: {last[0].__name__} is not a dataclass; put @dataclass(frozen=True) above it")
     return last[0]
 
 

@@ -50,7 +50,7 @@ class ActorPlanner(Checked):
         """
         read = load_policy(self.file)
         if not isinstance(read.observe, JointState):
-            raise InputError(f"{self.file}: answers no velocities; the planner 'policy' drives with any policy")
+            raise InputError(f"{self.file}: does not return velocities; the planner 'policy' drives with any policy")
         return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
 
     @cached_property

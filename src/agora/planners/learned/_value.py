@@ -72,7 +72,7 @@ class ValuePlanner(Checked):
         """
         read = load_policy(self.file)
         if not isinstance(read.network, ValueNetwork):
-            raise InputError(f"{self.file}: its network values no states; the planner 'policy' drives with any policy")
+            raise InputError(f"{self.file}: its network does not evaluate states; the planner 'policy' drives with any policy")
         assert isinstance(read.observe, JointState)
         reach = read.observe.reach if self.reach is None else self.reach
         speed = read.observe.preferred_speed if self.preferred_speed is None else self.preferred_speed

@@ -50,7 +50,7 @@ class Ga3cCadrl(PolicyPlanner):
         """
         read = load_policy(self.file)
         if not isinstance(read.observe, Agents):
-            raise InputError(f"{self.file}: sees otherwise than 'agents'; the planner 'policy' drives with any policy")
+            raise InputError(f"{self.file}: does not use the encoding 'agents'; the planner 'policy' drives with any policy")
         return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed), body=None)
 
     @cached_property

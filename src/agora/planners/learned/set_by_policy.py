@@ -70,7 +70,7 @@ class SetByPolicy:
         """
         policy = load_policy(self.file)
         if not self.suits(policy):
-            raise InputError(f"{self.file}: answers no settings of the planner; the planner 'policy' drives with any policy")
+            raise InputError(f"{self.file}: does not return settings of the planner; the planner 'policy' drives with any policy")
         return policy
 
     @cached_property

@@ -237,7 +237,7 @@ def _card_of(file: Path) -> PlannerCard:
             child.kill()
             code = child.wait()
         if not in_time:
-            return PlannerCard(f"{file.name}: it is not imported within {PATIENCE:g} s")
+            return PlannerCard(f"{file.name}: it was not imported within {PATIENCE:g} s")
         if not data:
             return PlannerCard(f"{file.name}: cannot be imported: {describe_end(code, output)}")
     try:
