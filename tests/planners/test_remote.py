@@ -243,7 +243,7 @@ FAULTS = {
     "rows are missing": (lambda q: Answer(np.zeros((7, 3), np.float32)), "twists of shape (7, 3), not (1, 3)"),
     "NaN": (where_right(np.nan), "answer: twists: expected numbers, got NaN"),
     "an infinite twist": (where_right(np.inf), "twist (inf, inf, inf)"),
-    "no memory": (lambda q: replace(good(q), memory={"a": np.zeros(3)}), "memory 'a' is not an array with 1 rows on its first axis"),
+    "no memory": (lambda q: replace(good(q), memory={"a": np.zeros(3)}), "memory 'a' is not an array with 1 rows"),
     "an unknown note": (
         lambda q: replace(good(q), notes={"mood": np.zeros(1, np.int8)}),
         "notes 'mood', which it does not declare",

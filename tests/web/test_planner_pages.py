@@ -31,7 +31,7 @@ def test_a_planner_is_brought_watched_put_into_a_run_replaced_and_removed(page, 
     page.get_by_text("Upload your own planner").click()
     expect(page.get_by_text("This runs your code on the server")).to_be_visible()
     give(page, "import os\nos.fork()\n")
-    expect(page.get_by_role("alert")).to_contain_text("(slow.py, line 2, in <module>); a planner from a file may not start processes")
+    expect(page.get_by_role("alert")).to_contain_text("(slow.py, line 2, in <module>); a planner from a file may not start")
     give(page, CODE)
     expect(page.get_by_role("heading", name="own/slow")).to_be_visible()
     expect(page.locator("p.said")).to_have_text("Drives <b>slowly</b>.")

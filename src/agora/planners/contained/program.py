@@ -32,7 +32,10 @@ from agora.wire.stream import frame
 
 REFUSAL = b"!"
 """Prefix of the text of a reason."""
-MAY = "a planner from a file may not start processes or threads, open connections, write files, or read files other than Python's and Agora's"
+MAY = (
+    "a planner from a file may not start processes or threads, open connections, write files, "
+    "or read files other than Python's and Agora's"
+)
 """The reason why the system refuses a confined process something."""
 _REFUSED = (
     *("Permission denied", "Operation not permitted", "No such file or directory", "Read-only file system"),
