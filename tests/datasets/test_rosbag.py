@@ -236,5 +236,5 @@ def test_what_never_ends_is_no_bag(tmp_path, kind):
 def test_an_episode_that_an_older_agora_recorded_is_refused_by_name_and_so_is_one_that_is_damaged():
     with pytest.raises(InputError, match="small/helbing/1: recorded by an older version of Agora"):
         from_episode(SimpleNamespace(entry="small/helbing/1", stage="", timeout=3.0))
-    with pytest.raises(InputError, match="episode small/helbing/1: expected a message of Agora"):
+    with pytest.raises(InputError, match="episode small/helbing/1: expected an Agora message"):
         from_episode(SimpleNamespace(entry="small/helbing/1", resolved=b"12345678{}"))

@@ -238,5 +238,5 @@ def test_no_address_of_an_entry_is_connected_to_unless_it_is_asked_for(entry):
             check(entry, ALL, HERE)
         with pytest.raises(BlockingIOError):
             server.accept()
-    with pytest.raises(InputError, match="no program listens"):
+    with pytest.raises(InputError, match="nothing is listening"):
         check(entry, ALL, HERE, connect=True)

@@ -115,4 +115,4 @@ def test_notes_come_back_from_the_file_as_they_were(tmp_path):
 def test_a_planner_that_does_not_note_what_it_promised_fails_and_is_told():
     (made,) = played(Hesitant(kind=np.float32), [begun()])
     assert made.outcome == Outcome.PLANNER_FAILED
-    assert "notes 'reason' as no array (1,) of int8" in made.failure
+    assert "note 'reason' is declared, but is not an array (1,) of int8" in made.failure

@@ -217,7 +217,7 @@ FAULTS = {
     ),
     "a text": (lambda q: b"SSH-2.0-OpenSSH_9.2\r\n", "its answer has 759714643 bytes, expected a message of at most 67108864"),
     "no message": (lambda q: framed(b"twists: 0 0 0"), "answer: its header has 2322295501852604276 bytes, expected at most"),
-    "a short length": (lambda q: framed(encode(reply(good(q), q))[:-4]), "answer: expected a message of Agora"),
+    "a short length": (lambda q: framed(encode(reply(good(q), q))[:-4]), "answer: expected an Agora message"),
     "another message": (lambda q: Hello(), "answer: expected the format agora.answer, got agora.hello"),
     "another version": (
         lambda q: framed(VERSION),
@@ -397,7 +397,7 @@ def test_a_program_that_was_started_anew_is_asked_again_unless_it_needs_somethin
         hello[0] = Hello(needs=("scan",))
         with pytest.raises(PlannerError, match=f"program at {address}: sent a different hello than before; restart the run"):
             planner.act(seen, {})
-    with pytest.raises(PlannerError, match=f"program at {address}: no program listens .*; start the program first"):
+    with pytest.raises(PlannerError, match=f"program at {address}: nothing is listening .*; start the program first"):
         planner.act(seen, {})
 
 

@@ -178,7 +178,7 @@ def ends_without_robots(self, w):
         ({"judge": never_removes}, "the terms remove them"),
         ({"advance": knows_better}, r"was put at \(3, 2\)"),
         ({"drive": draws_from_nowhere}, "not deterministic"),
-        ({"drive": mixes_worlds}, "worlds are mixed"),
+        ({"drive": mixes_worlds}, "worlds affect each other"),
         ({"drive": remembers}, "leaves state of the last episode"),
         ({"step": ends_without_robots}, "without robots is marked as done"),
     ],

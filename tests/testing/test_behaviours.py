@@ -116,7 +116,7 @@ BAD = {
     changes_lists: "read-only",
     draws_from_nowhere: "not deterministic",
     draws_from_the_global_generator: "global random generator",
-    mixes_worlds: "worlds are mixed",
+    mixes_worlds: "worlds affect each other",
     counts_slots: "the number of slots changes the result",
     looks_into_empty_slots: "empty slots change the result",
     goes_on_for_ever: "in a finished world",

@@ -127,7 +127,7 @@ BAD = {
     writes_to_the_scene: "read-only",
     writes_to_the_scene_with_force: "writes to traits.radius",
     draws_from_nowhere: "not deterministic",
-    mixes_worlds: "worlds are mixed",
+    mixes_worlds: "worlds affect each other",
     counts_slots: "the number of slots changes the result",
     looks_into_empty_slots: "empty slots change the result",
     sees_the_unseen: "empty slots change the result|unseen robots change the result",

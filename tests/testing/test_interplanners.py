@@ -72,7 +72,7 @@ class Naughty(Bypass):
         ("fast", "speed must be in"),
         ("afraid", "danger must be 0 without pedestrians"),
         ("elsewhere", "not at its goal"),
-        ("mixed", "rows are mixed"),
+        ("mixed", "rows affect each other"),
         ("ghosts", "empty slots of pedestrians count"),
         ("half", "one is given, the other is None"),
         ("flat", r"twist must be finite and of shape \(4, 3\)"),
@@ -82,7 +82,7 @@ class Naughty(Bypass):
         ("nowhere", "pedestrians: position must be .* finite where present"),
         ("shrunk", "radius at least 0"),
         ("rooted", "the scene shifted"),
-        ("crossed", "rows are mixed"),
+        ("crossed", "rows affect each other"),
         ("blinded", "bad input: step 0: speed must be finite"),
     ],
 )

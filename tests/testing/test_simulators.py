@@ -115,7 +115,7 @@ def moves_who_is_done(bodies, world, after, first, last):
         (pushes_pedestrians, "people"),
         (forgets_commands, "the commands have changed"),
         (draws_from_nowhere, "not deterministic"),
-        (mixes_worlds, "worlds are mixed"),
+        (mixes_worlds, "worlds affect each other"),
         (remembers_the_last_episode, "a reset leaves state"),
         (moves_who_is_done, "a finished world"),
     ],

@@ -217,10 +217,10 @@ def test_an_outcome_that_is_none_is_refused():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "expected a message of Agora"),
-        (b"\x80\x04\x95junk that somebody pickled", "expected a message of Agora"),
-        (save({"a": np.zeros(2)}), "expected a message of Agora"),
-        (save({"a": np.zeros(2)}, {"agora": "[" * 9000}), "expected a message of Agora"),
+        (b"", "expected an Agora message"),
+        (b"\x80\x04\x95junk that somebody pickled", "expected an Agora message"),
+        (save({"a": np.zeros(2)}), "expected an Agora message"),
+        (save({"a": np.zeros(2)}, {"agora": "[" * 9000}), "expected an Agora message"),
         (save({"a": np.zeros(2)}, {"agora": '{"format": "agora.start", "version": 1, "content": NaN}'}), "expected a message"),
         (pack("agora.start", version_of("agora.start") + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
         (pack("agora.map", 1, {}), "expected the format agora.start, got agora.map"),
@@ -228,7 +228,7 @@ def test_an_outcome_that_is_none_is_refused():
         (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not in the message"),
         (pack("agora.start", 1, {"entry": {"$number": "9"}}), "expected inf or -inf"),
         (pack("agora.start", True, {}), "an integer as version"),
-        (encode(lift())[:-3], "expected a message of Agora"),
+        (encode(lift())[:-3], "expected an Agora message"),
     ],
 )
 def test_bytes_that_are_no_such_message_are_refused_in_a_line(data, message):

@@ -50,7 +50,7 @@ def socnavbench(
         str, typer.Option(help="schematic, or full-render: also send colour and depth images of a camera on the robot.")
     ] = "schematic",
     camera: Annotated[
-        str, typer.Option(help="With full-render: key=value,key=value, or ROBOT,key=value; SocNavBench's own by default.")
+        str, typer.Option(help="With full-render: key=value,key=value, or ROBOT,key=value; SocNavBench's own settings by default.")
     ] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
     video: VideoCount = "0",

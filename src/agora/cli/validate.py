@@ -36,7 +36,7 @@ Fits = Annotated[
     bool,
     typer.Option("--motion", help="Fit turning, fluctuation and walking groups instead of the model's own parameters."),
 ]
-Threads = Annotated[int, typer.Option(help="Threads, each for some of the worlds.", min=1)]
+Threads = Annotated[int, typer.Option(help="Number of threads; the worlds are divided among them.", min=1)]
 
 
 def validate(

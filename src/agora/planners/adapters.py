@@ -258,7 +258,7 @@ def check_answer(answer: Any, count: int, declares: Declaration) -> Answer:
         if name not in declares.notes:
             raise PlannerError(f"notes {name!r}, which it does not declare")
         if not isinstance(note, np.ndarray) or note.dtype != NOTES[name] or note.shape != (count,):
-            raise PlannerError(f"notes {name!r} as no array ({count},) of {np.dtype(NOTES[name])}, though it declares it")
+            raise PlannerError(f"note {name!r} is declared, but is not an array ({count},) of {np.dtype(NOTES[name])}")
     return Answer(twists, answer.memory, answer.notes)
 
 

@@ -103,7 +103,7 @@ def expand_sweep(text: str) -> list[str]:
     parts = _PLUS.split(text, maxsplit=1)
     each = [_expand_component(part) for part in parts]
     if sum(len(some) > 1 for some in each) > 1:
-        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of two")
+        raise InputError(f"planner {text!r}: at most one parameter may have several values, but two have")
     return ["+".join(chosen) for chosen in itertools.product(*each)]
 
 
@@ -125,7 +125,7 @@ def _expand_component(text: str) -> list[str]:
     several = [some for some in texts if len(some) > 1]
     if len(several) > 1:
         names = " and ".join(some[0].partition("=")[0] for some in several)
-        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of {names}")
+        raise InputError(f"planner {text!r}: at most one parameter may have several values, but {names} have")
     return [text] if not several else [f"{name}:{','.join(chosen)}" for chosen in itertools.product(*texts)]
 
 

@@ -24,7 +24,7 @@ class Remote:
     """Drives with a running program, in any language, on this machine or another one.
 
     The program keeps no state of a row between calls except the memory that it returns, so batches and workers do not matter. A
-    call fails if no program listens, the connection is closed, the answer is invalid, or it arrives after the program's deadline.
+    call fails if nothing is listening, the connection is closed, the answer is invalid, or it arrives after the program's deadline.
 
     Attributes:
         address: address of the program: HOST:PORT, or the path of a Unix socket, which contains a "/".
@@ -40,7 +40,7 @@ class Remote:
         """Return the declaration in the program's hello.
 
         Raises:
-            InputError: no program listens, or the hello is invalid.
+            InputError: nothing is listening, or the hello is invalid.
         """
         hello = self._hello
         try:
@@ -52,7 +52,7 @@ class Remote:
                 period=hello.period,
             )
         except ValueError as error:
-            raise InputError(f"hello of {self.address}: {error}") from error
+            raise InputError(f"handshake with {self.address}: {error}") from error
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the program's answer.
@@ -78,6 +78,6 @@ class Remote:
         if isinstance(needed, str):
             load("channels", needed)
             return needed
-        part = build_component("channels", needed, f"hello of {self.address}: needs").part
+        part = build_component("channels", needed, f"handshake with {self.address}: needs").part
         channel: Channel = getattr(part, "window", part)  # planners hold only the window of rasters
         return channel

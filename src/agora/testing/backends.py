@@ -264,7 +264,7 @@ class _Check:
                 (again, w, "not deterministic"),
                 (used, w, "a reset leaves state of the last episode behind"),
                 (long, w, "30 steps in 6 calls differ from 30 steps in 30 calls"),
-                (alone, 0, "worlds are mixed: the state in the batch differs from that alone"),
+                (alone, 0, "worlds affect each other: the state in the batch differs from that alone"),
             ):
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 

@@ -169,7 +169,7 @@ class _Check:
             if not identical(one, self.decided(wide, world, start)):
                 raise self.fail(f"the number of slots changes the result in world {world}")
             if not identical(one, self.decided(self.run([start], slots=together.world.slots), 0, start)):
-                raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
+                raise self.fail(f"worlds affect each other: world {world} in the batch and alone")
 
     def empty_slots(self) -> None:
         """Check that values in an empty slot have no meaning."""

@@ -168,18 +168,18 @@ class _Check:
             part = self.part(standing(starts), starts, number)
             for name, read in whole.items():
                 if not np.array_equal(read[number], alone[name][0]):
-                    raise self.fail(f"worlds are mixed: {name} of world {number} among others and alone")
+                    raise self.fail(f"worlds affect each other: {name} of world {number} among others and alone")
                 others = np.delete(part[name], number, axis=0)
                 unwritten = np.full_like(others, _UNWRITTEN)
                 if not np.array_equal(read[number], part[name][number]) or not np.array_equal(others, unwritten):
-                    raise self.fail(f"worlds are mixed: {name} where world {number} alone is measured")
+                    raise self.fail(f"worlds affect each other: {name} where world {number} alone is measured")
         world = standing(starts)
         for record in (world.robots, world.robot_traits, world.status.goals):
             for array in record:
                 array[...] = array[:, ::-1].copy()
         for name, read in self.read(world, starts).items():
             if not np.array_equal(read[:, ::-1], whole[name]):
-                raise self.fail(f"robots are mixed: {name} where the robots change places")
+                raise self.fail(f"robots affect each other: {name} where the robots change places")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
         """Return the readings of the channel if it runs in one world alone; unwritten values keep a marker."""

@@ -154,7 +154,7 @@ class _Check:
         self.same(together, wide[:, :slots], "the number of slots changes the result")
         for w in range(len(SIZES)):
             alone = self.ask(standing(starts[w : w + 1], slots=slots), f"world {w} alone")
-            self.same(together[w], alone[0], f"worlds are mixed: world {w} in the batch and alone")
+            self.same(together[w], alone[0], f"worlds affect each other: world {w} in the batch and alone")
 
     def empty_slots(self) -> None:
         """Check that values in an empty slot have no meaning."""
@@ -186,9 +186,11 @@ class _Check:
         for w in range(len(SIZES)):
             slots = once.shape[1]
             alone = self.walk(starts[w : w + 1], (self.model,), slots)
-            self.same(once[w], alone[0], f"worlds are mixed: world {w} walks in the batch and alone")
+            self.same(once[w], alone[0], f"worlds affect each other: world {w} walks in the batch and alone")
             alone = self.walk(halves[w : w + 1], (self.model, _Companion()), slots)
-            self.same(mixed[w], alone[0], f"worlds are mixed: world {w} walks differently in a batch with another model and alone")
+            self.same(
+                mixed[w], alone[0], f"worlds affect each other: world {w} walks differently in a batch with another model and alone"
+            )
 
     def arrived(self) -> None:
         """Check that a pedestrian stops after its arrival, for every mode of waypoints."""

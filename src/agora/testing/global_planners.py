@@ -110,7 +110,7 @@ class _Check:
         """Check the path from start to goal and its clearance."""
         found = self.ask(map, start, goal, where)
         if found is None:
-            raise self.fail(f"{where}: no path, although there is one")
+            raise self.fail(f"{where}: no path was returned, although one exists")
         path = found[:, :2]
         for what, point, end in (("start at", start, path[0]), ("end at", goal, path[-1])):
             if np.hypot(*(end - np.asarray(point)[:2])) > 0.5 * map.resolution:

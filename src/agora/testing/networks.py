@@ -109,7 +109,9 @@ class _Check:
             self.policy.save(path)
             again = load_policy(path)
             if again.network != self.policy.network:
-                raise self.fail(f"its file restores {again.network}: all of its state must be in its fields")
+                raise self.fail(
+                    f"a saved and loaded network is {again.network}, another one: all of its state must be in its fields"
+                )
             for mine, theirs in zip(self.policy.step(seen, state), again.step(seen, state), strict=True):
                 if mine.tobytes() != theirs.tobytes():
                     raise self.fail("the policy of its file gives different actions")

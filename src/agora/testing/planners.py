@@ -226,7 +226,7 @@ class _Check:
             if step == 0:
                 self.stops(seen, answer, gives_way)
                 alone = [self.called(adapters.batch_of_one(seen, row), {}, bad).twists for row, bad in enumerate(INPUTS)]
-                self.same(answer.twists, np.concatenate(alone), "rows are mixed: bad input in the batch and alone")
+                self.same(answer.twists, np.concatenate(alone), "rows affect each other: bad input in the batch and alone")
             memory = answer.memory
         self.called(good, memory, "after bad input")
 
@@ -276,9 +276,11 @@ class _Check:
         for row in range(len(seen.pose)):
             single = adapters.batch_of_one(seen, row)
             alone, own = self.act(single, {}, f"row {row} alone")
-            self.same(together[row : row + 1], alone, f"rows are mixed: row {row} in the batch and alone")
+            self.same(together[row : row + 1], alone, f"rows affect each other: row {row} in the batch and alone")
             self.same(
-                after[row : row + 1], self.act(single, own, f"row {row} alone")[0], f"rows are mixed in the memory of row {row}"
+                after[row : row + 1],
+                self.act(single, own, f"row {row} alone")[0],
+                f"rows affect each other in the memory of row {row}",
             )
 
     def on_threads(self) -> None:

@@ -46,7 +46,7 @@ def check_predictor(predictor: Predictor) -> None:
     """
     check = _Check(predictor, type(predictor).__name__)
     if not isinstance(predictor.declares, PredictorDeclaration):
-        raise check.fail("declares is not a PredictorDeclaration")
+        raise check.fail("its attribute declares is not a PredictorDeclaration")
     check.is_written_and_read()
     for people in (0, 1, 5, 60):
         check.keeps_shape(people)

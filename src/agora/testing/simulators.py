@@ -158,7 +158,7 @@ class _Check:
                 one.step(at_once[world : world + 1])
         for world, one in enumerate(alone):
             if not identical(self.states(together, world), self.states(one, 0)):
-                raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
+                raise self.fail(f"worlds affect each other: world {world} in the batch and alone")
 
     def done_worlds(self) -> None:
         """Check that a finished world does not change."""

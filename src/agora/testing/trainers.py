@@ -102,7 +102,7 @@ def _train(name: str, trainer: Trainer, run: _Run) -> None:
     """
     told, rounds = 0, trainer.train(run)
     if not isinstance(rounds, Iterator):
-        raise ContractError(f"{name}: its method train is not a generator; it must yield after every log entry")
+        raise ContractError(f"{name}: its train() method is not a generator; it must yield after every log entry")
     for _ in rounds:
         _one_more(name, run, told)
         told = len(run.curve)

@@ -61,7 +61,7 @@ class Line:
         """Return the program's hello, over a connection that is closed again.
 
         Raises:
-            PlannerError: no program listens, or there is no hello.
+            PlannerError: nothing is listening, or there is no hello.
         """
         try:
             return self._opened()
@@ -76,7 +76,7 @@ class Line:
             known: hello of the program when the planner was made.
 
         Raises:
-            PlannerError: no program listens, the program closes the connection, is too late, does not answer with one message
+            PlannerError: nothing is listening, the program closes the connection, is too late, does not answer with one message
                 that is the answer to this question, or says another hello than before; or it has left too many questions
                 unanswered.
         """
@@ -156,7 +156,7 @@ class Line:
             self._connection, self._process = connect(self.address, PATIENCE), os.getpid()
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise PlannerError(f"{self._name}: no program listens ({reason}); start the program first") from error
+            raise PlannerError(f"{self._name}: nothing is listening ({reason}); start the program first") from error
         if not self.address.path:
             self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:

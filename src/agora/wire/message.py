@@ -113,7 +113,7 @@ def unpack(data: bytes, where: str = "message") -> tuple[str, int, Any]:
         head = json.loads(header["__metadata__"][_KEY], parse_constant=_no_number)
         name, version, content = head["format"], head["version"], head["content"]
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise InputError(f"{where}: expected a message of Agora (safetensors with Agora's header), got something else") from error
+        raise InputError(f"{where}: expected an Agora message (safetensors with Agora's header), got something else") from error
     if not isinstance(name, str) or type(version) is not int:
         raise InputError(f"{where}: expected a format and an integer as version, got {value_text(name)} and {value_text(version)}")
     return name, version, _with_arrays(content, arrays, where)

@@ -264,7 +264,7 @@ def test_to_name_the_packages_of_a_planner_that_is_a_program_asks_no_program():
         @property
         def declares(self):
             asked.append(self)
-            raise InputError("no program listens")
+            raise InputError("nothing is listening")
 
     assert names(Program()) == {"agora-nav", "tests"} and not asked
     assert packages(Program()).keys() == {"agora-nav", "tests"} and asked

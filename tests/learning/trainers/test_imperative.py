@@ -106,5 +106,5 @@ def test_paths_become_cheaper_and_a_resumed_training_repeats_its_curve():
 
 
 def test_another_encoding_is_refused():
-    with pytest.raises(InputError, match="paths are the actions of key_points, got Observe"):
+    with pytest.raises(InputError, match="the encoding must be key_points, whose actions are paths, got Observe"):
         Imperative(observe=Observe(9))

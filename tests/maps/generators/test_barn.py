@@ -64,12 +64,12 @@ def test_blocks_have_the_size_asked_for():
 
 def test_a_field_that_is_too_full_is_an_error_that_names_the_share_and_the_tries():
     with pytest.raises(
-        PlacementError, match=r"^smooth_iter 0: a robot of passage 0.5 m reaches too little of the place, in 4 tries"
+        PlacementError, match=r"^smooth_iter 0: a robot with a passage width of 0.5 m reaches too little of the place, in 4 tries"
     ):
         generated("barn", smooth_iter=0, tries=4)
     assert generated("barn", smooth_iter=0, fill_pct=0.05).map.occupied.any()
     assert generated("barn", smooth_iter=0, cell=1.0).map.occupied.any()
-    with pytest.raises(PlacementError, match=r"^fill_pct 0.9: a robot of passage 0.5 m .*, in 7 tries, in a place"):
+    with pytest.raises(PlacementError, match=r"^fill_pct 0.9: a robot with a passage width of 0.5 m .*, in 7 tries, in a place"):
         generated("barn", fill_pct=0.9, tries=7)
 
 

@@ -34,6 +34,6 @@ def test_no_blocks_leave_an_empty_yard():
 
 def test_a_yard_that_is_too_full_is_an_error_that_says_so():
     with pytest.raises(
-        PlacementError, match=r"^obstacle_num 500: a robot of passage 0.5 m .* in 20 tries, in a place of 10 x 10 m"
+        PlacementError, match=r"^obstacle_num 500: a robot with a passage width of 0.5 m .* in 20 tries, in a place of 10 x 10 m"
     ):
         generated("rosnav_outdoor", obstacle_num=500, width=10.0, height=10.0)

@@ -61,7 +61,7 @@ def header(count: int) -> bytes:
     return length(8 + count) + struct.pack("<Q", count)
 
 
-NO_MESSAGE = "answer: expected a message of Agora"
+NO_MESSAGE = "answer: expected an Agora message"
 LATE = "no answer within its deadline of 1 s"
 MESSAGES = {
     "longer than allowed": (b"\xff" * 4, b"", 1, "has 4294967295 bytes, expected a message of at most 67108864"),

@@ -89,7 +89,9 @@ class Imperative(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.observe, KeyPoints):
-            raise InputError(f"imperative: paths are the actions of key_points, got {type(self.observe).__name__}")
+            raise InputError(
+                f"imperative: the encoding must be key_points, whose actions are paths, got {type(self.observe).__name__}"
+            )
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Go through all rounds."""

@@ -69,7 +69,7 @@ class Barn(Area):
         place = plan.finish("barn", fill=True)
         strip = math.ceil(end / self.resolution)
         if not (plan.reached[:, :strip].any() and plan.reached[:, -strip:].any()):
-            raise Blocked(f"a robot of passage {self.passage:g} m finds no path from left to right")
+            raise Blocked(f"a robot with a passage width of {self.passage:g} m finds no path from left to right")
         return place
 
 

@@ -76,7 +76,7 @@ class BrokenGround(Area):
         place = plan.finish("broken_ground")
         place = replace(place, map=replace(place.map, ground=ground))
         if reachable(met_by(place.map, 0.0, 0.0).occupied, self)[1] != 1:
-            raise Blocked(f"wheels of passage {self.passage:g} m cannot get everywhere")
+            raise Blocked(f"a robot with a passage width of {self.passage:g} m cannot get everywhere")
         return place
 
     def _cells(self, low: float, high: float) -> slice:

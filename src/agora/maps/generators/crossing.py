@@ -50,7 +50,9 @@ class Crossing(Area):
             wide = plan.snap(getattr(self, name))
             if not self.opening - 1e-9 <= wide <= high - low + 1e-9:
                 need = (
-                    f"a robot of passage {self.passage:g} m needs {self.opening:g} m" if wide < self.opening else "it does not fit"
+                    f"a robot with a passage width of {self.passage:g} m needs {self.opening:g} m"
+                    if wide < self.opening
+                    else "it does not fit"
                 )
                 raise self.fail(name, need)
             shift = float(stream.uniform(-self.offset, self.offset)) * (high - low - wide) / 2

@@ -54,7 +54,7 @@ class HospitalWard(Area):
         x0, y0, x1, y1 = plan.inner
         wide = plan.snap(self.corridor_width)
         if wide < self.opening - 1e-9:
-            raise self.fail("corridor_width", f"a robot of passage {self.passage:g} m needs {self.opening:g} m")
+            raise self.fail("corridor_width", f"a robot with a passage width of {self.passage:g} m needs {self.opening:g} m")
         low = plan.snap((y0 + y1 - wide) / 2)
         bed = outline(row("hospital_bed"))[3]
         count = int((x1 - x0 + cell) / (max(self.room_width, bed + self.lane, 2 * self.opening) + cell) + 1e-9)

@@ -185,7 +185,7 @@ class FloorPlan:
         self.reached = labels == 1
         if count != 1 or (fill and np.count_nonzero(labels) < max(0.5 * before, 0.1 * labels.size)):
             how = "fits nowhere" if not count else "reaches too little of the place" if fill else "cannot get everywhere"
-            raise Blocked(f"a robot of passage {area.passage:g} m {how}")
+            raise Blocked(f"a robot with a passage width of {area.passage:g} m {how}")
         return self._turned(name, occupied)
 
     def _turned(self, name: str, occupied: Bools) -> Place:

@@ -47,7 +47,7 @@ class RosmapIndoor(Area):
             PlacementError: the corridors are too narrow for the robot, or wider than the place.
         """
         if 2 * self.corridor_radius < self.opening - 1e-9:
-            raise self.fail("corridor_radius", f"a robot of passage {self.passage:g} m needs {self.opening / 2:g} m")
+            raise self.fail("corridor_radius", f"a robot with a passage width of {self.passage:g} m needs {self.opening / 2:g} m")
         return drawn(self, lambda: self._floor(stream), "corridor_radius")
 
     def _floor(self, stream: Stream) -> Place:
