@@ -134,7 +134,7 @@ def test_nothing_is_saved_outside_the_folder_that_the_graph_names(graph: Any, no
     (inside / "link").symlink_to(outside)
     graph.param("map_save_dir", str(inside))
     refused = graph.call("map_generator/save", SaveMap, folder.format(outside=outside), [], 0.0)
-    assert not refused.success and f"lies outside {inside}" in refused.message
+    assert not refused.success and f"is outside {inside}" in refused.message
     assert not list(outside.iterdir()) and not (tmp_path / "elsewhere").exists()
 
 
