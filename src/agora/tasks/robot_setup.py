@@ -90,5 +90,5 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
 
 
 def robot_names(models: Sequence[str]) -> list[str]:
-    """Return the names of robots, given their models: the name of the model, with a number if several robots have the same model."""
+    """Return the names of robots, given their models: the model's name, with a number if several robots have the same model."""
     return [model if models.count(model) == 1 else f"{model}_{models[:k].count(model)}" for k, model in enumerate(models)]

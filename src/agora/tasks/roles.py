@@ -1,4 +1,4 @@
-"""Reads the roles of pedestrians and robots in zones from a world's files ``zones/<name>.yaml``, in Arena 3.0's format, unchanged."""
+"""Reads the roles of pedestrians and robots in zones from a world's files ``zones/<name>.yaml``, in Arena 3.0's format."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _until(person: Person) -> str:
 
 
 def _after(person: Person) -> str:
-    """Return the end of the wait at the start in words, from Arena's keys that only social states use; empty if there is no wait."""
+    """Return the end of the wait at the start in words, from Arena's keys that only social states use; empty without a wait."""
     if person.habits.wait_time > 0:
         return f", for {person.habits.wait_time:g} s"
     return f", until a robot is within {person.habits.trigger_radius:g} m" if person.habits.trigger_radius > 0 else ""

@@ -70,7 +70,7 @@ class Traffic:
         self._entered: Counter[int] = Counter()  # people, counted once per `_PERIOD`, by slot and square (`_count`)
 
     def has_room(self, party: Walks, size: int) -> bool:
-        """Return whether a party of ``size`` people can walk without overcrowding a square that other people use at the same time."""
+        """Return whether a party of ``size`` people can walk without overcrowding a square that others use at the same time."""
         entered, most = self._entered, self._most
         return all(
             not (there := entered.get(key)) or there + size * n <= most[key % len(most)] for key, n in self._count(party).items()
