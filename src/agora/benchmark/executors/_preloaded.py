@@ -9,5 +9,5 @@ from numba.core.registry import cpu_target
 import agora.benchmark.job  # noqa: F401
 
 pa.array([0])  # pyarrow imports pandas, if installed, when the first array is created
-cpu_target.typing_context.refresh()  # the first kernel also triggers imports
+cpu_target.typing_context.refresh()  # otherwise done when the first kernel is compiled
 cpu_target.target_context.refresh()

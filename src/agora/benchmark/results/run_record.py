@@ -68,7 +68,7 @@ class RunRecord:
         control: labels of planners that were not requested but were run for comparison (`agora.benchmark.control`).
         after_draw: marks of planners that were changed after the suite's edition was drawn, by label
             (`agora.benchmark.provenance.planner_code`).
-        id: digest of the fields that determine the results; the mark of the run's shards.
+        id: digest of the fields that determine the results or the planned episodes; the mark of the run's shards.
         earlier: marks of shards that were written before planners were added to the run.
         made_on: machine on which the run started.
         resumed_on: other machines on which the run was resumed.
