@@ -108,7 +108,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
 
 
 def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
-    """Keep the list of episodes without a row up to date."""
+    """Update the list of episodes that have no row."""
     match event:
         case Kept(stage, planner, episodes):
             folder.keep_rows(key_of(suite, stage, episode, planner, 0) for episode in episodes)
@@ -117,10 +117,10 @@ def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
 
 
 def describe(request: Request) -> RunRecord:
-    """Return the record of a request: the data that decides its results, and the planned episodes.
+    """Return the record of a request: the data that determines its results, and the planned episodes.
 
-    The record holds the resolved suite, the planners, their levels of perception, the version, digests of the files that the
-    episodes depend on, the packages of components and metrics, the number of episodes of each planner by stage, and which
+    The record contains the resolved suite, the planners, their levels of perception, the version of Agora, digests of the files
+    that the episodes depend on, the packages of components and metrics, the number of episodes of each planner by stage, and which
     recordings are kept.
     """
     suite, planners, options = request.suite, request.entrants, request.options

@@ -15,7 +15,7 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
 def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
-    """Run jobs, write their shards to the folder of the results, and yield the events; only this process writes there.
+    """Run jobs, write their shards to the results folder, and yield the events. Only this process writes to the folder.
 
     Args:
         plan: plan of the run; its token stops the run.

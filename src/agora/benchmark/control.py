@@ -74,7 +74,7 @@ def _has_axis(suite: Suite) -> bool:
 
 
 def _is_blind(planner: Named) -> bool:
-    """Return whether a planner reads nothing that shows people: no pedestrians, no sensor, no costmap."""
+    """Return whether a planner does not read any channel that shows people: no pedestrians, no sensor, no costmap."""
     if isinstance(planner.part, Informed):
         return False
     knows = Knowledge.of(planner, LEVELS)

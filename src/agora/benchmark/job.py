@@ -68,7 +68,7 @@ class Job:
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def finished(self, rows: ShardRows) -> Finished:
-        """Return the event that the rows of the job's episodes are finished."""
+        """Return the event which states that the rows of the job's episodes are finished."""
         return Finished(self.name, self.name, tuple(sorted(rows.episodes)), rows.files())
 
 

@@ -31,11 +31,11 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The contribution of one robot's planner to an episode.
+    """What one robot's planner contributed to an episode.
 
     Attributes:
-        commands: (C, 3) twist at each call, vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay. If the
-            planner failed, its last call has no command.
+        commands: (C, 3) twist at each call: vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay are applied.
+            If the planner failed, its last call has no command.
         notes: (C,) the planner's notes at each call, by name (`agora.interfaces.NOTES`).
         paths: whether the robot was given global paths.
     """

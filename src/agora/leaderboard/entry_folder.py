@@ -97,7 +97,7 @@ class PostedEntry:
 
 
 def read_claims(folder: Path) -> Entry:
-    """Read the claims of an entry, without its rows.
+    """Read the ``entry.yaml`` of an entry, without its rows.
 
     Raises:
         InputError: the file is missing or damaged.

@@ -332,7 +332,7 @@ def _colours(posted: Sequence[PostedEntry]) -> dict[str, str]:
 
 
 def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
-    """Return the sentence that counts the entries."""
+    """Return the sentence that states the number of entries."""
     checked = sum(line["checked"] == "checked" for line in lines)
     words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
     return f"{words}, and {wrong} not ranked." if wrong else f"{words}."

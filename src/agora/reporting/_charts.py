@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
-"""Widths of the three columns of a chart and heights of its rows, head and axis, px."""
+"""Widths of the three columns of a chart, and heights of its rows, heading and axis, px."""
 
 _CURVE = 150.0  # height of the plot of a curve, px
 MOST_DOTS = 200
 """Maximum number of values drawn as dots; if there are more, evenly spaced ranks are drawn. Quartiles and mean use all values."""
 
 LONGEST_LABEL = 20
-"""Characters per line of a planner's label."""
+"""Number of characters per line in a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
@@ -170,7 +170,7 @@ def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y
 
 
 class _Scale:
-    """Maps values to pixels from ``left`` over ``width``, with round ticks."""
+    """Maps values to pixels, starting at ``left`` over a width of ``width``, with ticks at round values."""
 
     def __init__(self, low: float, high: float, left: float = LABEL, width: float = PLOT) -> None:
         self.low, self.high, self.left, self.width = low, high, left, width
@@ -255,7 +255,7 @@ def _middle(index: int) -> float:
 
 
 def _px(value: float) -> str:
-    """Return a coordinate to a tenth of a pixel, without a trailing zero."""
+    """Return a coordinate as text, rounded to a tenth of a pixel, without a trailing zero."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -227,7 +227,7 @@ def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colou
 
 
 def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each planner, in the order of their first row."""
+    """Return the rows of each planner, in the order of the planners' first rows."""
     if not rows:
         raise InputError("no rows to draw")
     groups: dict[str, list[Row]] = {}

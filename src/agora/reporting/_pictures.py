@@ -1,4 +1,6 @@
-"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the path of each planner in the same episode."""
+"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the path driven by each planner in the same
+episode.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
 
 
 _COLOURS = ("#0072B2", "#CC79A7", "#D55E00", "#56B4E9", "#7A5195", "#66A61E", "#1B1F24")
-"""Colours of paths, different from those of people and of the goal."""
+"""Colours of paths, which differ from those of people and of the goal."""
 
 
 def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:

@@ -18,7 +18,7 @@ from agora.reporting.statistics import Estimate, has_reached, wilson
 __all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
 
 CLEAN = clean_arrival
-"""The metric that ranks planners, together with `agora.reporting.tables.REACHED`."""
+"""The metric by which planners are ranked, together with `agora.reporting.tables.REACHED`."""
 
 NOT_MEASURED = "not measured"
 
@@ -58,7 +58,7 @@ def cause_counts(rows: Sequence[Row]) -> list[tuple[str, int]]:
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """Return the most frequent cause that spoilt an arrival, or all of them if several tie; empty if there is none."""
+    """Return the most frequent cause that spoilt an arrival, or all of them if several are tied; empty if there is none."""
     causes = cause_counts(rows)
     return " and ".join(words for words, count in causes if count == causes[0][1])
 

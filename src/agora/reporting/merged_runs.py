@@ -261,7 +261,7 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Return short, distinct names of folders: as many of their last parts as necessary; no name for a single folder."""
+    """Return short, distinct names of folders: as many of their last path components as necessary; a single folder gets no name."""
     if len(places) == 1:
         return [""]
     for count in range(1, max(len(place.parts) for place in places) + 1):
@@ -365,7 +365,7 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
 
 
 def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
-    """Return the labels of the planners that were not requested in any run."""
+    """Return the labels of the planners that none of the runs requested."""
     there = {run.name: run.record.control or () for run in runs}
     asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
     return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))

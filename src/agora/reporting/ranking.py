@@ -27,7 +27,7 @@ from agora.seeds import Stream
 __all__ = ["Pair", "Ranked", "ranking"]
 
 LEVEL = 0.05
-"""Adjusted p below which two planners differ significantly."""
+"""Adjusted p-value below which two planners differ significantly."""
 
 _FLIPS = 9999
 _FLIPS_EACH = round(2 / LEVEL)  # random sign vectors per pair; keeps the smallest p below the level after Holm's adjustment

@@ -30,7 +30,7 @@ Statistic = Literal["mean", "median"]
 
 RESAMPLES = 2000
 RATE = "0/1"
-"""Unit of a metric whose mean is a rate."""
+"""Unit of metrics whose mean is a rate."""
 
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000

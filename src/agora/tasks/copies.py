@@ -32,7 +32,7 @@ _APART = {
     "safety",
     "counterfactual",
 }
-"""Keys of a stage that do not change an episode if its start is known."""
+"""Keys of a stage that do not affect an episode once its start is given."""
 
 _QUIET = {"cues", "given_states"}
 """Behaviours without random draws."""

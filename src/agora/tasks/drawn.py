@@ -139,7 +139,7 @@ class _Writer(pickle.Pickler):
 
 
 class _Reader(pickle.Unpickler):
-    """Reads an episode onto its map."""
+    """Reads an episode that was written without its map, and attaches the map."""
 
     def __init__(self, file: io.BytesIO, place: Map) -> None:
         super().__init__(file)

@@ -93,7 +93,7 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """True if the settings' number of episodes has been created."""
+        """True if the number of episodes in the settings has been created."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:

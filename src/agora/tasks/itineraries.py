@@ -182,7 +182,7 @@ class ItineraryPlanner:
             self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
 
     def _stops(self) -> tuple[dict[str, list[Stop]], list[Doubles]]:
-        """Return copies of the free stops and of the points that are taken."""
+        """Return copies of the free stops and of the occupied points."""
         return {use: list(stops) for use, stops in self._free.items()}, list(self._taken)
 
     def _pace(self, people: list[dict[str, Any]]) -> float:

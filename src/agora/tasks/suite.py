@@ -125,7 +125,7 @@ class Suite(Checked):
         """Create one episode; the result depends only on the suite, the seed and the episode.
 
         Raises:
-            InputError: a file of the stage is wrong, or something does not fit into its world.
+            InputError: one of the stage's files is invalid, or something does not fit into its world.
         """
         return put_together(ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
 
@@ -134,7 +134,7 @@ def put_together(plan: ResetPlan) -> Start:
     """Create one episode, for suites and task generators alike; the result depends only on the plan.
 
     Raises:
-        InputError: a file of the stage is wrong, or something does not fit into its world.
+        InputError: one of the stage's files is invalid, or something does not fit into its world.
     """
     return resolve(plan)[0]
 
@@ -318,7 +318,7 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
 
 
 def _number_of(state: str) -> int:
-    """Return the number of a social state; -1 for none."""
+    """Return the number of a social state; -1 if there is none."""
     return SOCIAL_STATES.index(state) if state else -1
 
 
@@ -371,7 +371,7 @@ def suite_in(tree: Node, where: str, home: Path) -> Suite:
 
 
 def _suite_of(path: Path) -> Suite:
-    """Return the suite of a scenario file."""
+    """Return the suite that runs a scenario file."""
     world = world_of(path)
     try:
         stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
@@ -424,7 +424,7 @@ def _seeded(stage: Stage, seed: int) -> Stage:
 
 
 def _differs(suite: Suite, made: Suite, stage: Stage) -> bool:
-    """Return whether the first episode of a stage differs under another seed: in its place, its start, or later random draws."""
+    """Return whether the first episode of a stage differs with another seed: in its place, its start, or later random draws."""
     if made.stage(stage.name).world != stage.world:
         return True
     start = suite.start(stage.name, 0)

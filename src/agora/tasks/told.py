@@ -85,28 +85,30 @@ def _for(seconds: float) -> str:
 
 
 def _until(person: Person) -> str:
-    """Return the end of a given state in words."""
+    """Return the part of a sentence that says when a given state ends."""
     ends = [f"{person.state_time:.3g} s"] * (person.state_time < _ALWAYS)
     ends += [f"a robot is within {person.state_radius:g} m"] * (person.state_radius > 0)
     return f" until {' or '.join(ends) or 'the end'}"
 
 
 def _after(person: Person) -> str:
-    """Return the end of the wait at the start in words, from Arena's keys that only social states use; empty without a wait."""
+    """Return the part of a sentence that says when the wait at the start ends, from Arena's keys that only social states use; empty
+    without a wait.
+    """
     if person.habits.wait_time > 0:
         return f", for {person.habits.wait_time:g} s"
     return f", until a robot is within {person.habits.trigger_radius:g} m" if person.habits.trigger_radius > 0 else ""
 
 
 def _talks(person: Person, everybody: Sequence[Person]) -> str:
-    """Return the role of a person in a conversation, in words."""
+    """Return the part of a sentence that describes a person's role in a conversation."""
     others = [p.name or f"pedestrian {k}" for k, p in enumerate(everybody, 1) if p.talk == person.talk and p is not person]
     names = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return {"talking": f"talks with {names}", "listening": f"listens to {names}", "telling": f"tells {names} a story"}[person.state]
 
 
 def _way(person: Person, map: Map, tolerance: float) -> str:
-    """Return a person's path in words; empty for people without a destination."""
+    """Return the part of a sentence that describes a person's path; empty for people without a destination."""
     points: Doubles = person.waypoints
     if (np.hypot(*(points - person.position).T) <= (person.tolerance or tolerance)).all():
         return ""

@@ -1,4 +1,4 @@
-"""The objective that tuning maximizes: a metric, or a weighted sum of metrics."""
+"""The objective that tuning maximises: a metric, or a weighted sum of metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Objective:
     """A weighted sum of metrics; larger values are better.
 
     Attributes:
-        text: original text, such as ``success`` or ``success - 0.05 * intimate_violations``.
+        text: original string, such as ``success`` or ``success - 0.05 * intimate_violations``.
         terms: weight and name of each metric.
     """
 

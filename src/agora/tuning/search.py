@@ -57,7 +57,7 @@ def round_parameters(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
-    """Return the component with other parameters."""
+    """Return the component with changed parameters."""
     return Named(component.name, dataclasses.replace(component.part, **parameters))
 
 

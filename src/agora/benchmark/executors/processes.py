@@ -91,7 +91,7 @@ def _open_files() -> int:
 
 
 class _Counter(logging.Handler):
-    """Counts the functions that are compiled in this process, in a shared number."""
+    """Counts the functions that are compiled in this process, in a shared value."""
 
     def __init__(self, compiled: Any) -> None:
         super().__init__()

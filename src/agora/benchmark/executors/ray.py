@@ -108,7 +108,7 @@ class _Conditions:
 
 @dataclass(eq=False)
 class _Running:
-    """A job, the stream of its events, and the number of its attempts."""
+    """A job with its event stream and its number of attempts."""
 
     job: Any
     stream: Any
@@ -176,7 +176,7 @@ class _JobsUnderWay:
 
 
 def _connect(address: str, workers: int) -> Any:
-    """Return the module ray, connected to a cluster."""
+    """Connect to a cluster, and return the module ray."""
     os.environ.setdefault(
         "RAY_DEDUP_LOGS_SKIP_REGEX", "."
     )  # Ray reads it once; without it, Ray prints a page for every dead worker

@@ -88,7 +88,7 @@ def _round(values: Array) -> Any:
 
 
 def _plane(recording: Recording) -> Map:
-    """Return an empty map that contains everybody and the goal."""
+    """Return an empty map that is large enough for all positions and the goal."""
     people = recording.pedestrian_position[recording.pedestrian_present]
     points = np.concatenate((recording.pose[:, :2], recording.goal[None, :2], people))
     (left, bottom), (right, top) = points.min(0) - _MARGIN, points.max(0) + _MARGIN

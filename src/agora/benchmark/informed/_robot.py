@@ -91,5 +91,5 @@ def refuse_informed(planner: str) -> None:
 
 
 def informed() -> Named:
-    """Return the informed robot under its label."""
+    """Return the informed robot as a named planner."""
     return Named(INFORMED, Informed())

@@ -62,7 +62,7 @@ class Lattice:
         return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
 
     def moves(self) -> Ints:
-        """Return (M, 2) offsets of all moves of one tick, in rows and columns."""
+        """Return the offsets (M, 2) of all moves of one tick, in rows and columns."""
         reach = self.speed * self.tick / self.cell + 1e-6
         most = int(reach)
         offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
@@ -210,7 +210,9 @@ def _layers(
     costs: Floats,
     box: tuple[int, int, int, int],
 ) -> None:
-    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, m."""
+    """Fill a box in ``gaps`` (parts, rows, columns) with the gaps to walls and people, and in ``near`` (rows, columns) with those
+    to pedestrians, m.
+    """
     top, bottom, left, right = box
     cell, wide, keep = costs[0], costs[4], costs[6]
     x, y = np.float32(left), np.float32(top)

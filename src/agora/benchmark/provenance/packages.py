@@ -31,7 +31,7 @@ from agora.registry import KINDS, Named, available
 from agora.robots.model import load_robot
 
 OWN = "agora-nav"
-"""Agora's own distribution."""
+"""Name of Agora's own distribution."""
 
 _AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")

@@ -134,6 +134,6 @@ def _imported(file: Path, changed: int) -> list[str]:
 
 
 def _module_of(module: str, name: str) -> str:
-    """Return the module from which ``from module import name`` takes the name: ``module``, or the module of this name in it."""
+    """Return the module that ``from module import name`` imports from: ``module`` itself, or its submodule ``name``."""
     inner = f"{module}.{name}"
     return module if _file(inner) is None else inner

@@ -43,7 +43,9 @@ class RunAudit:
     unmeasured: Mapping[str, int]
 
     def problems(self) -> list[str]:
-        """Return a sentence for each deviation from the plan, except interrupted episodes, which are listed with their reasons."""
+        """Return one sentence per deviation from the plan, except for interrupted episodes, which are listed separately with their
+        reasons.
+        """
         each = sum(self.planned.values())
         said = []
         for planner, some in groupby(sorted(self.missing), lambda one: one[0]):
@@ -62,7 +64,7 @@ class RunAudit:
         return said
 
     def failed_metrics(self) -> list[str]:
-        """Return a sentence for each error of a metric."""
+        """Return one sentence per metric error."""
         return [f"{count} of {len(self.rows)} rows lack a metric: {error}" for error, count in self.unmeasured.items()]
 
 
@@ -88,7 +90,7 @@ def _places(episodes: Iterable[tuple[str, int]]) -> str:
 
 
 def _is_key(parts: Sequence[str]) -> bool:
-    """Return whether these are the parts of the key of a row."""
+    """Return whether strings are the parts of a row's key."""
     return len(parts) == 5 and parts[2].isdecimal()
 
 

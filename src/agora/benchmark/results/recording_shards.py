@@ -102,7 +102,7 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(kinds: Collection[str]) -> pyarrow.Schema:
-    """Return the columns of recordings, in the order of the fields, for channel readings of these types."""
+    """Return the columns of recordings, in the order of the fields, with lists for channel readings of given types."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -153,7 +153,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
 
 
 def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
-    """Return an array as a column's list."""
+    """Return an array as a list for a column."""
     if values is None:
         return None
     if one.masked:
@@ -186,7 +186,7 @@ def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
 
 
 def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of `_pack_robot` as fields of a recording."""
+    """Return values written by `_pack_robot` as fields of a recording."""
     delay = fields.pop("command_delay")
     arrays: dict[str, Any] = {
         name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()
@@ -200,7 +200,7 @@ def _kinds(recording: Recording) -> set[str]:
 
 
 def _place_of(array: Array) -> str:
-    """Return the name of the list that holds the numbers of a reading."""
+    """Return the name of the list that contains the numbers of a reading."""
     return _VALUES if array.dtype.name == _SINGLE else array.dtype.name
 
 

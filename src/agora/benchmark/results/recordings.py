@@ -30,7 +30,7 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     and a message is logged.
 
     Raises:
-        ResultsError: the folder holds no run.
+        ResultsError: the folder contains no run.
     """
     run = RunFolder.read(folder)
     if keys is None:
@@ -67,7 +67,7 @@ def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
         rows: rows of the run's shards.
 
     Raises:
-        ResultsError: the folder holds no run.
+        ResultsError: the folder contains no run.
     """
     whole = [dict(row) for row in rows]
     lacking = [row for row in whole if clean_arrival.name not in row]

@@ -110,7 +110,7 @@ class RunRecord:
         """Read the record of a run's folder; other keys in the file are ignored.
 
         Raises:
-            ResultsError: the folder holds no run.
+            ResultsError: the folder contains no run.
             InputError: the file cannot be read, or a part of it is missing or has the wrong type.
         """
         path = folder / _FILE
@@ -151,7 +151,7 @@ class RunRecord:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The names and parameters of planners by label, plain data, with the level of perception if the record has one."""
+        """The names and parameters of planners by label, as plain data, with the level of perception if the record contains one."""
         known = self.planners if isinstance(self.planners, dict) else {}
         levels: Mapping[str, str] = self.pedestrians or {}
         told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
@@ -187,7 +187,7 @@ class RunRecord:
         return {label: name_of(label, levels.get(label)) for label in self.planners}
 
     def has(self, label: str, planner: Named) -> bool:
-        """Return whether the run has a planner of this name with these parameters."""
+        """Return whether the run has a planner with this name and these parameters."""
         return isinstance(self.planners, dict) and any(
             self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
         )
@@ -196,7 +196,7 @@ class RunRecord:
         """Return the suite; ``where`` is the folder of the run, for messages.
 
         Raises:
-            InputError: the suite was written by another version of Agora, or refers to things that this machine lacks.
+            InputError: the suite was written by another version of Agora, or refers to things that are missing on this machine.
         """
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 

@@ -195,7 +195,7 @@ def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
 
 
 def remove(folder: Path, name: str) -> None:
-    """Delete all files of a shard, its rows last."""
+    """Delete all files of a shard; the rows are deleted last."""
     for part in reversed(PARTS):
         (folder / part / f"{name}.parquet").unlink(missing_ok=True)
 

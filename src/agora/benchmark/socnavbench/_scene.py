@@ -135,7 +135,7 @@ class JoystickScene:
 
 
 def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
-    """Return the first and last poses (n, 3) of recorded pedestrians; a pedestrian with a single knot faces along x."""
+    """Return the first and last poses (n, 3) of recorded pedestrians; a pedestrian with a single knot faces in the x direction."""
     first, last = tracks.first[:-1], tracks.first[1:] - 1
     second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
     x, y = tracks.knot_x, tracks.knot_y

@@ -237,7 +237,7 @@ class _Led:
 
 
 class _Still:
-    """A planner whose robot stands still."""
+    """A planner whose robot does not move."""
 
     declares = Declaration(turns_at_goal=True)
 

@@ -21,7 +21,7 @@ __all__ = ["Axis"]
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROBOT = "robot."
-"""Prefix of the keys of a robot's model."""
+"""Prefix of keys that belong to a robot's model."""
 
 _ENDS = (1e-6, 1.0 - 1e-6)
 """Minimum and maximum fraction from the easy to the hard end; some keys reject the ends themselves."""

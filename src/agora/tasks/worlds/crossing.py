@@ -96,7 +96,7 @@ class Crossing(Checked, ABC):
         return {} if self.cases else {"first_seed": "with cases: 0"}
 
     def names(self) -> list[str]:
-        """Return the cases, or one name if worlds are drawn for every episode."""
+        """Return the names of the cases, or a single name if worlds are drawn for every episode."""
         return [f"case_{k}" for k in range(self.cases)] or [self.called]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

@@ -19,9 +19,10 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Generated(Checked):
-    """Places of one generator, called ``canteen-0``, ``canteen-1``, ...
+    """Places from one generator, called ``canteen-0``, ``canteen-1``, ...
 
-    Place n depends only on the generator, its parameters, the seed and n. With fewer places than episodes, episodes share them.
+    Place n depends only on the generator, its parameters, the seed and n. If there are fewer places than episodes, episodes share
+    places.
 
     Attributes:
         generator: map generator.
