@@ -31,7 +31,7 @@ _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue":
 """Social state of a person who uses a place, by the use of the place."""
 
 _FILE = 0.8  # m, distance between the members of a party that walk in single file
-_ROUNDS = 600.0  # s, minimum duration of an itinerary without an exit
+_ROUNDS = 600.0  # s, time for which repeated visits should last, longer than an episode
 _APART = 0.1  # m, gap between bodies at the start
 _BESIDE = 0.02  # m, minimum gap between the bodies of a party at the start
 _AT_STOP = 0.25  # m, distance at which a place counts as reached
@@ -265,8 +265,8 @@ class ItineraryPlanner:
         return chosen
 
     def _visit(self, uses: tuple[str, ...], size: int) -> _Visit | None:
-        """Draw a place for a party: a free spot of the furniture, for one person alone, or a standing point away from those already
-        taken.
+        """Draw a place for a party: a free spot of the furniture, for one person alone, or a standing point, if possible more than
+        1 m from those already taken.
         """
         kinds = [use for use in uses if use == "wait" and len(self._standing) or self._free.get(use) and size == 1]
         if not kinds:
