@@ -1,4 +1,4 @@
-"""Adds planners to a run: the new planners drive the same episodes, and the existing rows stay."""
+"""Adds planners to a run: the new planners drive the same episodes, and existing rows are kept."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from agora.registry import Named
 
 
 def extended_request(request: Request) -> Request:
-    """Return a request that adds its planners to the run in its folder. Missing episodes of the earlier planners are run, too.
+    """Return a request that adds its planners to the run in its folder. Missing episodes of the earlier planners are also run.
 
     Args:
         request: suite, options and folder of the run, and the planners to add.
 
     Raises:
-        ResultsError: the folder holds no run, or the run of an external planner, or has another planner with this label.
-        InputError: a planner of the run is not installed, or the request asks for other levels of perception.
+        ResultsError: the folder contains no run or the run of an external planner, or the run already has a different planner with
+            this label.
+        InputError: a planner of the run is not installed, or the request has other levels of perception.
     """
     record, folder = RunRecord.read(request.folder), request.folder
     levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))

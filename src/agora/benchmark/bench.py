@@ -39,16 +39,16 @@ from agora.tasks.suite import Suite
 __all__ = ["bench", "run_all"]
 
 _LOG = logging.getLogger(__name__)
-_FIRST = 5  # number of first episodes of which at least one must fit
-_ALIKE = 8  # largest number of episodes per job on an axis
+_FIRST = 5  # number of first episodes, at least one of which must fit
+_ALIKE = 8  # maximum number of episodes per job on an axis
 
 
 def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent]:
     """Run every episode of a request that has no row yet, and yield the events.
 
-    Nothing runs until the first event is requested. Rows and recordings of an episode are on the disk when it is `Kept`. The
-    iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; finished episodes are
-    kept, and a request with ``resume`` continues the run.
+    Nothing runs until the first event is requested. The rows and recordings of an episode are on disk when its event `Kept` is
+    yielded. The iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; finished
+    episodes are kept, and a request with ``resume`` can continue the run.
 
     Args:
         request: the suite, its planners, the folder and the options.
@@ -72,7 +72,7 @@ def run_all(request: Request) -> list[dict[str, Any]]:
     """Run every episode of a request that has no row yet, and return the rows of all episodes, by key.
 
     Raises:
-        InputError, ResultsError: as `bench`.
+        InputError, ResultsError: as in `bench`.
     """
     for _ in bench(request):
         pass
@@ -108,7 +108,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
 
 
 def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
-    """Keep the list of episodes without a row up to date."""
+    """Update the list of episodes that have no row."""
     match event:
         case Kept(stage, planner, episodes):
             folder.keep_rows(key_of(suite, stage, episode, planner, 0) for episode in episodes)
@@ -117,10 +117,10 @@ def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
 
 
 def describe(request: Request) -> RunRecord:
-    """Return the record of a request: the data that decides its results, and the planned episodes.
+    """Return the record of a request: the data that determines its results, and the planned episodes.
 
-    The record holds the resolved suite, the planners, their levels of perception, the version, digests of the files that the
-    episodes depend on, the packages of components and metrics, the number of episodes of each planner by stage, and which
+    The record contains the resolved suite, the planners, their levels of perception, the version of Agora, digests of the files
+    that the episodes depend on, the packages of components and metrics, the number of episodes of each planner by stage, and which
     recordings are kept.
     """
     suite, planners, options = request.suite, request.entrants, request.options
@@ -148,10 +148,10 @@ def _seeing(planners: Mapping[str, Named]) -> dict[str, Named]:
 
 
 def check(suite: Suite) -> None:
-    """Create one episode of every world that is read from files, and of every drawn world the first episode that has room.
+    """Create one episode of every world that is read from files, and the first feasible episode of every drawn world.
 
     Raises:
-        InputError: a file is wrong, or something fits into none of a stage's first episodes.
+        InputError: a file is invalid, or something does not fit into any of a stage's first episodes.
     """
     for stage in suite.stages:
         names = stage.world.part.names()
@@ -163,7 +163,7 @@ def check(suite: Suite) -> None:
                 break
             try:
                 suite.start(stage.name, episode)
-            except PlacementError as error:  # it is given up when its turn comes
+            except PlacementError as error:  # the episode is given up when it is run
                 failed.append(error)
         if len(failed) == len(first):
             raise failed[0]
@@ -175,22 +175,23 @@ def check(suite: Suite) -> None:
 
 
 def repeats(suite: Suite, stage: str, episode: int) -> bool:
-    """Return whether an episode of a stage is a copy of the first one: both have the same start, and nothing random happens
+    """Return whether an episode of a stage is a copy of the first episode: both have the same start, and nothing random happens
     afterwards.
     """
     made = suite.stage(stage)
     try:
         first, later = suite.start(stage, 0), suite.start(stage, episode)
-    except PlacementError:  # the episode is given up when its turn comes
+    except PlacementError:  # the episode is given up when it is run
         return False
     return not draws_on(made, first) and digest_of(made, first) == digest_of(made, later)
 
 
 def check_sensors(request: Request) -> None:
-    """Make sure that the robots of every stage have the sensors that planners, levels of perception and recordings need.
+    """Make sure that the robots of every stage have the sensors that the planners, levels of perception and recordings need.
 
     Raises:
-        InputError: a planner lacks a sensor, so every episode would fail; or no planner reads pedestrians at the given levels.
+        InputError: a sensor that a planner needs is missing, so every episode would fail; or levels are given but no planner reads
+            pedestrians.
     """
     if not request.repeats:
         return  # external planners have their own sensors
@@ -199,7 +200,7 @@ def check_sensors(request: Request) -> None:
         try:
             needs, level = declaration_of(planner.part).needs, request.levels.get(label)
         except InputError:
-            continue  # each of the stage's episodes is given up, with this reason
+            continue  # all episodes of this planner are given up, with this reason
         for stage in request.suite.stages:
             told = stage.perception if level is None else replace(stage.perception, source=level)
             conditions = replace(Conditions.of(stage), perception=told)
@@ -220,7 +221,8 @@ def check_sensors(request: Request) -> None:
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
     """Return the episodes that have no row yet as jobs, spread evenly over the workers; a job has one stage and one planner.
 
-    On an axis, a job has few episodes, of similar difficulty. Episodes that run together take as long as the most crowded episode.
+    On an axis, a job has only a few episodes of similar difficulty, because episodes that run together take as long as the most
+    crowded one.
     """
     jobs = []
     for label in planners:

@@ -1,4 +1,4 @@
-"""Reads cameras from texts: a robot's camera, by the robot's name, with some parameters changed."""
+"""Parses camera strings: the name of a robot, whose camera is used, and changed parameters."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def camera_from(text: str, otherwise: Camera | Mapping[str, Any], where: str) ->
     """Return the camera of ``ROBOT``, ``ROBOT,key=value,key=value`` or ``key=value,key=value``.
 
     Args:
-        text: as above.
-        otherwise: camera, or its parameters, if the text names no robot.
-        where: option of the text, for messages.
+        text: string in one of these formats.
+        otherwise: camera, or its parameters, used if the string names no robot.
+        where: option that the string comes from, for messages.
 
     Raises:
         UnknownNameError: no robot has this name.
-        InputError: the robot has no camera, or a parameter that a camera does not have or refuses.
+        InputError: the robot has no camera, or a parameter is unknown or invalid.
     """
     first, *others = split(text) if text else [""]
     given, base = text, otherwise

@@ -1,4 +1,4 @@
-"""Gives jobs to an executor, writes the returned shards, and repeats or gives up the jobs of lost workers."""
+"""Passes jobs to an executor, writes the returned shards, and repeats or gives up the jobs of lost workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
 def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
-    """Run jobs, write their shards to the folder of the results, and yield the events; only this process writes there.
+    """Run jobs, write their shards to the results folder, and yield the events. Only this process writes to the folder.
 
     Args:
         plan: plan of the run; its token stops the run.
@@ -83,7 +83,7 @@ class _RunProgress:
         return self.jobs.pop(name)
 
     def _try_again(self, job: Job, kept: set[int], reason: str, call: int | None) -> Iterator[GivenUp]:
-        """Repeat a job whose worker was lost, episode by episode.
+        """Repeat a job whose worker was lost, one episode at a time.
 
         If the planner's call ended the worker, a job with a single episode is repeated without that call. If the call was not to
         blame, or if the repetition also ended its worker, the episode is given up.

@@ -1,4 +1,6 @@
-"""Suites by name, and contests of Arena 3.0 as Agora's planners, so that `agora.benchmark.bench.bench` runs Arena's benchmarks."""
+"""Reads suites by name, and Arena 3.0 contests as Agora planners, so that `agora.benchmark.bench.bench` can run Arena's
+benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
         place: folder with ``config.yaml``, ``suites`` and ``contests``; if empty, the benchmark that comes with Agora.
 
     Raises:
-        InputError: a file is missing or wrong, or names an unknown planner or interplanner; the message has file, line and key.
+        InputError: a file is missing or invalid, or names an unknown planner or interplanner; the message names the file, the line
+            and the key.
     """
     read = read_arena_benchmark(place)
     planners = {}
@@ -41,6 +44,6 @@ def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
         name: name or file of the suite, or the folder.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the suite or the benchmark cannot be read.
     """
     return read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})

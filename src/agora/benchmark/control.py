@@ -1,4 +1,6 @@
-"""Adds reference planners to a run: the blind control, which does not see people, and on axes also the informed robot."""
+"""Adds reference planners to a run: the control planner, which does not see people, and for stages with an axis also the informed
+robot.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 CONTROL = "pure_pursuit"
-"""This planner follows its path and does not see people."""
+"""The control planner, which follows its path and does not see people."""
 
 
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
-    """Return planners by label, and the control if it is informative.
+    """Return the planners by label, with the control added if it is informative.
 
-    The control is informative on every axis, as the floor, and in suites with people if no other planner is blind. A resumed run
-    keeps the control if the run started with it.
+    The control is informative on every axis, where it is the lower bound, and in suites with people if no other planner is blind. A
+    resumed run keeps the control if the run started with it.
 
     Args:
         suite: suite of the run.
@@ -42,16 +44,17 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
 
 
 def entrant(text: str, interplanner: str = "") -> tuple[str, Named]:
-    """Return label and planner of a text, like `agora.planners.presets.named_planner`; the text may also name the informed robot.
+    """Return the label and the planner that a string names, like `agora.planners.presets.named_planner`; the string may also name
+    the informed robot.
 
     Raises:
-        UnknownNameError, InputError: as `named_planner`.
+        UnknownNameError, InputError: as in `named_planner`.
     """
     return (INFORMED, informed()) if text == INFORMED else named_planner(text, interplanner)
 
 
 def with_ceiling(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
-    """Return planners by label, and the informed robot if stages of the suite have an axis.
+    """Return the planners by label, with the informed robot added if any stage of the suite has an axis.
 
     A resumed run keeps the informed robot if the run started with it.
 
@@ -71,7 +74,7 @@ def _has_axis(suite: Suite) -> bool:
 
 
 def _is_blind(planner: Named) -> bool:
-    """Return whether a planner reads nothing that shows people: no pedestrians, no sensor, no costmap."""
+    """Return whether a planner does not read any channel that shows people: no pedestrians, no sensor, no costmap."""
     if isinstance(planner.part, Informed):
         return False
     knows = Knowledge.of(planner, LEVELS)

@@ -1,4 +1,6 @@
-"""The defaults of a run's options for requests, forms and the command line, which starts without importing the engine."""
+"""Default values of a run's options. They are in a separate module so that the command line can start without importing the
+engine.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ WORKERS: Final = 2
 """Number of worker processes."""
 
 THREADS: Final = 1
-"""Number of threads over worlds, in each worker."""
+"""Number of threads per worker; the worlds are divided among them."""
 
 BATCH: Final = 64
-"""Largest number of episodes per job."""
+"""Maximum number of episodes per job."""
 
 TRAJECTORIES: Final = "all"
 """Choice of the recordings that are kept."""

@@ -1,6 +1,6 @@
-"""Draws editions of suites: worlds that depend on a text that did not exist when the planners were frozen.
+"""Draws editions of suites, whose worlds depend on a text that did not exist when the planners were frozen.
 
-An edition is a separate suite, ``configs/benchmark/SUITE@NAME.yaml``, so it does not change when its suite changes.
+An edition is a separate suite, ``configs/benchmark/SUITE@NAME.yaml``, so it does not change when the original suite changes.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _MOST = 1000
 def draw(
     suite: str, name: str, text: str, *, published: str, source: str, episodes: int | None = None
 ) -> tuple[Path, dict[str, str]]:
-    """Draw an edition of a suite at the checked-out commit, and return its file and the planners that cannot run here.
+    """Draw an edition of a suite at the checked-out commit, and return its file and the planners that cannot run on this machine.
 
     Args:
         suite: name of a suite that comes with Agora.
-        name: name of the edition, a year and a month, such as 2026.12.
+        name: name of the edition: year and month, such as 2026.12.
         text: public text; several lines are joined into one line with single spaces.
-        published: time at which the text was published, later than the commit, ISO 8601 with a time zone.
+        published: time at which the text was published, in ISO 8601 with a time zone; must be later than the commit.
         source: address at which the text can be read.
-        episodes: episodes per stage, with the number of places scaled in proportion; None for those of the suite.
+        episodes: number of episodes per stage; the number of places is scaled in proportion. None keeps the numbers of the suite.
 
     Raises:
-        InputError: the edition exists, Agora does not run from a clone without changes, or the text is older than the commit.
+        InputError: the edition already exists, Agora does not run from an unmodified clone, or the text is older than the commit.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"edition {name!r}: expected a year and a month, such as 2026.12")
@@ -77,7 +77,7 @@ def draw(
 
 
 def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, episodes: int | None) -> dict[str, Any]:
-    """Return the tree of a suite's file, changed into that of its edition."""
+    """Return the tree of a suite's file, converted to that of its edition."""
     seed = edition.seed_of(name)
     drawn = with_seed(suite, seed)
     stages = []
@@ -96,7 +96,9 @@ def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, epi
 
 
 def _planners() -> tuple[dict[str, str], dict[str, str]]:
-    """Return the digests of the planners and presets that can run here, by name, and the reasons why others cannot."""
+    """Return the digests of the planners and presets that can run on this machine, by name, and the reasons why the others
+    cannot.
+    """
     names, left_out = runnable_planners()
     digests = {name: digest_of(named_planner(name)[1]) for name in names}
     for name in preset_names():
@@ -111,7 +113,7 @@ def _frozen() -> tuple[str, str]:
     """Return the checked-out commit and its time.
 
     Raises:
-        InputError: there is no clone, or it has changes.
+        InputError: there is no clone, or it has been modified.
     """
     root = checkout()
     if root is None:

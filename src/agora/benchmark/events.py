@@ -1,4 +1,4 @@
-"""The events of a run, in the order in which they happen."""
+"""The events that a run yields."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["Advanced", "GivenUp", "Kept", "RunEvent"]
 
 @dataclass(frozen=True)
 class Advanced:
-    """Some episodes have ended; the first event of a run gives the number of episodes that ended earlier.
+    """Some episodes have ended. The first event of a run reports the episodes that ended earlier.
 
     Attributes:
-        done: number of ended episodes of all planners; it drops if episodes are restarted.
+        done: number of ended episodes of all planners; it decreases if episodes are restarted.
         total: number of episodes of the run.
     """
 
@@ -22,13 +22,13 @@ class Advanced:
 
 @dataclass(frozen=True)
 class Kept:
-    """Rows and recordings of episodes have been written to the disk.
+    """Rows and recordings of episodes have been written to disk.
 
     Attributes:
         stage: name of the stage.
         planner: label of the planner.
         episodes: numbers of the episodes.
-        shard: name of the files that hold them (`agora.benchmark.results.store`).
+        shard: name of the files that contain them (`agora.benchmark.results.store`).
     """
 
     stage: str
@@ -45,7 +45,7 @@ class GivenUp:
         stage: name of the stage.
         planner: label of the planner.
         episode: number of the episode.
-        reason: reason in words.
+        reason: reason, as text.
     """
 
     stage: str

@@ -1,4 +1,4 @@
-"""Results of externally played episodes in the format of a benchmark run: rows, recordings and their maps."""
+"""Writes the results of externally run episodes in the format of a benchmark run: rows, recordings and their maps."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _LOG = logging.getLogger(__name__)
 
 
 def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[str, Any]]:
-    """Write the results of episodes, one shard each, and return their rows by key.
+    """Write the results of episodes, one shard per episode, and return their rows by key.
 
-    If an episode was played several times under one planner, the last complete attempt counts. Episodes without an end are listed
-    as interrupted.
+    If an episode was run several times with one planner, the last complete attempt counts. Episodes that did not end are listed as
+    interrupted.
 
     Args:
-        folder: folder of the results, created here; it must hold no run, but may hold results of these episodes left by a killed
-            process.
-        episodes: episodes, at least one.
+        folder: folder of the results, created by this function; it must not contain a run, but may contain results of these
+            episodes left by a killed process.
+        episodes: at least one episode.
 
     Raises:
         InputError: there is no episode, or the episodes belong to several suites. ResultsError: the folder cannot be used.
@@ -62,14 +62,14 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
             maps = _write_maps(folder, ended.values())
             run = RunFolder(folder, _record_of(suites[0], list(ended.values()), maps))
             run.write_interrupted(dict(_interruptions(episodes, list(ended.values()))))
-            run.record.write(folder)  # last: a folder without it is of a killed process, and is written again
+            run.record.write(folder)  # written last: a folder without it was left by a killed process and is written again
         except OSError as error:
             raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return sorted(rows, key=lambda row: str(row["key"]))
 
 
 def _last_of_each(episodes: Iterable[PlayedEpisode]) -> list[PlayedEpisode]:
-    """Return one attempt for each episode and its planners."""
+    """Return one attempt per episode and set of planners."""
     last: dict[tuple[str, ...], PlayedEpisode] = {}
     for played in episodes:
         key = (played.entry, *(robot.planner for robot in played.robots))
@@ -93,7 +93,7 @@ def _write_shard(folder: Path, name: str, played: PlayedEpisode, measures: Seque
 
 
 def _write_maps(folder: Path, episodes: Iterable[PlayedEpisode]) -> dict[str, str]:
-    """Write each distinct map once, and return the name of its file by episode."""
+    """Write each distinct map once, and return the names of the map files by episode."""
     (folder / "maps").mkdir(exist_ok=True)
     names, written = dict[str, str](), dict[str, Map]()
     for played in episodes:
@@ -122,7 +122,7 @@ def _digest(place: Map) -> str:
 
 
 def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
-    """Return the record of the run, as far as the episodes contain it."""
+    """Return the record of the run, with the information that the episodes contain."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
     return RunRecord(
@@ -137,7 +137,7 @@ def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, st
 
 
 def _interruptions(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
-    """Yield keys and reasons of the episodes that did not end in any file."""
+    """Yield the keys of the episodes that did not end in any file, and the reasons."""
     done = {key for played in ended for key in EndedEpisode.of(played).keys}
     for played in episodes:
         for key in EndedEpisode.of(played).keys if played.interrupted else []:

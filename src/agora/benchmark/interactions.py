@@ -1,4 +1,4 @@
-"""Counts the episodes of a run in which the interactions of the scenario cards occurred."""
+"""Counts the episodes of a run in which the interaction of their scenario card occurred."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from agora.tasks.cards.card import situation_of
 
 
 def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return, by stage and planner, the number of episodes in which the card's predicate holds, and the number of kept recordings.
+    """Return, by stage and planner, the number of episodes in which the card's predicate is true, and the number of kept
+    recordings.
 
     Raises:
-        ResultsError: the folder holds no run. InputError: its suite cannot be read.
+        ResultsError: the folder contains no run. InputError: its suite cannot be read.
     """
     suite = RunFolder.read(folder).suite()
     cards = {stage.name for stage in suite.stages if stage.world.name == "card"}

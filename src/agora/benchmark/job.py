@@ -1,4 +1,4 @@
-"""One job of a benchmark: some episodes of one stage under one planner, run as a batch into one shard."""
+"""One job of a benchmark: some episodes of one stage with one planner, run as a batch and stored in one shard."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Job:
         stage: name of the stage.
         planner: label of the planner.
         episodes: numbers of the episodes.
-        unmade: only for a job of one episode: number, from 1, of the planner's call that ended a worker and is skipped now, and how
-            the worker ended.
+        unmade: only for a job of one episode: number, from 1, of the planner call that ended a worker and is skipped this time, and
+            how the worker ended.
         starts: starts of the episodes by number, or the reason why a start cannot be created; None if the worker creates them from
             files.
     """
@@ -68,7 +68,7 @@ class Job:
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def finished(self, rows: ShardRows) -> Finished:
-        """Return the event that the rows of the job's episodes are finished."""
+        """Return the event which states that the rows of the job's episodes are finished."""
         return Finished(self.name, self.name, tuple(sorted(rows.episodes)), rows.files())
 
 
@@ -79,15 +79,15 @@ class RunPlan:
     Attributes:
         suite: suite of the run.
         planners: planners by label.
-        worlds: largest number of worlds simulated at once, 0 for all of a job.
-        threads: threads over worlds.
-        slots: pedestrian slots per world, 0 for as few as possible.
+        worlds: maximum number of worlds simulated at once; 0 for all worlds of a job.
+        threads: number of threads; the worlds are divided among them.
+        slots: number of pedestrian slots per world; 0 for as few as possible.
         trajectories: choice of the recordings that are kept.
-        pedestrians: level of perception of planners by label; other planners have the stage's level.
+        pedestrians: levels of perception of planners, by label; other planners have the stage's level.
         run: mark of the run's shards (`agora.benchmark.results.run_record.RunRecord.id`).
-        record: names of channels whose readings the recordings keep.
+        record: names of channels whose readings are kept in the recordings.
         own: whether rows have only Agora's own metrics, and the processes that simulate the worlds import no other package.
-        token: asks the process of the benchmark to stop.
+        token: requests a stop in the benchmark's own process.
     """
 
     suite: Suite
@@ -109,7 +109,7 @@ class RunPlan:
 
     def starts(self, job: Job) -> Mapping[int, Start | str]:
         """Return the starts of a job's episodes by number, or the reason why a start cannot be created."""
-        float_mode.set_usual()  # a planner's modules may have changed it when they were imported
+        float_mode.set_usual()  # importing a planner's modules may have changed it
         return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
 
     def _start(self, stage: str, episode: int) -> Start | str:
@@ -119,13 +119,13 @@ class RunPlan:
             return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
-        """Return a shard of the run, without rows yet, whose metrics are computed under a watch."""
+        """Return an empty shard of the run, whose metrics are computed under a watch."""
         return ShardRows([_watched_metric(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
     ) -> EndedEpisode:
-        """Return an ended episode of a job, with a recording of each robot, and the texts to add to its rows."""
+        """Return an ended episode of a job, with a recording of each robot, and the strings to add to its rows."""
         robots = tuple(PlayedRobot(job.planner, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
         which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
         stands = {START: digest_of(self.suite.stage(job.stage), start), PLACE: place_of(start)}
@@ -146,14 +146,15 @@ class RunPlan:
     def carrying(self, job: Job) -> Job:
         """Return the job together with the starts of its episodes: their maps, robots, pedestrians and recorded tracks.
 
-        Files that a planner or a crowd model reads by itself are not included: the worker must have them.
+        Files that a planner or a crowd model reads itself are not included; they must exist on the worker's machine.
         """
         return replace(job, starts=self.starts(job))
 
     def __call__(self, job: Job, watch: Watch = _UNWATCHED) -> Iterator[Event]:
         """Run a job, and yield its events.
 
-        An episode is given up if it cannot be created, or if something other than the planner raises; the others are run.
+        An episode is given up if it cannot be created, or if something other than the planner raises an exception; the other
+        episodes are run.
         """
         with own_alone(self.own):
             yield from self._events(job, self._stoppable(watch))
@@ -178,7 +179,7 @@ class RunPlan:
         yield Done(job.name, given_up)
 
     def _stoppable(self, watch: Watch) -> Watch:
-        """Return a watch that also checks the token, so that a job in the process of the benchmark stops before the next call."""
+        """Return a watch that also checks the token, so that a job in the benchmark's own process stops before the next call."""
 
         def before(what: str) -> None:
             self.token.check()
@@ -208,14 +209,14 @@ def _watched_metric(measure: Metric, watch: Watch) -> Metric:
 
 @dataclass(frozen=True)
 class _Ended:
-    """The number of ended episodes in a part of a job."""
+    """The number of episodes that ended in a part of a job."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class _GivenUp:
-    """An episode that has no row, and the reason."""
+    """An episode that has no row, with the reason."""
 
     episode: int
     reason: str
@@ -224,7 +225,9 @@ class _GivenUp:
 def _play(
     plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Iterator[_Ended | _GivenUp | Finished]:
-    """Run the episodes of a job together; if something raises, run them one by one to find the episode that raises."""
+    """Run the episodes of a job together; if something raises an exception, run them one by one to find the episode that causes
+    it.
+    """
     try:
         episodes = _episodes(plan, job, planner, conditions, starts, watch)
         rows = plan.shard(watch)
@@ -289,6 +292,6 @@ def with_undisturbed_pedestrians(
 
 
 def _place(error: BaseException) -> str:
-    """Return the source line of an exception that is not Agora's own, in words; empty for Agora's exceptions."""
+    """Return a description of the source line of an exception; empty for Agora's own exceptions."""
     calls = list(traceback.walk_tb(error.__traceback__))
     return "" if isinstance(error, AgoraError) or not calls else f" ({place(calls)})"

@@ -1,4 +1,4 @@
-"""The knowledge of a planner apart from its own pose and goal, by the channels that it reads: pedestrians, walls, a map."""
+"""What a planner knows besides its own pose and goal, derived from the channels that it reads: pedestrians, walls, a map."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PEOPLE_LESS = {"path", "robots"}
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The robot's knowledge apart from its own pose and goal.
+    """What a robot knows besides its own pose and goal.
 
     Attributes:
         pedestrians: level of perception; "none" if the planner reads no pedestrians.
-        map: whether it has the map: a path through it, or a costmap of its walls.
+        map: whether it knows the map, through a path or a costmap of the walls.
         channels: names of all channels that the planner reads.
     """
 
@@ -38,7 +38,7 @@ class Knowledge:
 
     @staticmethod
     def of(planner: Named, told: Iterable[Level]) -> Knowledge:
-        """Return the knowledge of a planner that runs at these levels of perception; the most informative level counts."""
+        """Return the knowledge of a planner that runs at given levels of perception; the most informative level counts."""
         wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
         made_of = [provider for provider, _ in wiring.order]
         asks = any(isinstance(one, KnownPedestrians) for one in made_of)
@@ -48,7 +48,7 @@ class Knowledge:
 
 
 def blind(planners: Mapping[str, Named]) -> list[str]:
-    """Return the labels of planners whose channels do not show walls; a path may still lead them round walls."""
+    """Return the labels of planners whose channels do not show walls; a path may still lead them around walls."""
     return [label for label, planner in planners.items() if _reads_only(planner, _WALL_LESS)]
 
 
@@ -58,7 +58,7 @@ def unaware(planners: Mapping[str, Named]) -> list[str]:
 
 
 def _reads_only(planner: Named, channels: Set[str]) -> bool:
-    """Return whether a planner reads no other channels than these; False if it cannot name its channels."""
+    """Return whether a planner reads only the given channels; False if it cannot name its channels."""
     try:
         return channels >= set(planner.part.declares.channels)
     except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what

@@ -1,6 +1,6 @@
-"""Labels of planners in a run: their names, followed by @ and the level of perception if planners run at several levels.
+"""Labels of planners in a run: the name, followed by @ and the level of perception if planners run at several levels.
 
-This module composes labels and splits them, with the level that the run keeps as a field; so planners may have any name.
+To split a label, this module uses the level of perception that is stored in the run, so planner names may contain any characters.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ def at_levels(
 ) -> tuple[dict[str, Named], dict[str, Level]]:
     """Return every planner at every level of perception, by label, and the levels by label.
 
-    Without levels, the planners are returned as they are, and the stages determine their perception.
+    Without levels, the planners are returned unchanged, and the stages determine their perception.
 
     Args:
         planners: planners by name.
         levels: levels of perception.
-        once: names of planners that see nobody, so all levels are equivalent; they run at the first level.
+        once: names of planners that do not see pedestrians, for which all levels are equivalent; they run only at the first level.
     """
     if not levels:
         return dict(planners), {}
@@ -34,5 +34,5 @@ def at_levels(
 
 
 def name_of(label: str, level: Level | None) -> str:
-    """Return the name in a label. Args: label: of a planner. level: at which it runs; None if the stages set it."""
+    """Return the planner's name in a label; ``level`` is the level at which it runs, or None if the stages set it."""
     return label if level is None else label.removesuffix(f"@{level}")

@@ -1,7 +1,7 @@
-"""Replays the recorded commands of episodes: the engine alone computes the results, without the planner that chose the commands.
+"""Replays the recorded commands of episodes: the engine computes the results without the planner that chose the commands.
 
-The same commands from the same start give the same episode, bit for bit. If a planner changed the world while it drove, or somebody
-edited a row, the commands give a different episode.
+The same commands from the same start give the same episode, bit for bit. If a planner changed the world while it drove, or if
+somebody edited a row, the commands give a different episode.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The contribution of one robot's planner to an episode.
+    """What one robot's planner contributed to an episode.
 
     Attributes:
-        commands: (C, 3) twist at each call, vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay. If the
-            planner failed, its last call has no command.
+        commands: (C, 3) twist at each call: vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay are applied.
+            If the planner failed, its last call has no command.
         notes: (C,) the planner's notes at each call, by name (`agora.interfaces.NOTES`).
         paths: whether the robot was given global paths.
     """
@@ -49,7 +49,7 @@ class Drive:
         """Return the drive of a recording.
 
         Raises:
-            InputError: it has no commands, because it was not played by Agora's own benchmark.
+            InputError: the recording has no commands, because it was not made by Agora's own benchmark.
         """
         if recording.command is None:
             raise InputError("the recording has no commands")
@@ -58,7 +58,7 @@ class Drive:
         return Drive(recording.command.astype(np.float32), typed, recording.planned_path is not None)
 
     def differs(self, other: Drive) -> str:
-        """Return the name of the first part in which two drives differ bit for bit; empty if they are equal."""
+        """Return the name of the first field in which two drives are not bit-identical; empty if they are equal."""
         ours, theirs = ({_COMMAND: one.commands, **one.notes} for one in (self, other))
         for name in dict.fromkeys([*ours, *theirs]):
             if name not in ours or name not in theirs or ours[name].tobytes() != theirs[name].tobytes():
@@ -68,7 +68,7 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class _Recorded:
-    """Replays the recorded commands of drives that start together; a row fails when its commands run out.
+    """A planner that replays the recorded commands of drives that start together; a row fails when its commands run out.
 
     Attributes:
         drives: drive of each row.
@@ -97,15 +97,15 @@ class _Recorded:
 
 
 def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tuple[dict[str, Any], Recording]]:
-    """Yield the rows, without planning times, and the recordings that result from the recorded commands of a job's episodes.
+    """Yield the rows (without planning times) and the recordings that result from the recorded commands of a job's episodes.
 
     Args:
         plan: plan of the run; its planners are not called.
-        job: the episodes, under the label of their planner.
+        job: the episodes, with the label of their planner.
         drives: drives by the keys of their rows.
 
     Raises:
-        InputError: an episode cannot be created here, or one of its robots has no drive.
+        InputError: an episode cannot be created on this machine, or one of its robots has no drive.
     """
     starts = {}
     for episode, start in plan.starts(job).items():
@@ -127,7 +127,7 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
 
 
 def same(one: Recording, other: Recording) -> bool:
-    """Return whether two recordings are equal bit for bit, ignoring the map, sensor readings and the text of a failure."""
+    """Return whether two recordings are bit-identical, ignoring the map, sensor readings and the text of a failure."""
     ours, theirs = (
         recording_shards.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other)
     )
@@ -143,7 +143,7 @@ def _as_kept(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_drives(path: Path, drives: Mapping[str, Drive]) -> None:
-    """Write drives by key to one shard: about 0.1 kB for each second of a drive at 10 Hz."""
+    """Write drives by key to one shard; it needs about 0.1 kB per second of a drive at 10 Hz."""
     import pyarrow as pa
 
     schema = _schema()
@@ -162,7 +162,8 @@ def read_drives(path: Path) -> dict[str, Drive]:
     """Return the drives of a shard by key.
 
     Raises:
-        InputError: it is damaged, contains anything other than drives, two drives with one key, or a number that is not finite.
+        InputError: the shard is damaged, or contains anything other than drives, two drives with the same key, or a number that is
+            not finite.
     """
     table = shard.read(path)
     if isinstance(table, str):

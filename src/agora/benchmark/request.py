@@ -1,4 +1,4 @@
-"""A request to a benchmark: episodes, planners, a folder, and options of the run."""
+"""Requests to run a benchmark: episodes, planners, a folder, and options of the run."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Options(Checked):
     """The options of a run; none of them changes a result.
 
     Attributes:
-        workers: number of processes; 0 runs in this process.
-        batch: largest number of episodes per job.
-        worlds: largest number of worlds simulated at once, 0 for all of a job.
-        threads: number of threads over worlds in each worker.
-        slots: pedestrian slots per world, 0 for as few as possible.
+        workers: number of worker processes; 0 runs the jobs in this process.
+        batch: maximum number of episodes per job.
+        worlds: maximum number of worlds simulated at once; 0 for all worlds of a job.
+        threads: number of threads per worker; the worlds are divided among them.
+        slots: number of pedestrian slots per world; 0 for as few as possible.
         trajectories: choice of the recordings that are kept.
-        record: names of channels whose readings the recordings keep.
-        deadline: longest time of one call of a planner, one step of the world or one metric, s.
-        executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
+        record: names of channels whose readings are kept in the recordings.
+        deadline: maximum time for one planner call, one step of the world or one metric, s.
+        executor: executor that runs the jobs, instead of ``workers`` processes with this ``deadline``.
 
     Raises:
         InputError: a number is too small, or ``trajectories`` is not a known choice.
@@ -55,24 +55,24 @@ class Options(Checked):
 
     @property
     def runs(self) -> Executor:
-        """The executor of the jobs."""
+        """The executor that runs the jobs."""
         return self.executor or (Processes(self.workers, self.deadline) if self.workers else InProcess())
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request to run a suite under planners.
+    """A request to run a suite with planners.
 
     Attributes:
         suite: suite of the run.
         planners: planners by label.
         folder: folder of the results, created when the run is opened; an absolute path.
         options: options of the run.
-        resume: continue the run in the folder.
+        resume: whether to continue the run in the folder.
         pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
-        whole: number of episodes by stage of the whole suite, if this one is a part of it; empty for a whole suite.
-        begun: names of the planners that the run in the folder started with, if others are added; empty for all.
-        controls: names of the planners that were not requested, but run for comparison (`agora.benchmark.control`).
+        whole: number of episodes of the whole suite, by stage, if ``suite`` is a part of it; empty for a whole suite.
+        begun: names of the planners that the run in the folder started with, if this request adds planners; empty otherwise.
+        controls: names of the planners that were not requested but are run for comparison (`agora.benchmark.control`).
 
     Raises:
         InputError: there is no planner, a label is invalid, or a level is unknown.
@@ -101,42 +101,42 @@ class Request:
 
     @staticmethod
     def outside(suite: Suite, label: str, folder: Path, executor: Outside, *, resume: bool = False) -> Request:
-        """Return the request to have a suite played by an external planner.
+        """Return the request to run a suite with an external planner.
 
         Args:
             suite: suite of the run.
             label: label of the external planner.
             folder: folder of the results.
-            executor: executor that has an episode played.
-            resume: continue the run in the folder.
+            executor: executor that runs an episode externally.
+            resume: whether to continue the run in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
 
     @property
     def before(self) -> Request:
-        """The request for the run that the folder holds, without the added planners."""
+        """The request for the run that is already in the folder, without the added planners."""
         if not self.begun:
             return self
         return replace(self, planners={name: self.planners[name] for name in self.begun}, begun=())
 
     @property
     def entrants(self) -> dict[str, Named]:
-        """The planners by the labels of their rows: one per level of perception."""
+        """The planners by the labels of their rows, one entry per planner and level of perception."""
         return at_levels(self.planners, self.pedestrians, self.controls)[0]
 
     @property
     def levels(self) -> dict[str, Level]:
-        """The level of perception of entrants, by label; entrants without an entry have the stages' levels."""
+        """The levels of perception of entrants, by label; entrants without an entry have the stages' levels."""
         return at_levels(self.planners, self.pedestrians, self.controls)[1]
 
     @property
     def episodes(self) -> int:
-        """The number of episodes of all entrants together."""
+        """The total number of episodes of all entrants."""
         return len(self.suite.entries()) * len(self.entrants)
 
     @property
     def repeats(self) -> bool:
-        """True if a repeated episode is sure to be the same; False with external planners."""
+        """True if repeating an episode is guaranteed to give the same result; False with external planners."""
         return not any(isinstance(planner.part, External) for planner in self.planners.values())
 
 
@@ -144,7 +144,7 @@ def check_levels(levels: Iterable[str]) -> None:
     """Make sure that all names are levels of perception.
 
     Raises:
-        InputError: a name is not a level.
+        InputError: a name is not a level of perception.
     """
     for level in levels:
         if level not in LEVELS:

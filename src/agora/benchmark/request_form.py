@@ -1,4 +1,4 @@
-"""A benchmark request as a user enters it, on a command line, on a page or in a file: names and texts."""
+"""A benchmark request as entered by a user on a command line, on a web page or in a file, as names and strings."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = ["RequestForm"]
 class RequestForm:
     """All options of ``agora bench``; `request` turns it into a `Request`.
 
-    It is plain data: `agora.config.load` reads one from a file, `agora.config.dump` writes it.
+    It is plain data: `agora.config.load` reads a form from a file, and `agora.config.dump` writes it.
 
     Attributes:
         suite: name or file of a suite, or the folder of an Arena benchmark.
-        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, with several values of one parameter as
-            NAME:key=value,value; if empty, all planners that can run here, or those of the folder's contest.
-        interplanner: interplanner for planners that name none.
+        planners: planners, each given as NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or as NAME:key=value,value for
+            several values of one parameter; if empty, all planners that can run on this machine, or those of the folder's contest.
+        interplanner: interplanner for planners that do not name one.
         output: folder of the results; ``results/SUITE`` if None.
-        resume: continue the run in ``output``.
-        add: add the planners to the run in ``output``, whose rows stay.
+        resume: whether to continue the run in ``output``.
+        add: whether to add the planners to the run in ``output``, whose rows are kept.
         stages: names of the stages to run; all if empty.
-        episodes: number of episodes to run per stage, the first ones; all if None.
+        episodes: number of episodes to run per stage, starting with the first; all if None.
         seed: seed that replaces the suite's seed; it determines people, starts, goals and generated places
             (`agora.tasks.suite.with_seed`).
-        simulator: simulator that moves the robots, as a text; if empty, the stages' simulators.
+        simulator: simulator that moves the robots, as a string; if empty, the stages' simulators.
         pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
-        counterfactual: also run each episode without robots.
-        control: add `agora.benchmark.control.CONTROL` if it is informative and no channels are recorded.
-        executor: executor that runs the jobs, as a text, instead of ``workers`` processes.
+        counterfactual: whether to run each episode also without robots.
+        control: whether to add `agora.benchmark.control.CONTROL` if it is informative and no channels are recorded.
+        executor: executor that runs the jobs, as a string, instead of ``workers`` processes.
         workers: as in `Options`.
         threads: as in `Options`.
         batch: as in `Options`.
@@ -53,7 +53,7 @@ class RequestForm:
         record: as in `Options`.
 
     Raises:
-        InputError: a field has a wrong value; the message begins with its name.
+        InputError: a field has an invalid value; the message begins with the name of the field.
     """
 
     suite: str
@@ -87,11 +87,11 @@ class RequestForm:
         return Options(**sizes, trajectories=self.trajectories, record=self.record, executor=runs)
 
     def prepare(self) -> None:
-        """Start the process that workers are forked from before any planner is imported, so that workers inherit no effects of
-        imports.
+        """Start the process that workers are forked from. This must happen before any planner is imported, so that workers are not
+        affected by side effects of imports.
 
         Raises:
-            InputError: the executor cannot run here.
+            InputError: the executor cannot run on this machine.
         """
         self._options().runs.prepare()
 
@@ -99,10 +99,11 @@ class RequestForm:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 
     def chosen(self) -> tuple[Suite, dict[str, Named]]:
-        """Return the suite or a part of it, and the planners of its contest; no planners if it is not a folder of Arena's.
+        """Return the suite or the requested part of it, and the planners of its contest; no planners if it is not an Arena
+        benchmark folder.
 
         Raises:
-            InputError: it cannot be read.
+            InputError: the suite cannot be read.
         """
         whole, contestants = read_benchmark(self.suite)
         return self._part(whole), contestants
@@ -117,14 +118,16 @@ class RequestForm:
         return self.output or Path("results") / suite.name
 
     def left_out(self) -> dict[str, str]:
-        """Return the planners that are left out because they cannot run here, and the reasons; empty if planners are named."""
+        """Return the planners that are left out because they cannot run on this machine, and the reasons; empty if planners are
+        named.
+        """
         return {} if self.planners or self.chosen()[1] else runnable_planners()[1]
 
     def request(self) -> Request:
         """Return the request.
 
         Raises:
-            InputError: a suite, planner or channel is unknown, or a file is wrong.
+            InputError: a suite, planner or channel is unknown, or a file is invalid.
         """
         whole, contestants = read_benchmark(self.suite)
         suite = self._part(whole)

@@ -1,7 +1,7 @@
 """Checks a run: replays the recorded commands of its episodes, and compares every row and recording exactly.
 
-Planners are not called, or even imported. The check finds planners that changed the world while they drove, and rows and recordings
-that were edited or corrupted.
+Planners are neither called nor imported. The check detects planners that changed the world while they drove, and rows and
+recordings that were edited or corrupted.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Driven:
     """Episodes whose commands were replayed.
 
     Attributes:
-        rows: number of their rows.
-        unrecorded: number of rows without kept commands, not included in ``rows``.
+        rows: number of rows that were compared.
+        unrecorded: number of rows without recorded commands; not included in ``rows``.
         differences: values that differ.
     """
 
@@ -43,15 +43,15 @@ class Driven:
 
 
 def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
-    """Replay the commands of episodes of a run, and yield the results, some episodes at a time.
+    """Replay the commands of a run's episodes, and yield the results for a few episodes at a time.
 
     Args:
         folder: folder of the run.
-        keys: keys of the episodes, with their planners; all if empty.
+        keys: keys of the episodes, including their planners; all if empty.
 
     Raises:
-        ResultsError: the folder holds no run, or a recording cannot be read. UnknownNameError: no episode has this key.
-        InputError: the run was not played by Agora's own benchmark, was made by another version, or a file of the suite has
+        ResultsError: the folder contains no run, or a recording cannot be read. UnknownNameError: no episode has this key.
+        InputError: the run was not made by Agora's own benchmark or was made by another version, or one of the suite's files has
             changed.
     """
     kept = RunSelection.of(folder, keys)
@@ -67,7 +67,7 @@ def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
 
 
 def _suite_of(run: RunFolder) -> Suite:
-    """Return the suite of a run, if it can be replayed here."""
+    """Return the suite of a run, after checking that the run can be replayed on this machine."""
     record = run.record
     if not record.planned or record.version is None:
         raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be driven again")
@@ -81,14 +81,14 @@ def _suite_of(run: RunFolder) -> Suite:
 
 
 def _places(run: RunFolder, part: str) -> dict[str, Path]:
-    """Return the shards of a part, by the keys in them."""
+    """Return the shard of each key in a part of the run."""
     return {row["key"]: shard.path for shard in run.shards(part, ["key"]) for row in shard.rows}
 
 
 def _driven(
     run: RunFolder, suite: Suite, job: Job, rows: Mapping[str, Mapping[str, Any]], places: Mapping[str, Mapping[str, Path]]
 ) -> Driven:
-    """Replay the episodes of some rows."""
+    """Replay the episodes of given rows."""
     files = {path for key in rows if (path := places["trajectories"].get(key)) is not None}
     recordings = {key: one for path in files for key, one in recording_shards.read_recordings(path).items() if key in rows}
     lost = {rows[key]["episode"] for key in rows if key not in recordings}
@@ -103,7 +103,7 @@ def _driven(
             count += 1
             key = row["key"]
             files_of = {part: f"{part}/{some[key].name}" for part, some in places.items() if key in some}
-            # no planner is called, so none repeats the message of a failure
+            # no planner is called, so the message of a failure is not reproduced
             failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
             found += differences(files_of["episodes"], rows[key], {**row, **failure})
             if not same(recordings[key], recording):

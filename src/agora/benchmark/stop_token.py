@@ -1,4 +1,4 @@
-"""A token by which one thread asks a run in another to stop."""
+"""A token with which one thread asks a run in another thread to stop."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["StopToken"]
 
 
 class StopToken:
-    """Asks a run to stop, from any thread and at any time; the run checks it.
+    """Asks a run to stop, from any thread and at any time; the run checks the token.
 
-    A token works within its process: its pickled copy is a new token that has not been stopped.
+    A token works only within its process: a pickled copy is a new token in which no stop has been requested.
     """
 
     def __init__(self) -> None:
@@ -32,5 +32,5 @@ class StopToken:
             raise StoppedError("stopped")
 
     def __reduce__(self) -> tuple[type[StopToken], tuple[()]]:
-        """Pickle a token as a new token, which nobody else can stop."""
+        """Pickle the token as a new, independent token."""
         return StopToken, ()

@@ -1,1 +1,1 @@
-"""The leaderboard: entries made from runs, their verification, and the page that ranks them."""
+"""The leaderboard: entries created from runs, their verification, and the page that ranks them."""

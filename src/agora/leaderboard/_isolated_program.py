@@ -1,8 +1,8 @@
-"""The program that runs a planner of another package: it confines itself, sends a hello and the planner's claims, and answers
+"""The program that runs a planner from another package: it confines itself, sends a handshake and the planner's claims, and answers
 requests.
 
-Its arguments are the socket's number, the planner's configuration as JSON, the deadline of an answer, the memory limit, and
-Python's path.
+Its arguments are the socket's file descriptor, the planner's configuration as JSON, the maximum response time, the memory limit,
+and Python's path.
 """
 
 from __future__ import annotations
@@ -41,4 +41,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # even if the planner has running threads
+    os._exit(0)  # even if threads of the planner are still running

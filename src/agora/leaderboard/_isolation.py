@@ -1,8 +1,8 @@
-"""Runs planners of other packages in separate processes, so that their code has no access to the world.
+"""Runs planners from other packages in separate processes, so that their code has no access to the world.
 
-A planner in the process of the world can change the world, through the frames above its own call or by replacing a function. The
-check of an entry does not even import other packages: the planner is created in a confined process, and gets observations over a
-socket.
+A planner that runs in the same process as the world can change the world, through the stack frames above its own call or by
+replacing a function. The check of an entry therefore does not import other packages: the planner is created in a confined process,
+and gets observations over a socket.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from agora.registry import KINDS, Named, available, is_own
 from agora.wire.question import Hello
 
 DEADLINE, FIRST, MEMORY = 30.0, 600.0, 16.0
-"""Longest time of an answer, s, and of the first one, which compiles; memory limit, GiB."""
+"""Maximum response time, s, and that of the first response, which includes compilation, s; memory limit, GiB."""
 
 _IMPORTED = 120.0  # s
-_MOST = 1 << 20  # bytes of claims
+_MOST = 1 << 20  # maximum size of the claims, bytes
 
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of a planner's code about itself.
+    """What a planner's code claims about itself.
 
     Attributes:
-        label: kind that the planner claims to be.
+        label: category that the planner claims to belong to.
         packages: versions of the packages of its components (`agora.benchmark.provenance.packages.packages`).
         files: digests of the files that the planner reads (`agora.benchmark.provenance.inputs.inputs`).
     """
@@ -51,7 +51,7 @@ class Claims:
 
     @staticmethod
     def of(planner: Named) -> Claims:
-        """Return the claims of a planner; a planner in a separate process makes them there."""
+        """Return the claims of a planner; for a planner in a separate process, they come from that process."""
         if isinstance(planner.part, IsolatedPlanner):
             return planner.part.claims
         return Claims(planner.part.declares.label, packages(planner), inputs(planner))
@@ -59,11 +59,11 @@ class Claims:
 
 @dataclass(frozen=True)
 class IsolatedPlanner(Confined):
-    """A planner of an installed package, which runs in a separate process with limits (`agora.planners.contained.confine`).
+    """A planner from an installed package that runs in a separate process with limits (`agora.planners.contained.confine`).
 
     Attributes:
-        configuration: name and parameters of the planner, plain data.
-        deadline: longest time of an answer, s; a call that takes longer fails.
+        configuration: name and parameters of the planner, as plain data.
+        deadline: maximum response time, s; a call that takes longer fails.
         memory: memory limit of the process, GiB.
     """
 
@@ -79,12 +79,12 @@ class IsolatedPlanner(Confined):
 
     @property
     def claims(self) -> Claims:
-        """The claims of the planner's code about itself.
+        """What the planner's code claims about itself.
 
         Raises:
             InputError: the planner cannot be imported, or does not accept its parameters.
         """
-        assert self.hello  # the claims follow the hello
+        assert self.hello  # the claims follow the handshake
         return self._child.claims
 
     @cached_property
@@ -94,7 +94,7 @@ class IsolatedPlanner(Confined):
 
 
 class _Child(Child):
-    """A connection to a planner whose process sends its claims after the hello."""
+    """A connection to a planner whose process sends its claims after the handshake."""
 
     claims: Claims
 
@@ -115,15 +115,15 @@ class _Child(Child):
 
 
 def runnable_planner(configuration: Mapping[str, Any], where: str) -> Named:
-    """Return the planner of a configuration: in a separate process if it has components of another package, which this process does
-    not import.
+    """Return the planner with a given configuration. It runs in a separate process if it has components from another package,
+    because this process does not import other packages.
 
     Args:
-        configuration: name and parameters, plain data.
-        where: names the data in messages.
+        configuration: name and parameters, as plain data.
+        where: name of the data in messages.
 
     Raises:
-        InputError: the planner is not installed, does not have these parameters, or cannot be confined here.
+        InputError: the planner is not installed, does not have these parameters, or cannot be confined on this machine.
     """
     if any(_foreign(configuration)):
         return Named(str(configuration["name"]), IsolatedPlanner(dict(configuration)))
@@ -131,7 +131,7 @@ def runnable_planner(configuration: Mapping[str, Any], where: str) -> Named:
 
 
 def addresses(configuration: Any) -> list[str]:
-    """Return the addresses that a configuration's planners connect to."""
+    """Return the addresses that the planners in a configuration connect to."""
     if isinstance(configuration, list):
         return [found for value in configuration for found in addresses(value)]
     if not isinstance(configuration, Mapping):
@@ -141,7 +141,9 @@ def addresses(configuration: Any) -> list[str]:
 
 
 def readable(configuration: Any) -> set[Path]:
-    """Return the files and folders that the planner of a configuration reads besides Python's path: weights and its packages."""
+    """Return the files and folders that the planner with a given configuration reads besides Python's path: its weights and its
+    packages.
+    """
     found = {file for text in _texts(configuration) if (file := named_file(text)) is not None}
     for top in {point for point in _foreign(configuration)}:
         spec = find_spec(top)
@@ -151,7 +153,7 @@ def readable(configuration: Any) -> set[Path]:
 
 
 def _foreign(configuration: Any) -> Iterator[str]:
-    """Yield the top modules of other packages whose components a configuration may name, in a mapping or in a text."""
+    """Yield the top-level modules of other packages whose components a configuration may name, in a mapping or in a string."""
     named = {text.partition(end)[0] for text in _texts(configuration) for end in (":", "(", "+")}
     for kind in KINDS:
         for name, point in available(kind).items():
@@ -160,7 +162,7 @@ def _foreign(configuration: Any) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in plain data, except the names of parameters."""
+    """Yield all strings in plain data, except the names of parameters."""
     if isinstance(value, str):
         yield value
     for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():

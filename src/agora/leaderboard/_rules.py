@@ -1,6 +1,7 @@
-"""The rules that the rows of an entry must satisfy: the rows of the plan, all columns, and consistent values.
+"""The rules that the rows of an entry must satisfy: exactly the planned rows, all columns, and consistent values.
 
-The rules run no episodes. Rows that satisfy them may still be invented; `agora.leaderboard.verification` runs some episodes again.
+The rules do not run any episodes. Rows that satisfy them may still be made up; `agora.leaderboard.verification` runs some episodes
+again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from agora.leaderboard.entry import EntrySuite
     from agora.world.start import RobotStart, Start
 
-_ROUNDING = 1e-6  # relative, for numbers computed in two ways, one possibly in single precision
+_ROUNDING = 1e-6  # relative tolerance for numbers computed in two ways, one of them possibly in single precision
 _OUTCOMES = [outcome.label for outcome in Outcome]
 _REASONS = {reason.label for reason in Reason}
 _PARTIES = {f"{party}_collision": f"collisions_{party}" for party in ("pedestrian", "wall", "robot")}
@@ -37,12 +38,12 @@ _PARTS_OF_THE_TIME = (
     "time_in_private_zone",
     "time_seen_by_pedestrians",
 )
-_FASTER = 1.5  # times its top speed: a robot that a simulator moves may overshoot
-_REACHED = 1e-4  # m, by which a place in single precision may be off
+_FASTER = 1.5  # multiple of the top speed, because a robot moved by a simulator may overshoot
+_REACHED = 1e-4  # m, possible error of a position in single precision
 
 
 def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
-    """Yield the problems of the set of rows: missing, foreign and repeated rows, and rows of too many robots."""
+    """Yield the problems of the set of rows: missing, foreign and repeated rows, and wrong numbers of robots."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
         yield f"{len(lost)} episodes of the suite have no row"
@@ -65,7 +66,9 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
 
 
 def of_columns(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield missing and unexpected columns; expected are Agora's own metrics, which are always available."""
+    """Yield problems for missing and unexpected columns. The expected columns are those of Agora's own metrics, which are always
+    available.
+    """
     there = {column for row in rows for column in row}
     wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
     if lost := sorted(wanted - there - {*OPTIONAL}):
@@ -75,7 +78,7 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the problems of the planning times of rows: other rows, other columns, or impossible values."""
+    """Yield the problems of planning times: rows or columns that do not match, and impossible values."""
     if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
         yield "its rows differ from those of the entry"
     if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
@@ -89,7 +92,7 @@ def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_values(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield values that are impossible, alone or given other values of their row."""
+    """Yield problems for values that are impossible, on their own or given other values in the same row."""
     measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
     texts = [
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
@@ -114,11 +117,11 @@ def _broken(rows: Sequence[Row], some: Iterable[_Rule]) -> Iterator[str]:
 
 
 def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterator[str]:
-    """Yield the contradictions between rows and the starts of their episodes: number of robots, model, distance of the goal.
+    """Yield the contradictions between rows and the starts of their episodes: number of robots, robot model, distance to the goal.
 
     Args:
         rows: rows whose stages and episodes belong to the suite.
-        start: the start of an episode, by stage and number.
+        start: function that returns the start of an episode, given stage and number.
     """
     episodes: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -164,7 +167,7 @@ class _Rule:
     Attributes:
         words: message if the rule is broken.
         columns: columns that the rule reads; if one is missing or empty, the rule does not apply.
-        holds: returns whether a row satisfies the rule.
+        holds: function that returns whether a row satisfies the rule.
     """
 
     words: str
@@ -177,17 +180,17 @@ class _Rule:
 
 
 def _is(name: str, expected: Callable[[Row], bool | float], words: str, *columns: str) -> _Rule:
-    """Return the rule that a column has the value that follows from other columns."""
+    """Return the rule that a column has the value implied by other columns."""
     return _Rule(f"{name} is not {words}", (name, *columns), lambda row: _equal(row[name], float(expected(row))))
 
 
 def _ends(name: str, outcome: str) -> _Rule:
-    """Return the rule that a column tells whether the episode ended in a certain way."""
+    """Return the rule that a column states whether the episode ended with a given outcome."""
     return _is(name, lambda row: row["outcome"] == outcome, f"outcome {outcome}")
 
 
 def _touches(outcome: str, party: str) -> _Rule:
-    """Return the rule that an episode that ended with a contact has one."""
+    """Return the rule that the contact count is not 0 in an episode that ended with a contact."""
     return _Rule(f"outcome is {outcome}, but {party} is 0", (party,), lambda row: row["outcome"] != outcome or row[party] > 0.0)
 
 
@@ -197,7 +200,7 @@ def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
 
 
 def _less(less: str, more: str) -> _Rule:
-    """Return the rule that a column is at most as large as another."""
+    """Return the rule that the value in a column is at most that in another."""
     return _Rule(f"{less} is above {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
 
 
@@ -221,7 +224,7 @@ _IDENTITIES = (
     _Rule("clipped is not a number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
     _Rule("failure is not a string", (), lambda row: isinstance(row.get("failure"), str)),
 )
-"""Rules for the columns that are not metrics. The other rules apply only if all rows satisfy these."""
+"""Rules for the columns that are not metrics. The other rules are applied only if all rows satisfy these rules."""
 
 _AMONG = (
     _Rule(
@@ -298,14 +301,14 @@ def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
 
 
 def _fits(row: Row, suite: EntrySuite, label: str) -> bool:
-    """Return whether a row belongs to an episode of a suite, under a planner."""
+    """Return whether a row belongs to an episode of a suite with a given planner."""
     stage = suite.stages.get(row["stage"])
     mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
     return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed and row["robot"] >= 0
 
 
 def _words(metric: Metric) -> str:
-    """Return the values that a metric can have, in words."""
+    """Return a description of the values that a metric can have."""
     kinds: Mapping[str, str] = {
         "amount": "cannot be below 0",
         "share": "must be from 0 to 1",
@@ -324,6 +327,6 @@ def _equal(one: float, other: float, tolerance: float = _ROUNDING) -> bool:
 
 
 def _numbers(some: Iterable[int]) -> str:
-    """Return numbers in words: ``0 to 300`` if there are many."""
+    """Return numbers as text: ``0 to 300`` if there are many."""
     ordered = sorted(some)
     return ", ".join(map(str, ordered)) if len(ordered) < 5 else f"{ordered[0]} to {ordered[-1]} ({len(ordered)})"

@@ -1,9 +1,9 @@
-"""An entry of the leaderboard: a folder with one planner's rows of one suite, and everything that others need to reproduce them.
+"""A leaderboard entry: a folder with one planner's rows for one suite, and everything that others need to reproduce them.
 
-``entry.yaml`` names the author and pins everything that decides the rows. ``rows.parquet`` holds the rows, and ``commands.parquet``
-the commands that gave them (`agora.benchmark.redrive`). ``timing.parquet`` holds the planning times, which are measured but not
-compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's configuration names by a path.
-``check.yaml`` holds the result of the latest check (`agora.leaderboard.verification`).
+``entry.yaml`` names the author and pins everything that determines the rows. ``rows.parquet`` contains the rows, and
+``commands.parquet`` the commands that produced them (`agora.benchmark.redrive`). ``timing.parquet`` contains the planning times,
+which are measured but not compared. ``replays.parquet`` contains a few recordings, and ``weights/`` the files to which the
+planner's configuration refers by path. ``check.yaml`` contains the result of the latest check (`agora.leaderboard.verification`).
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ ENTRY, CHECK, ROWS, DRIVES, TIMING, REPLAYS, WEIGHTS = (
 )
 
 LARGEST_FILE = 64 * 2**20
-"""Largest size of a file of an entry, bytes."""
+"""Maximum size of a file in an entry, bytes."""
 MOST_REPLAYS = 8
-"""Largest number of recordings per entry."""
+"""Maximum number of recordings per entry."""
 
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 
 @dataclass(frozen=True)
 class EntryStage:
-    """The number of episodes of one stage, and the seed of its random streams."""
+    """The number of episodes in one stage, and the seed of its random streams."""
 
     episodes: Number
     seed: int
@@ -58,7 +58,7 @@ class EntryStage:
 
 @dataclass(frozen=True)
 class EntrySuite:
-    """The suite that was run, as it comes with Agora except for the seed; stages by name."""
+    """The suite that was run, with its stages by name. It is the suite that comes with Agora, except for the seed."""
 
     name: str
     version: Number
@@ -73,17 +73,17 @@ class EntrySuite:
 
     @property
     def episodes(self) -> list[tuple[str, int]]:
-        """Stage and number of every episode."""
+        """Return the stage and the number of every episode."""
         return [(name, k) for name, stage in self.stages.items() for k in range(stage.episodes)]
 
 
 @dataclass(frozen=True)
 class EntryPlanner:
-    """The planner.
+    """The planner of an entry.
 
     Attributes:
         label: label in the keys of the planner's rows.
-        configuration: name and parameters; a file in the entry is named ``weights/FILE``.
+        configuration: name and parameters; a file in the entry is given as ``weights/FILE``.
         pedestrians: level of perception in all stages; if None, each stage's own level.
     """
 
@@ -94,15 +94,15 @@ class EntryPlanner:
 
 @dataclass(frozen=True)
 class Pins:
-    """Everything that decides the rows besides the suite and the planner's configuration.
+    """Everything that determines the rows besides the suite and the planner's configuration.
 
     Attributes:
         agora: version of Agora.
         packages: versions of the packages of the suite's and the planner's components and of the metrics
             (`agora.benchmark.provenance.packages.packages`).
-        label: kind that the planner claims to be.
-        knows: knowledge of the robot.
-        metrics: versions of the rows' metrics, if they are not 1.
+        label: category that the planner claims to belong to.
+        knows: what the robot knows.
+        metrics: versions of the metrics in the rows, for versions other than 1.
         inputs: digests of the suite's files.
         weights: digests of the planner's files.
     """
@@ -117,7 +117,7 @@ class Pins:
 
     @staticmethod
     def of(suite: Suite, planner: Named, told: Iterable[Level], columns: Iterable[str], folder: Path) -> Pins:
-        """Return the pins on this machine, for an entry in a folder whose rows have these columns.
+        """Return the pins on this machine for an entry in a folder whose rows have given columns.
 
         Raises:
             InputError: a file of the suite or the planner cannot be read.
@@ -142,7 +142,7 @@ class EntryResults:
     Attributes:
         rows: number of rows.
         outcomes: number of rows with each outcome.
-        means: means of the report's first metrics, if some row has them.
+        means: means of the report's first metrics, for metrics that occur in at least one row.
     """
 
     rows: Number
@@ -170,8 +170,8 @@ class Entry:
             (`agora.benchmark.provenance.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.
-        pins: everything else that decides the rows.
-        made_on: every machine that ran a part of the rows.
+        pins: everything else that determines the rows.
+        made_on: all machines on which a part of the rows was computed.
         results: summary of the rows.
         files: digests of the entry's other files.
         format: version of the entry's format.
@@ -209,14 +209,14 @@ class Check:
     Attributes:
         entry: digest of the ``entry.yaml`` that was checked.
         when: date and time of the check, UTC.
-        agora: version of Agora that made the check.
-        machine: machine that made the check.
+        agora: version of Agora that performed the check.
+        machine: machine on which the check was performed.
         seed: seed of the draw of episodes.
         driven: number of rows whose recorded commands were replayed; 0 if there is a problem.
-        episodes: number of episodes that the planner drove again; 0 if an earlier step found a problem or a difference.
+        episodes: number of episodes that were run again with the planner; 0 if an earlier step found a problem or a difference.
         of: number of episodes in the entry.
         problems: rules that the entry breaks; if there are any, nothing was replayed.
-        differences: values that differed.
+        differences: values that were not reproduced.
     """
 
     entry: str
@@ -242,7 +242,7 @@ def digest_of(path: Path) -> str:
 
 
 def locate_weights(values: Any, folder: Path) -> Any:
-    """Return a configuration whose ``weights/FILE`` point to the files in an entry's folder."""
+    """Return a configuration in which ``weights/FILE`` is replaced by the path of the file in an entry's folder."""
     if isinstance(values, Mapping):
         return {key: locate_weights(value, folder) for key, value in values.items()}
     if isinstance(values, list):
@@ -252,7 +252,9 @@ def locate_weights(values: Any, folder: Path) -> Any:
 
 
 def _portable(name: str, folder: Path) -> str:
-    """Return the portable name of a file: relative to the entry, to Agora or to the data folder, or else its last part."""
+    """Return the portable name of a file: its path relative to the entry, to Agora or to the data folder, otherwise the last part
+    of its path.
+    """
     path = Path(name)
     if not path.is_absolute():
         return name

@@ -1,4 +1,4 @@
-"""Folders of leaderboard entries: ``entry.yaml`` with the rows, and readers of the other files."""
+"""Reads folders of leaderboard entries: ``entry.yaml`` with the rows, and the other files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from agora.perception.perception import LEVELS
 from agora.registry import Named
 
 _MOST_ROWS, _MOST_ROBOTS, _MOST_COLUMNS = 50_000, 100, 1000  # rows per entry, rows per episode, columns per file
-_MOST_VALUES, _MOST_BYTES = 20_000_000, 2**29  # of a file, decoded
+_MOST_VALUES, _MOST_BYTES = 20_000_000, 2**29  # maximum decoded size of a file
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class PostedEntry:
 
     @cached_property
     def planner(self) -> Named:
-        """The planner, which runs in a separate process if it belongs to another package.
+        """The planner, which runs in a separate process if it comes from another package.
 
         Raises:
-            InputError: the planner is not installed here, does not have these parameters, or cannot be confined here.
+            InputError: the planner is not installed on this machine, does not have these parameters, or cannot be confined.
         """
         place = f"{self.folder / ENTRY}: planner.configuration"
         try:
@@ -72,10 +72,10 @@ class PostedEntry:
 
     @cached_property
     def drives(self) -> dict[str, Drive]:
-        """The recorded commands by the keys of the rows.
+        """The recorded commands, by the keys of their rows.
 
         Raises:
-            InputError: the file is damaged, or does not have the commands of exactly these rows.
+            InputError: the file is damaged, or does not contain the commands of exactly these rows.
         """
         path, keys = self.folder / DRIVES, {row["key"] for row in self.rows}
         found = read_drives(path)
@@ -86,7 +86,7 @@ class PostedEntry:
         return found
 
     def problems(self) -> list[str]:
-        """Return the problems of the rows, found by `_rules`: rows of another suite, impossible values, a wrong summary."""
+        """Return the problems that `_rules` finds: rows of another suite, impossible values, a wrong summary."""
         found = list(_rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
         found += _rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
         found += _rules.of_values(self.rows)
@@ -97,7 +97,7 @@ class PostedEntry:
 
 
 def read_claims(folder: Path) -> Entry:
-    """Read the claims of an entry, without its rows.
+    """Read the ``entry.yaml`` of an entry, without its rows.
 
     Raises:
         InputError: the file is missing or damaged.
@@ -140,7 +140,7 @@ def read_entry(folder: Path) -> PostedEntry:
 
 
 def _refuse_large(path: Path, rows: int, values: int) -> None:
-    """Make sure, before reading it, that a shard does not exceed the size limits.
+    """Make sure, before a shard is read, that it does not exceed the size limits.
 
     Raises:
         InputError: the shard is too large.
@@ -158,10 +158,10 @@ def _refuse_large(path: Path, rows: int, values: int) -> None:
 
 
 def read_check(posted: PostedEntry) -> Check | None:
-    """Return the result of the check of the entry's present version; None if it was not checked.
+    """Return the result of the check of the entry's current version; None if this version was not checked.
 
     Raises:
-        InputError: ``check.yaml`` is wrong.
+        InputError: ``check.yaml`` is invalid.
     """
     path = posted.folder / CHECK
     check = load(path, Check) if path.is_file() else None
@@ -186,10 +186,10 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
 
 
 def read_replays(posted: PostedEntry) -> dict[str, Recording]:
-    """Return the recordings of an entry by the keys of its rows, without maps.
+    """Return the recordings in an entry by the keys of its rows, without maps.
 
     Raises:
-        InputError: the file is damaged, or has a recording without a row.
+        InputError: the file is damaged, or contains a recording without a row.
     """
     path = posted.folder / REPLAYS
     if REPLAYS not in posted.entry.files:

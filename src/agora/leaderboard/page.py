@@ -1,8 +1,8 @@
-"""The leaderboard: all entries of some folders on one page that works without a network.
+"""The leaderboard page, which shows all entries in given folders and works offline.
 
-Only entries of the same suite, version and seed, run by the same version of Agora, are in one table and ranked with each other. The
-numbers are computed from the entries' rows. An entry with inconsistent rows, or rows that a check did not reproduce, is listed with
-the reason and not ranked.
+A table contains, and ranks, only entries of the same suite, suite version and seed that were run with the same version of Agora.
+The numbers are computed from the entries' rows. An entry with inconsistent rows, or with rows that a check did not reproduce, is
+listed with the reason and is not ranked.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ PEOPLE = {
     "camera": "tracks from its camera",
     "none": "nothing",
 }
-"""Possible perception of pedestrians, in words."""
+"""Descriptions of the levels of perception."""
 
 MAPS = {"map": "has it", "none": "has none"}
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """An entry on the page.
+    """An entry as shown on the page.
 
     Attributes:
-        name: name of the entry, with a number if several entries of a table share the name.
+        name: name of the entry, with a number if several entries in a table have the same name.
         posted: the entry.
-        check: its check, if any.
+        check: check of the entry, if any.
         number: number on the page.
         wrong: reason why the entry is not ranked; empty if it is ranked.
     """
@@ -73,11 +73,11 @@ class _Shown:
 
     @property
     def rows(self) -> list[Row]:
-        """The entry's rows under its name, with distinct keys."""
+        """The entry's rows, labelled with its name, with distinct keys."""
         return [{**row, "planner": self.name, "key": self.key(row)} for row in self.posted.rows]
 
     def key(self, row: Row) -> str:
-        """Return the key of a row on the page, where two entries may share a label."""
+        """Return a key for a row that is unique on the page, where two entries may have the same label."""
         return f"{self.number}/{row['key']}"
 
     @property
@@ -88,15 +88,15 @@ class _Shown:
 
 
 def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path:
-    """Write the page of all entries in some folders, at any depth, and return its path.
+    """Write the page with all entries in given folders, at any depth, and return its path.
 
     Args:
-        folders: folders to look in.
+        folders: folders to search.
         path: path of the page.
         with_own: whether to include the entries that come with Agora's source.
 
     Raises:
-        InputError: a folder does not exist or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
+        InputError: a folder does not exist or contains no entry, or an entry is damaged. ResultsError: the page cannot be written.
     """
     own = own_entries() if with_own else None
     if not (own or folders):
@@ -111,16 +111,18 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
 
 
 def own_entries() -> Path | None:
-    """Return the folder with entries of Agora's own planners, which come with its source; None in installations without source."""
+    """Return the folder with the entries of Agora's own planners, which comes with its source; None in installations without
+    source.
+    """
     root = checkout()
     return None if root is None else root / "docs" / "leaderboard"
 
 
 def render(posted: Sequence[PostedEntry]) -> str:
-    """Return the page of some entries.
+    """Return the page with given entries.
 
     Raises:
-        InputError: there are no entries, or a file of one is damaged.
+        InputError: there are no entries, or one of their files is damaged.
     """
     if not posted:
         raise InputError("no entries; create them with agora submit")
@@ -161,7 +163,7 @@ def render(posted: Sequence[PostedEntry]) -> str:
 
 
 def _entry_folders(folder: Path) -> list[Path]:
-    """Return the folders of entries in a folder."""
+    """Return the entry folders in a folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: the folder does not exist")
     found = sorted(path.parent for path in folder.rglob(ENTRY))
@@ -171,7 +173,7 @@ def _entry_folders(folder: Path) -> list[Path]:
 
 
 def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> list[_Shown]:
-    """Return the entries of one table with distinct names, and their problems."""
+    """Return the entries of one table, with distinct names and with their problems."""
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
@@ -188,7 +190,7 @@ def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> lis
 
 
 def _names(name: str) -> Iterable[str]:
-    """Return the name, then the name with a number."""
+    """Yield the name, then the name with increasing numbers."""
     return itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
 
 
@@ -207,7 +209,7 @@ def _current(posted: PostedEntry) -> Suite | None:
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
-    """Return one table, sorted by decreasing share of goals reached; its replays are added to ``replays``.
+    """Return one table, sorted by decreasing share of goals reached. The entries' recordings are added to ``replays``.
 
     The page can also sort and rank the entries by clean arrivals.
     """
@@ -241,10 +243,10 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
 
 
 def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
-    """Return ranks by a metric among the entries that each choice of filters leaves, by the entry's number: words, rank, best in %,
-    and the entries that are worse.
+    """Return, for each choice of filters, the ranks by a metric among the entries that pass, by entry number: text, rank,
+    probability of being best in %, and the entries that are worse.
 
-    A choice is left out if it leaves fewer than two entries with the metric.
+    A choice is left out if fewer than two entries with the metric pass.
     """
     known: dict[frozenset[str], dict[int, list[Any]]] = {}
     numbers, found = {one.name: one.number for one in shown}, {}
@@ -265,7 +267,7 @@ def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict
 
 
 def _calls(one: _Shown) -> Mapping[str, Array]:
-    """Return mean planning times, s, by the keys of rows on the page."""
+    """Return mean planning times, s, by the rows' keys on the page."""
     times = {one.key(row): row.get("planning_time") for row in one.posted.timing}
     return {key: np.array([value]) for key, value in times.items() if value is not None}
 
@@ -286,7 +288,7 @@ def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
 
 
 def _details(one: _Shown) -> dict[str, Any]:
-    """Return the details of an entry on the page other than its numbers."""
+    """Return the details of an entry that are shown on the page in addition to its numbers."""
     entry, check = one.posted.entry, one.check
     pins, label = entry.pins, entry.planner.label
     facts = {
@@ -316,7 +318,7 @@ def _details(one: _Shown) -> dict[str, Any]:
 
 
 def _check_in_words(check: Check | None) -> str:
-    """Return a check in words."""
+    """Return a description of a check."""
     if check is None:
         return "not checked in its present state"
     return (
@@ -330,7 +332,7 @@ def _colours(posted: Sequence[PostedEntry]) -> dict[str, str]:
 
 
 def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
-    """Return the sentence that counts the entries."""
+    """Return the sentence that states the number of entries."""
     checked = sum(line["checked"] == "checked" for line in lines)
     words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
     return f"{words}, and {wrong} not ranked." if wrong else f"{words}."

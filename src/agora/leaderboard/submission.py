@@ -1,4 +1,4 @@
-"""Makes entries of the leaderboard from a finished run."""
+"""Creates leaderboard entries from a finished run."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Words:
 
     Attributes:
         name: name of the entry; if empty, the planner's label.
-        author: author, any text.
-        description: description, any text.
+        author: author; any text.
+        description: description; any text.
     """
 
     name: str = ""
@@ -70,21 +70,22 @@ class Words:
 def submit(
     results: Path, folder: Path, planners: Sequence[str] = (), words: Words | None = None, *, replays: int = 2
 ) -> list[Path]:
-    """Make an entry for each planner of a run, ``folder/SUITE/NAME``, and return the folders.
+    """Create an entry ``folder/SUITE/NAME`` for each planner of a run, and return the folders.
 
-    Entries from a run with ``--counterfactual`` leave out the effects of robots on people, as a run without this option does.
-    Metrics of other packages are left out, too.
+    Entries from a run with ``--counterfactual`` do not contain the effects of robots on people, like a run without this option.
+    Metrics from other packages are also left out.
 
     Args:
         results: folder of the run.
         folder: folder of the leaderboard.
         planners: labels of planners; all if empty.
         words: name, author and description on the page.
-        replays: largest number of recordings per entry; one of every outcome comes first.
+        replays: maximum number of recordings per entry; one recording per outcome comes first.
 
     Raises:
-        ResultsError: the folder holds no run, the run is not complete, or an entry exists or cannot be written.
-        InputError: the run is not of a suite as it comes with this version of Agora, or no planner has a given label.
+        ResultsError: the folder contains no run, the run is not complete, or an entry already exists or cannot be written.
+        InputError: the run's suite is not identical to a suite that comes with this version of Agora, or no planner has a given
+            label.
     """
     words, run = words or Words(), RunFolder.read(results)
     suite, configurations = _suite_of(run), _configurations(run)
@@ -131,7 +132,7 @@ class _Made:
 
 
 def _suite_of(run: RunFolder) -> Suite:
-    """Return the suite of a run, which must be as it comes with this version of Agora except for the seed."""
+    """Return the suite of a run, which must be identical to one that comes with this version of Agora, except for the seed."""
     results, record, name = run.path, run.record, run.record.outline.name
     if not record.planned or record.version is None or record.made_on is None:
         raise InputError(f"{results}: {_ELSEWHERE}")
@@ -171,7 +172,7 @@ def _chosen(configurations: Mapping[str, Any], planners: Sequence[str]) -> list[
 
 
 def _slug(name: str) -> str:
-    """Return a folder name for an entry's name."""
+    """Return a folder name derived from an entry's name."""
     return re.sub(r"[^\w.+-]+", "_", name).strip("._")[:80] or "entry"
 
 
@@ -226,7 +227,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
 
 
 def _timing(made: _Made) -> list[dict[str, Any]]:
-    """Return the planning times of an entry's rows, without the times of single calls."""
+    """Return the planning times of an entry's rows, without the times of individual calls."""
     keys = {row["key"] for row in made.rows}
     every = [row for read in made.run.shards("timing") for row in read.rows if row["key"] in keys]
     return sorted(
@@ -235,7 +236,7 @@ def _timing(made: _Made) -> list[dict[str, Any]]:
 
 
 def carry(values: Any, folder: Path) -> Any:
-    """Return a configuration that others can use: files that it names (`named_file`) are copied to the entry's ``weights/``.
+    """Return a configuration that others can use; the files that it names (`named_file`) are copied to the entry's ``weights/``.
 
     Raises:
         InputError: a file is too large.

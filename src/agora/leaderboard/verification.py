@@ -1,8 +1,9 @@
-"""Checks entries of the leaderboard: replays all recorded commands, and has the planner drive some episodes again.
+"""Checks leaderboard entries: replays all recorded commands, and runs some episodes again with the planner.
 
-Every value is compared exactly. The engine alone replays the commands, which reveals rows that were edited, and planners that
-changed the world while they drove. Driving again reveals commands that the planner never gave. No package except Agora is imported
-in the process of the world: planners of other packages run in separate processes (`agora.leaderboard._isolation`).
+Every value is compared exactly. The engine replays the commands without the planner, which reveals rows that were edited and
+planners that changed the world while they drove. Running episodes again with the planner reveals commands that the planner never
+gave. No package other than Agora is imported into the process that simulates the world: planners from other packages run in
+separate processes (`agora.leaderboard._isolation`).
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Sample:
     """The random sample of episodes that are run again.
 
     Attributes:
-        episodes: number of episodes; all if the entry has no more.
-        seed: seed of the draw; None for an unpredictable one.
+        episodes: number of episodes; all episodes if the entry has fewer.
+        seed: seed of the draw; None for an unpredictable seed.
     """
 
     episodes: int = 10
@@ -66,21 +67,21 @@ def check(
     *,
     connect: bool = False,
 ) -> Check:
-    """Check an entry: its rows by rules, then its recorded commands, then the planner on a sample of the episodes.
+    """Check an entry: first its rows against the rules, then its recorded commands, then the planner on a sample of the episodes.
 
-    The first failure ends the check: the planner drives only if all commands reproduce their rows.
+    The check ends at the first step that fails, so the planner drives only if all commands reproduce their rows.
 
     Args:
-        folder: folder of the entry; ``check.yaml`` is written there.
-        sample: draw of the episodes.
+        folder: folder of the entry, to which ``check.yaml`` is written.
+        sample: sample of episodes to draw.
         options: options of the run.
         progress: called with the number of finished episodes, and the total.
         connect: whether a planner may connect to an address that the entry names.
 
     Raises:
-        InputError: the entry is damaged, or cannot be run here as it was made: another version of Agora, of the suite or of a
-            package, other files, or a planner that is not installed, that cannot be confined, or that connects to an address.
-            Nothing is written.
+        InputError: the entry is damaged, or cannot be run on this machine under the original conditions, because the version of
+            Agora, of the suite or of a package or a file differs, or because the planner is not installed, cannot be confined, or
+            connects to an address. In that case nothing is written.
         ResultsError: ``check.yaml`` cannot be written.
     """
     with own_alone():
@@ -133,14 +134,16 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
 
 
 def chance_to_miss(altered: int, episodes: int, of: int) -> float:
-    """Return the chance that a sample of this size contains none of the altered among ``of`` episodes: hypergeometric."""
+    """Return the probability (hypergeometric) that a sample of ``episodes`` out of ``of`` episodes contains none of the ``altered``
+    ones.
+    """
     return math.comb(of - altered, episodes) / math.comb(of, episodes)
 
 
 def one_cpu_only(entry: Entry, cpu: str) -> bool:
-    """Return whether results are guaranteed only on the CPUs that made the rows, and this CPU is a different one.
+    """Return whether results are guaranteed only on the CPUs on which the rows were computed, and this CPU is a different one.
 
-    Agora's own planners give the same results on every x86-64-v3 CPU; for other planners, this is unknown.
+    Agora's own planners give the same results on every x86-64-v3 CPU; for other planners, this is not known.
     """
     return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
 
@@ -160,13 +163,15 @@ def _suite_of(entry: Entry, place: Path) -> Suite:
 
 
 def without_effects(suite: Suite) -> Suite:
-    """Return a suite without the runs without robots, because entries leave out the effects of robots on people."""
+    """Return a suite whose episodes are not also run without robots, because entries do not contain the effects of robots on
+    people.
+    """
     return replace(suite, stages=tuple(replace(stage, counterfactual=False) for stage in suite.stages))
 
 
 def _check_pins(posted: PostedEntry, suite: Suite) -> None:
-    """Make sure that an entry's episodes can be run here under the original conditions; running them shows whether a different code
-    of the same version of Agora gives the same results.
+    """Make sure that an entry's episodes can be run on this machine under the original conditions. Whether different code of the
+    same version of Agora gives the same results is found by running them.
     """
     entry, place = posted.entry, posted.folder / ENTRY
     told = [row["pedestrians"] for row in posted.rows]
@@ -193,7 +198,7 @@ def _name_of(name: str, place: Path) -> str:
 
 
 def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
-    """Replay the recorded commands of all episodes, and yield the number of finished episodes, and the differences of the last
+    """Replay the recorded commands of all episodes, and yield the number of finished episodes and the differences found in the last
     ones.
     """
     rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
@@ -215,7 +220,7 @@ def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tup
 
 
 def _plan_of(posted: PostedEntry, suite: Suite, options: Options) -> RunPlan:
-    """Return the plan of an entry's run, whose rows have only Agora's own metrics."""
+    """Return the plan of an entry's run, whose rows contain only Agora's own metrics."""
     label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
     sizes = (options.worlds, options.threads, options.slots)
     return RunPlan(suite, {label: posted.planner}, *sizes, "all", {label: level} if level else {}, own=True)
@@ -228,7 +233,7 @@ def _drive_by_planner(
     options: Options,
     progress: Callable[[int, int], None],
 ) -> list[Difference]:
-    """Have the planner drive episodes, and return the differences of their rows and commands.
+    """Run episodes with the planner, and return the differences in their rows and commands.
 
     Raises:
         ResultsError: an episode could not be run.
@@ -239,7 +244,7 @@ def _drive_by_planner(
     for row in (row for row in posted.rows if (row["stage"], row["episode"]) in set(episodes)):
         key = row["key"]
         ours = rows[key]
-        # a separate process words failures differently
+        # failures in a separate process have different messages
         words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
         found += _first(row, {**ours, **words})
         if part := posted.drives[key].differs(told[key]):
@@ -255,7 +260,7 @@ def _run(
     progress: Callable[[int, int], None],
     place: Path,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Drive]]:
-    """Return rows and commands, by key, of episodes that the planner drives again.
+    """Run episodes again with the planner, and return their rows and commands by key.
 
     Raises:
         ResultsError: an episode could not be run.
@@ -279,5 +284,5 @@ def _run(
 
 
 def _first(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
-    """Return the first differences between a row of an entry and the same row computed here."""
+    """Return the first differences between a row of an entry and the same row recomputed on this machine."""
     return islice(differences(ROWS, theirs, ours), _MOST_OF_A_ROW)

@@ -1,12 +1,13 @@
-"""The first answers of a report, in words: the planners that reached more goals, reached more of them clean, were faster, and
+"""The answers at the beginning of a report: which planners reached more goals, reached more of them clean, were faster, and
 disturbed people less.
 
-Each answer states its certainty, by the planners that the same episodes distinguish (`agora.reporting.ranking`). A robot that fails
-stops early, which flatters its time and its distance to people. So the last two answers compare only the planner that reached the
-most goals and the planners that cannot be distinguished from it, on the episodes that all of these reached.
+Each answer states how certain it is, based on which planners differ significantly on the same episodes (`agora.reporting.ranking`).
+A robot that fails stops early, which makes its time and its distance to people look better. So the last two answers compare only
+the planner that reached the most goals and the planners that do not differ significantly from it, on the episodes in which all of
+them reached the goal.
 
-Planners that were not requested, but run for comparison (`agora.benchmark.control`), do not compete in these answers. The last
-answer is about them.
+Planners that were not requested but were run for comparison (`agora.benchmark.control`) do not compete in these answers. A further
+answer at the end is about them.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from agora.reporting.ranking import Pair, Ranked, ranking
 from agora.reporting.tables import REACHED, by_planner, same_episodes
 
 _NAMED = 3
-"""Largest number of planners that a sentence names; more are counted."""
+"""Maximum number of planners that a sentence names; if there are more, only their number is given."""
 
 
 class Answer(NamedTuple):
-    """One question about a run.
+    """A question about a run, with its answer.
 
     Attributes:
         question: the question.
-        words: the answer, with its numbers.
-        sure: certainty of the answer, in words.
+        words: the answer, with numbers.
+        sure: how certain the answer is, as text.
     """
 
     question: str
@@ -41,12 +42,12 @@ class Answer(NamedTuple):
 
 
 def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric], control: Sequence[str] = ()) -> list[Answer]:
-    """Return the answers; empty if planners have different episodes, or with fewer than two planners or episodes.
+    """Return the answers; empty if planners have different episodes, or if there are fewer than two planners or episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners.
-        metrics: metrics with a value in some row.
+        metrics: metrics with a value in at least one row.
         control: labels of the planners that were not requested.
     """
     rows = distinct(rows)
@@ -65,7 +66,7 @@ def asked_of(planners: Sequence[str], control: Sequence[str]) -> list[str]:
 
 
 def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> list[Answer]:
-    """Compare a planner that was not requested with the others, in words."""
+    """Return an answer that compares a planner that was not requested with the requested ones."""
     ranked, pairs, count = ranking(marked, REACHED, [*asked, control])
     if not ranked:
         return []
@@ -117,7 +118,9 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
 
 
 def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
-    """Say which planner reached more goals clean, and which cause spoils most arrivals; empty if it is not measured."""
+    """Return an answer that states which planner reached more goals clean, and which cause spoils most arrivals; empty if clean
+    arrivals are not measured.
+    """
     ranked, pairs, count = ranking(marked, CLEAN, planners)
     if not ranked:
         return []
@@ -143,11 +146,11 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
         "personal_space_compliance.robosense": ("Time with at least 1 m between its centre and those of all people", _percent),
     },
 }
-"""The other questions. Each has the metrics that can answer it, of which the first available one counts, and its words."""
+"""The other questions, each with its wording and the metrics that can answer it, of which the first available one is used."""
 
 
 def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
-    """Name the best planner or planners, and those after it, and state which differences are more than chance."""
+    """Name the best planner or planners and the next ones, and state which differences are significant."""
     best, untold = ranked[0], _untold(ranked[0].planner, pairs)
     level = [one.planner for one in ranked if shown(one.mean) == shown(best.mean)]
     after = [one for one in ranked if one.planner not in level]
@@ -164,7 +167,7 @@ def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence
 
 
 def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
-    """Return the planners that the episodes do not distinguish from this one, in the pairs' order."""
+    """Return the planners that do not differ significantly from this one, in the order of the pairs."""
     return [
         pair.second if pair.first == planner else pair.first
         for pair in pairs
@@ -173,7 +176,7 @@ def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _list(words: Sequence[str]) -> str:
-    """Return names as a list in words; more than three are counted."""
+    """Return names as an enumeration; if there are more than three, return their number."""
     if len(words) > _NAMED + 1:
         return f"{', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

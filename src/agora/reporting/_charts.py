@@ -1,4 +1,6 @@
-"""Charts of the report as inline SVG; colours come from the page's style sheet, so they follow light, dark and print."""
+"""Charts of the report as inline SVG. Colours come from the page's style sheet, so they adapt to light mode, dark mode and
+print.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,22 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
-"""Widths of the three columns of a chart and heights of its rows, head and axis, px."""
+"""Widths of the three columns of a chart, and heights of its rows, heading and axis, px."""
 
-_CURVE = 150.0  # height of a curve, px
+_CURVE = 150.0  # height of the plot of a curve, px
 MOST_DOTS = 200
-"""Of more values than this, only evenly spaced ranks are drawn as dots; quartiles and mean use all values."""
+"""Maximum number of values drawn as dots; if there are more, evenly spaced ranks are drawn. Quartiles and mean use all values."""
 
 LONGEST_LABEL = 20
-"""Characters per line of a planner's label."""
+"""Number of characters per line in a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
-"""Points of a violin's outline, and the size of a small chart, px."""
+"""Number of points of a violin's outline, and the size of a small chart, px."""
 
 
 def small(values: Sequence[float], mean: Estimate, low: float, high: float) -> Markup:
-    """Return a small chart of a distribution, the mean and its interval, between ``low`` and ``high``."""
+    """Return a small chart of a distribution, with the mean and its interval, between ``low`` and ``high``."""
     scale, data, y = _Scale(low, high, 4.0, _SMALL_WIDTH - 8.0), np.sort(np.asarray(values, float)), _SMALL_HEIGHT / 2
     return _small([_violin(scale, data, y, 11.0), _mean(scale, mean, y)])
 
@@ -54,14 +56,14 @@ def distributions(
     means: Mapping[str, Estimate],
     notes: Mapping[str, str],
 ) -> Markup:
-    """Return a row for each planner: its values as a violin and dots, quartiles, and the mean with its interval.
+    """Return a chart with a row per planner: its values as a violin and dots, quartiles, and the mean with its interval.
 
     Args:
         name: name of the metric.
         unit: unit of the metric.
-        values: values of each planner; a planner may have none.
+        values: values of each planner; may be empty for a planner.
         means: mean of each planner, with its interval.
-        notes: text at the right of each row.
+        notes: text to the right of each row.
     """
     scale = _Scale.of([v for some in values.values() for v in some])
     body = [scale.axis(len(values), f"{name} ({unit})" if unit else name)]
@@ -81,7 +83,7 @@ def distributions(
 
 
 def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -> Markup:
-    """Return a row for each planner: a rate with its interval, on 0 to 100 %."""
+    """Return a chart with a row per planner: a rate with its interval, from 0 to 100 %."""
     scale, short = _Scale(0.0, 100.0), short_labels(shares)
     body = []
     for index, (planner, share) in enumerate(shares.items()):
@@ -91,7 +93,7 @@ def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Estimate], colours: Mapping[str, str]) -> Markup:
-    """Return stacked bars of the outcomes of each planner, with the interval of the share that reached the goal."""
+    """Return stacked bars of each planner's outcomes, with the interval of the share that reached the goal."""
     scale, short = _Scale(0.0, 100.0), short_labels(counts)
     body: list[Markup] = []
     for index, (planner, count) in enumerate(counts.items()):
@@ -107,15 +109,15 @@ def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Esti
 def curve(
     name: str, unit: str, parameter: str, points: Mapping[float, Estimate], low: float | None = None, high: float | None = None
 ) -> Markup:
-    """Return means over values of a parameter, with their intervals.
+    """Return a curve of means over values of a parameter, with their intervals.
 
     Args:
         name: name of the metric.
         unit: unit of the metric.
         parameter: name of the parameter.
         points: mean at each value, in the order of the values.
-        low: lower end of the axis; None for the lowest end of the intervals.
-        high: upper end of the axis.
+        low: lower end of the axis; if None, the lowest end of the intervals.
+        high: upper end of the axis; if None, the highest end of the intervals.
     """
     ends = [v for one in points.values() for v in (one.value, one.low, one.high) if v is not None]
     own = _Scale.of(ends)
@@ -168,7 +170,7 @@ def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y
 
 
 class _Scale:
-    """Maps values to pixels from ``left`` over ``width``, with round ticks."""
+    """Maps values to pixels, starting at ``left`` over a width of ``width``, with ticks at round values."""
 
     def __init__(self, low: float, high: float, left: float = LABEL, width: float = PLOT) -> None:
         self.low, self.high, self.left, self.width = low, high, left, width
@@ -220,7 +222,7 @@ def _row(scale: _Scale, index: int, label: Markup, values: Doubles, mean: Estima
 
 
 def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
-    """Return a diamond, and a bar for the interval; empty if there is no mean."""
+    """Return a diamond at the mean, and a bar for its interval; empty if there is no mean."""
     if mean.value is None:
         return join_markup([])
     parts = []
@@ -232,8 +234,8 @@ def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
 def _violin(scale: _Scale, values: Doubles, y: float, half: float) -> Markup:
     """Return the outline of the values' density, at most ``half`` px high; empty for fewer than three values or equal values.
 
-    The density is a sum of normal curves of Silverman's width (1986, Density Estimation, eq. 3.31), cut at the least and largest
-    value.
+    The density is a kernel estimate with normal kernels and Silverman's bandwidth (1986, Density Estimation, eq. 3.31), cut off at
+    the minimum and maximum value.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return join_markup([])
@@ -253,12 +255,12 @@ def _middle(index: int) -> float:
 
 
 def _px(value: float) -> str:
-    """Return a coordinate to a tenth of a pixel, without a trailing zero."""
+    """Return a coordinate as text, rounded to a tenth of a pixel, without a trailing zero."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def short_labels(planners: Iterable[str]) -> dict[str, str]:
-    """Return labels of at most two lines: long labels lose their middle, or get a number if two would be equal."""
+    """Return labels of at most two lines: long labels are shortened in the middle, and get a number if two would be equal."""
     most = 2 * LONGEST_LABEL
     cut = {name: name if len(name) <= most else f"{name[: LONGEST_LABEL - 1]}…{name[-LONGEST_LABEL:]}" for name in planners}
     counts = Counter(cut.values())
@@ -266,7 +268,7 @@ def short_labels(planners: Iterable[str]) -> dict[str, str]:
 
 
 def _label(planner: str, short: str, y: float) -> Markup:
-    """Return a planner's label at the left of its row, in two lines if it is long; the full label is the tooltip."""
+    """Return a planner's label to the left of its row, on two lines if it is long; the full label is the tooltip."""
     if len(short) <= LONGEST_LABEL:
         return fill_markup('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', LABEL - 8, y + 4, short, planner)
     lines = ((y - 1.5, short[:LONGEST_LABEL]), (y + 9.5, short[LONGEST_LABEL:]))
@@ -289,7 +291,7 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 
 def fill_markup(text: str, *values: object) -> Markup:
-    """Fill one of Agora's templates; values are escaped."""
+    """Fill in one of Agora's templates; values are escaped."""
     from markupsafe import Markup, escape
 
     return Markup(text.format(*map(escape, values)))  # noqa: S704 - the template is ours

@@ -1,4 +1,4 @@
-"""The facts at the head of a report: the suite, the robots, the people, and the perception of a run, in words."""
+"""The facts at the top of a report, as text: the suite, the robots, the people, and the perception of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.benchmark.results.run_record import RunRecord
 from agora.benchmark.results.store import Row
 
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
-"""Obstacle modes whose people, if any, are not moved by a crowd model."""
+"""Obstacles modes whose people, if any, are not moved by a crowd model."""
 
 _TOLD: dict[str, str] = {
     "truth": "the true states of pedestrians",
@@ -18,14 +18,14 @@ _TOLD: dict[str, str] = {
     "tracked": "tracks from the robot's own scans",
     "camera": "tracks from the robot's camera",
 }
-"""Planners' knowledge of people, by the level of perception."""
+"""Descriptions of what planners know about people, by level of perception."""
 
 
 def setting(record: RunRecord) -> dict[str, Any]:
-    """Return what the stages of a run have in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``, and
-    the seeds of ``drawn_places``.
+    """Return the setting of a run's stages: ``robots``, ``crowds``, what is ``known`` about people, ``control``, ``simulators``,
+    and the seeds of ``drawn_places``.
 
-    Missing facts are left out: the stages of externally played runs lack some.
+    Missing facts are left out; the stages of externally run episodes do not have all of them.
     """
     stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
     levels: list[str] = [*(record.pedestrians or {}).values()]
@@ -43,7 +43,7 @@ def setting(record: RunRecord) -> dict[str, Any]:
 
 
 def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the facts about a run, from its record or its rows, as pairs of a name and words.
+    """Return the facts about a run, from its record or its rows, as pairs of a name and a text.
 
     Args:
         run: description of the run, as in `agora.reporting.page.render`.
@@ -74,7 +74,7 @@ def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) 
 
 
 def words_of(value: Any) -> str:
-    """Return a value of the run's file in words."""
+    """Return a value from the run's file as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {words_of(inner)}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):
@@ -83,14 +83,14 @@ def words_of(value: Any) -> str:
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names of a component, of several components, or of the sources of perception, in plain data."""
+    """Return the names of a component, of several components, or of the sources of perception, given as plain data."""
     if isinstance(value, Mapping):
         value = value.get("name") or value.get("source")
     return [name for one in value for name in _names(one)] if isinstance(value, (list, tuple)) else [str(value)] if value else []
 
 
 def _crowd(stage: Mapping[str, Any]) -> list[str]:
-    """Return the models that move the people of a stage, or the words for its mode of obstacles."""
+    """Return the models that move the people of a stage, or the description of its obstacles mode."""
     for mode in _names(stage.get("obstacles")):
         if mode in _NO_CROWD:
             return [_NO_CROWD[mode]]

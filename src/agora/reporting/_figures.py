@@ -1,6 +1,6 @@
-"""Comparisons of planners for papers: every value, its interval, and the success rate next to it.
+"""Figures for papers that compare planners: every value with its interval and the success rate.
 
-For metrics that failing flatters, the values come from the episodes that all planners reached
+For metrics that look better when a robot fails, the values come only from the episodes in which all planners reached the goal
 (`agora.reporting.statistics.comparable`).
 """
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INCH_PER_PLANNER = 0.34
-_ABREAST = 3  # panels per row of an overview
+_ABREAST = 3  # number of panels per row of an overview
 
 
 def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
     """Return the distribution of a metric for each planner: violin, values, quartiles, and the mean with its bootstrap interval.
 
-    The label of a planner states the number of episodes behind its values, and how many reached the goal.
+    The label of a planner gives the number of episodes behind its values, and the number of episodes that reached the goal.
 
     Raises:
-        InputError: no rows.
+        InputError: there are no rows.
     """
     groups = _by_planner(rows)
     with style():
@@ -53,12 +53,13 @@ def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0
 
 
 def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return several metrics side by side, three per row, each as in `comparison_figure`; a planner has the same colour in all.
+    """Return several metrics side by side, three per row, each as in `comparison_figure`; a planner has the same colour in all
+    panels.
 
     With the metrics of `agora.reporting.headline.ARENA` it shows the same as Figure 6 of Arena 3.0 (Kästner et al. 2024).
 
     Raises:
-        InputError: no rows, or no metrics.
+        InputError: there are no rows or no metrics.
     """
     if not metrics:
         raise InputError("no metrics to draw")
@@ -78,8 +79,8 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
 
 
 def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
-    """Return the outcomes of each planner's episodes, with 95 % intervals of the share that reached the goal: Wilson's and by
-    place.
+    """Return the outcomes of each planner's episodes, with 95 % intervals of the share that reached the goal (Wilson's interval and
+    the interval by place).
 
     Raises:
         InputError: there are no rows.
@@ -110,11 +111,12 @@ def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
 
 
 def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str = "stage", width: float = 5.0) -> Figure:
-    """Return planners against stages: the share that reached the goal, or a metric's mean with that share below it.
+    """Return a matrix of planners and stages that shows the share that reached the goal, or a metric's mean with that share below
+    it.
 
     Args:
         rows: rows of results.
-        metric: None for the success rate alone.
+        metric: metric to show; None for only the success rate.
         by: column of the rows whose values are the columns of the figure.
         width: width of the figure, inches.
 
@@ -150,7 +152,7 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
 
 def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return a planner's results over one parameter: the share that reached the goal, and metrics, with 95 % intervals.
+    """Return a planner's results over one parameter: the share that reached the goal and metrics, with 95 % intervals.
 
     Raises:
         InputError: there are no rows.
@@ -180,7 +182,7 @@ def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *
 
 
 def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, Sequence[Row]]) -> dict[str, int]:
-    """Draw the distribution of each planner's values, one line each, and return the number of values of each."""
+    """Draw the distribution of each planner's values, one line per planner, and return the number of values per planner."""
     counted, drawn = comparable(rows, metric), dict.fromkeys(groups, 0)
     for place, planner in enumerate(groups):
         mine = [row for row in counted if row["planner"] == planner and row.get(metric.name) is not None]
@@ -196,12 +198,12 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
 
 
 def _share_in_words(rows: Sequence[Row]) -> str:
-    """Return the share of rows that reached the goal, in words."""
+    """Return the share of rows that reached the goal, as text."""
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
 def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colour: str) -> None:
-    """Draw one planner's values: violin of their density, dots, quartiles, and mean with its interval."""
+    """Draw one planner's values: a violin of their density, dots, quartiles, and the mean with its interval."""
     if len(values) > 2 and np.ptp(values) > 0:
         drawn = axes.violinplot([values], positions=[place], orientation="horizontal", widths=0.84, showextrema=False)
         for body in drawn["bodies"]:  # type: ignore[attr-defined]
@@ -225,7 +227,7 @@ def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colou
 
 
 def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each planner, in the order of their first row."""
+    """Return the rows of each planner, in the order of the planners' first rows."""
     if not rows:
         raise InputError("no rows to draw")
     groups: dict[str, list[Row]] = {}
@@ -235,7 +237,7 @@ def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _label(metric: Metric, planners: int) -> str:
-    """Return the name, the unit, the better direction, and the episodes behind the values."""
+    """Return the label of a metric: name, unit, better direction, and the episodes behind the values."""
     better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
     unit = f" ({metric.unit})" if metric.unit else ""
     of = "\nepisodes in which all reached the goal" if metric.over == "reached" and planners > 1 else ""
@@ -258,7 +260,7 @@ def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
 
 
 def _cell_words(cell: Sequence[Row], number: float, metric: Metric | None) -> str:
-    """Return the words in a cell of the matrix: the value, the share of reached goals, and its interval."""
+    """Return the text in a cell of the matrix: the value, and the share that reached the goal with its interval."""
     reached = sum(row["outcome"] == "reached" for row in cell)
     share = f"{reached / len(cell):.0%} of {len(cell)}"
     if metric is None:

@@ -1,4 +1,6 @@
-"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the path of each planner in the same episode."""
+"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the path driven by each planner in the same
+episode.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_STAGES, MOST_PLANNERS = 40, 7
-"""Further stages have no picture; further planners are not drawn."""
+"""Maximum number of stages with a picture, and of planners drawn in it."""
 
 _FINEST = 0.05
-"""Points of a path closer than this to the last drawn one are left out, m."""
+"""Minimum distance between drawn points of a path, m; closer points are left out."""
 
 
 def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
-    """Return the keys of the recordings in each stage's picture: the first episode that most of the first planners have."""
+    """Return the keys of the recordings shown in each stage's picture: those of the first episode that most of the drawn planners
+    have.
+    """
     keys, rows = [], [row for row in rows if row["planner"] in planners[:MOST_PLANNERS]]
     for stage in list(dict.fromkeys(row["stage"] for row in rows))[:MOST_STAGES]:
         episodes: dict[Any, list[str]] = {}
@@ -39,12 +43,12 @@ def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
 
 
 def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return, for each stage with recordings, its name, the episode, the picture and a line per planner.
+    """Return, for each stage with recordings, its name, the episode, the picture and one line per planner.
 
     Args:
         rows: rows of the run.
         recordings: recordings by key, of one episode per stage.
-        planners: labels of planners; their order decides their colours.
+        planners: labels of planners; their order determines their colours.
     """
     planners = planners[:MOST_PLANNERS]
     colours = dict(zip(planners, _COLOURS, strict=False))
@@ -71,11 +75,11 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
 
 
 _COLOURS = ("#0072B2", "#CC79A7", "#D55E00", "#56B4E9", "#7A5195", "#66A61E", "#1B1F24")
-"""Colours of paths, different from those of people and of the goal."""
+"""Colours of paths, which differ from those of people and of the goal."""
 
 
 def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:
-    """Return the map, the people of the first recording, the start, the goal and everybody's path."""
+    """Return a picture with the map, the people in the first recording, the start, the goal and all paths."""
     extents = [Scene(recording).extent for recording, _ in drawn]
     extent = Extent(*(min(e[k] for e in extents) for k in (0, 1)), *(max(e[k] for e in extents) for k in (2, 3)))
     size = [_m(v) for v in (extent.left, -extent.top, extent.right - extent.left, extent.top - extent.bottom)]
@@ -124,7 +128,7 @@ def _disc(place: Sequence[float] | Array, radius: float, colour: str, opacity: f
 
 
 def _thin(points: Array) -> Array:
-    """Return the first and the last point, and those between that are far enough from the previous point."""
+    """Return the first and the last point, and the points between them that are far enough from the previous point."""
     kept = [0]
     for k in range(1, len(points)):
         if np.hypot(*(points[k] - points[kept[-1]])) >= _FINEST:
@@ -137,5 +141,5 @@ def _path(points: Array) -> str:
 
 
 def _m(value: float) -> str:
-    """Return a coordinate to a centimetre."""
+    """Return a coordinate as text, rounded to a centimetre."""
     return f"{float(value):.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Sweeps: planners of a run that differ only in one number, and their results over this number."""
+"""Sweeps: planners of a run that differ only in one numeric parameter, and their results as a function of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from agora.reporting.statistics import Estimate, comparable
 
 @dataclass(frozen=True)
 class Sweep:
-    """Planners that differ in one number.
+    """Planners that differ in one numeric parameter.
 
     Attributes:
         planner: name of the planner.
-        parameter: path of the number, as ``sim_time`` or ``window.size``.
-        labels: labels of the planners by the number, in increasing order.
+        parameter: path of the parameter, such as ``sim_time`` or ``window.size``.
+        labels: labels of the planners by value of the parameter, in increasing order.
     """
 
     planner: str
@@ -29,17 +29,17 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """A name for a file."""
+        """The name of the sweep for use in file names."""
         return f"{self.planner}_{self.parameter}".replace(".", "_")
 
     def points(self, rows: Sequence[Row], metric: Metric) -> dict[float, Estimate]:
-        """Return the mean of a metric at each value with its interval.
+        """Return the mean of a metric at each value of the parameter, with its interval.
 
-        If failing flatters the metric, only the episodes that the planner reached at every value count.
+        If the metric looks better when a robot fails, only the episodes in which the planner reached the goal at every value count.
 
         Args:
             rows: rows of the run.
-            metric: metric, or `agora.reporting.tables.REACHED`.
+            metric: a metric, or `agora.reporting.tables.REACHED`.
         """
         own = [row for row in rows if row["planner"] in self.labels.values()]
         if metric is tables.REACHED:
@@ -54,7 +54,7 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
     """Return the sweeps among the planners of a run that have rows.
 
     Args:
-        planners: name and parameters of planners by label, plain data.
+        planners: name and parameters of planners by label, as plain data.
         rows: rows of the run.
     """
     present = {row["planner"] for row in rows}
@@ -74,7 +74,9 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
 
 
 def curve_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics that have a curve in a sweep: the share that reached the goal, and those at the head of the report."""
+    """Return the metrics that have a curve in a sweep: the share that reached the goal, and the metrics at the top of the
+    report.
+    """
     return [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
 
 

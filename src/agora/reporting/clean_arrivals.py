@@ -1,7 +1,7 @@
-"""A second result of a planner after the share that reached the goal: the share of clean arrivals, and the spoiling causes.
+"""The second result of a planner, after the share that reached the goal: the share of clean arrivals, and what spoilt the others.
 
-Rows from runs before the metric ``clean_arrival`` do not have it. `agora.benchmark.results.recordings.complete_rows` computes it
-from their recordings. Without recordings it is not measured.
+Rows of runs older than the metric ``clean_arrival`` do not contain it. `agora.benchmark.results.recordings.complete_rows` computes
+it from the recordings; without recordings it is not measured.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from agora.reporting.statistics import Estimate, has_reached, wilson
 __all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
 
 CLEAN = clean_arrival
-"""The metric that ranks planners, together with `agora.reporting.tables.REACHED`."""
+"""The metric by which planners are ranked, together with `agora.reporting.tables.REACHED`."""
 
 NOT_MEASURED = "not measured"
 
 COLOURS = {"clean": "#009e73", "spoilt": "#f0e442", "not reached": "#d0d0d0"}
-"""Colours of episodes in the small bar of clean arrivals."""
+"""Colours of the episodes in the small bar of clean arrivals."""
 
 
 def causes_of(row: Row) -> list[str]:
-    """Return the causes that spoilt the arrival of a row, in words."""
+    """Return descriptions of the causes that spoilt the arrival of a row."""
     return [words for name, words in CAUSES.items() if row.get(name)]
 
 
@@ -37,7 +37,7 @@ def is_spoilt(row: Row) -> bool:
 
 
 def without_delays(row: Row) -> dict[str, Any]:
-    """Return a row as if the episode had not also been run without robots, so that no delay can spoil its arrival."""
+    """Return a row as if the episode had not also been run without robots, so that delays of people cannot spoil its arrival."""
     others = [row.get(name) for name in CAUSES if name != "spoilt_by_delay"]
     if not row.get("spoilt_by_delay") or None in others:
         return dict(row)
@@ -45,26 +45,26 @@ def without_delays(row: Row) -> dict[str, Any]:
 
 
 def clean_share(rows: Sequence[Row]) -> Estimate:
-    """Return the share of rows that reached the goal clean, with Wilson's interval, over the rows that have the metric."""
+    """Return the share of clean arrivals among the rows that have the metric, with Wilson's interval."""
     known = tables.values(rows, CLEAN)
     clean = int(sum(known))
     return Estimate(len(known), clean / len(known), *wilson(clean, len(known))) if known else Estimate(0, None, None, None)
 
 
 def cause_counts(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    """Return the causes that spoilt arrivals with the number of rows per cause, the most frequent first."""
+    """Return the causes that spoilt arrivals with the number of rows per cause, most frequent first."""
     counts = {words: sum(bool(row.get(name)) for row in rows) for name, words in CAUSES.items()}
     return sorted(((words, count) for words, count in counts.items() if count), key=lambda pair: -pair[1])
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """Return the most frequent cause that spoilt an arrival, or all of them if several tie; empty if there is none."""
+    """Return the most frequent cause that spoilt an arrival, or all of them if several are tied; empty if there is none."""
     causes = cause_counts(rows)
     return " and ".join(words for words, count in causes if count == causes[0][1])
 
 
 def clean_words(rows: Sequence[Row]) -> str:
-    """Return the share that reached the goal clean with its interval and the most frequent cause that spoilt the others."""
+    """Return a text with the share of clean arrivals, its interval, and the cause that most often spoilt the other arrivals."""
     share = tables.cell(clean_share(rows), rate=True)
     if share.value is None:
         return NOT_MEASURED
@@ -73,7 +73,7 @@ def clean_words(rows: Sequence[Row]) -> str:
 
 
 def clean_line(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the cell of a planner in the head of the report: its share, a small bar, and all causes with their counts."""
+    """Return a planner's cell at the top of the report: its share, a small bar, and all causes with their counts."""
     share = clean_share(rows)
     if share.value is None:
         return {"cell": tables.Cell(), "bar": "", "causes": [], "cause": ""}

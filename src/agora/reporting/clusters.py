@@ -1,9 +1,9 @@
 """Intervals by place: episodes in one place are correlated, so resampling places gives a wider interval than resampling episodes.
 
 The bootstrap draws whole places with their episodes (A. C. Davison and D. V. Hinkley 1997, "Bootstrap methods and their
-application", section 3.8; the statistic is the mean over episodes). Percentiles of few places are too narrow, so they are taken
-farther out, as in the expanded percentile interval of T. C. Hesterberg 2015, "What teachers should know about the bootstrap", The
-American Statistician 69.
+application", section 3.8; the statistic is the mean over episodes). With few places, percentile intervals are too narrow, so the
+percentiles are moved outwards, as in the expanded percentile interval of T. C. Hesterberg 2015, "What teachers should know about
+the bootstrap", The American Statistician 69.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agora.seeds import Stream
 __all__ = ["ByPlace"]
 
 FEWEST = 5
-"""Number of places below which there is no interval."""
+"""Minimum number of places for an interval."""
 
 _RESAMPLES = 2000
 _NORMAL = NormalDist()
@@ -30,13 +30,13 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class ByPlace:
-    """The interval of a mean by the bootstrap over places.
+    """The interval of a mean from the bootstrap over places.
 
     Attributes:
         places: number of places.
         low: lower end of the interval; None for fewer than `FEWEST` places, and if all places have the same mean.
         high: upper end of the interval; None if ``low`` is None.
-        wider: ratio of the widths of this interval and of the interval over single episodes; None if either is missing.
+        wider: ratio of the width of this interval to that of the interval over single episodes; None if either is missing.
     """
 
     places: int
@@ -48,12 +48,12 @@ class ByPlace:
 def by_place(
     values: Sequence[float], places: Sequence[object], low: float | None, high: float | None, confidence: float = 0.95
 ) -> ByPlace | None:
-    """Return the interval of the mean of values by place; None if there are no values or a value has no place.
+    """Return the interval by place of the mean of values; None if there are no values, or if the place of any value is unknown.
 
     The resamples depend only on the number of places, and the result does not depend on the order of values.
 
     Args:
-        values: (N,) finite.
+        values: (N,) finite numbers.
         places: (N,) the place of each value; None if unknown.
         low: lower end of the interval of single values; None if there is none.
         high: upper end of the same interval.
@@ -79,7 +79,7 @@ def by_place(
 
 
 def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = None) -> str:
-    """Return an interval by place in words, scaled by a factor and rounded to ``places`` decimals; empty if there is none."""
+    """Return an interval by place as text, scaled by a factor and rounded to ``places`` decimals; empty if there is none."""
     if found is None or found.low is None or found.high is None:
         return ""
     low, high = (f"{factor * end:.3g}" if places is None else f"{factor * end:.{places}f}" for end in (found.low, found.high))
@@ -87,7 +87,7 @@ def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = No
 
 
 def groups_of(places: Sequence[object]) -> Ints:
-    """Return (N,) the number of the independent group of each observation, in the order of the groups' first observations.
+    """Return the index (N,) of the independent group of each observation, in the order of the groups' first observations.
 
     A group is a place. If the place of any observation is unknown, or there are fewer than `FEWEST` places, each observation is its
     own group. In that case, results hold for these places only.
@@ -102,16 +102,17 @@ def groups_of(places: Sequence[object]) -> Ints:
 
 
 def drawn_groups(count: int, first: int, resamples: int) -> Ints:
-    """Return (R, G) how often each resample contains each of ``count`` groups; equal arguments give equal resamples."""
+    """Return how often each resample contains each of ``count`` groups (R, G); equal arguments give equal resamples."""
     chosen = Stream("statistics", count, "ranks", step=first).uniform(0.0, count, (resamples, count)).astype(np.int64)
     chosen += np.arange(resamples)[:, None] * count
     return np.bincount(chosen.ravel(), minlength=resamples * count).reshape(resamples, count).astype(np.int32)
 
 
 def deviation_of_mean(values: Doubles, groups: Ints) -> float:
-    """Return the standard error of the mean of values (N,) whose groups (N,) are independent; 0 for fewer than two groups.
+    """Return the standard error of the mean of values (N,) that belong to independent groups (N,); 0 for fewer than two groups.
 
-    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2). For groups of one it is s / sqrt(N).
+    It is the standard error of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2). For groups with one
+    value each, it is s / sqrt(N).
     """
     count = int(groups.max()) + 1 if len(groups) else 0
     if count < 2:
@@ -122,7 +123,7 @@ def deviation_of_mean(values: Doubles, groups: Ints) -> float:
 
 @functools.lru_cache(maxsize=32)
 def _place_counts(places: int) -> Doubles:
-    """Return (R, P) how often each place is in each resample."""
+    """Return how often each resample contains each place (R, P)."""
     chosen = Stream("statistics", places, "places").uniform(0.0, places, (_RESAMPLES, places)).astype(np.int64)
     counts = np.zeros((_RESAMPLES, places))
     np.add.at(counts, (np.arange(_RESAMPLES)[:, None], chosen), 1.0)
@@ -131,10 +132,10 @@ def _place_counts(places: int) -> Doubles:
 
 @functools.lru_cache(maxsize=64)
 def _expanded_level(places: int, confidence: float) -> float:
-    """Return the level of the lower percentile: the normal probability of Student's quantile, widened for the small number of
-    places.
+    """Return the level of the lower percentile: the normal probability of Student's quantile, widened because of the small number
+    of places.
     """
-    from scipy.special import stdtrit  # costs start-up
+    from scipy.special import stdtrit  # imported here because it slows down start-up
 
     quantile = float(stdtrit(places - 1, 0.5 + confidence / 2.0))
     return _NORMAL.cdf(-quantile * math.sqrt(places / (places - 1)))

@@ -1,4 +1,6 @@
-"""The failures and spoilt arrivals of a run: how each occurred, the command that replays it, and the episodes worth a replay."""
+"""The failures and spoilt arrivals of a run: how each of them occurred, the command that replays it, and which episodes are worth
+replaying.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from agora.viewer.scene import title_of
 from agora.viewer.why import why
 
 MOST_FAILURES = 500
-"""Further failures are counted but not listed."""
+"""Maximum number of failures that are listed; the rest are only counted."""
 
 REPLAYED = 6_000_000
-"""A report embeds at most about this many bytes of replays."""
+"""Approximate maximum size of the replays embedded in a report, bytes."""
 
 
 def has_failed(row: Row) -> bool:
@@ -27,8 +29,8 @@ def has_failed(row: Row) -> bool:
 
 
 def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return keys of episodes worth a replay: one per planner and outcome, one per planner and cause that spoilt an arrival,
-    then more failures, then more spoilt arrivals, with the planners in turn.
+    """Return the keys of episodes worth replaying: one per planner and outcome, one per planner and cause that spoilt an arrival,
+    then more failures, then more spoilt arrivals, alternating between planners.
     """
     if most < 0:
         raise InputError(f"replays is {most}, expected 0 or more")
@@ -45,7 +47,9 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
 
 
 def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYED) -> dict[str, Recording]:
-    """Return the first recordings that fit into a page, about ``most`` bytes; about one byte per number that changes with time."""
+    """Return the first recordings that fit into a page of about ``most`` bytes; each number that changes over time takes about one
+    byte.
+    """
     found: dict[str, Recording] = {}
     size = 0
     for key, recording in recordings.items():
@@ -57,11 +61,10 @@ def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYE
 
 
 def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
-    """Return, for each of ``count`` episodes of every planner, the keys of its robots; the choice shows as much variety as
-    possible.
+    """Choose ``count`` episodes of every planner with as much variety as possible, and return the keys of the robots in each.
 
-    Each episode is of the stage that was shown least so far; failures and episodes that reached the goal alternate, a failure
-    first.
+    Each episode is from the stage that has been shown least so far. Failures and episodes that reached the goal alternate, starting
+    with a failure.
     """
     queues = {planner: _episodes(rows, planner) for planner in dict.fromkeys(row["planner"] for row in rows)}
     places: dict[Any, int] = {row["stage"]: 0 for row in rows}
@@ -79,7 +82,7 @@ def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
 
 
 def failures_to_film(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the keys of the robots of every episode in which a robot did not reach its goal."""
+    """Return the keys of the robots in every episode in which any robot did not reach its goal."""
     planners = dict.fromkeys(row["planner"] for row in rows)
     return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _any_failed(some)]
 
@@ -93,16 +96,16 @@ def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
 
 
 def _any_failed(rows: Sequence[Row]) -> bool:
-    """Return whether a robot of an episode did not reach its goal."""
+    """Return whether any robot in an episode did not reach its goal."""
     return any(has_failed(row) for row in rows)
 
 
 def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
-    """Return the titles of episodes by the key of their rows; with the number of the robot if an episode has several.
+    """Return the titles of episodes by the keys of their rows; a title includes the number of the robot if an episode has several.
 
     Args:
         rows: rows of the episodes.
-        blind: labels of planners that read no walls.
+        blind: labels of planners that do not see walls.
     """
     several = len({row.get("robot") for row in rows}) > 1
     return {
@@ -127,15 +130,16 @@ def failure_lines(
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a line for each episode that did not reach the goal, a line for each that did not reach it clean, and the number of
-    omitted episodes.
+    """Return a line for each episode that did not reach the goal, a line for each spoilt arrival, and the number of omitted
+    episodes.
 
     Args:
         run: description of the run, as in `agora.reporting.page.render`.
         rows: rows of the run.
         planners: labels of the planners, in the order of their lines.
-        recordings: episodes that the page plays, by key.
-        reasons: how episodes ended, by key; None to take it from the recordings. Other episodes are described from their rows.
+        recordings: episodes that can be replayed on the page, by key.
+        reasons: how episodes ended, by key; if None, taken from the recordings. Episodes without a reason are described from their
+            rows.
         colours: colours of outcomes.
     """
     stages = list(dict.fromkeys(row["stage"] for row in rows))
@@ -152,7 +156,7 @@ def failure_lines(
 def _lines(
     run: Mapping[str, Any], rows: Sequence[Row], recordings: Collection[str], said: Mapping[str, str], colours: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the lines of some episodes."""
+    """Return the lines of given episodes."""
     lines = []
     for row in rows:
         key = row["key"]
@@ -169,11 +173,11 @@ def _lines(
 
 
 def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
-    """Return a sentence, after a space, that a planner does not read the walls or people that it hit; empty if it reads them.
+    """Return a sentence, after a space, saying that a planner does not see the walls or people that it hit; empty if it sees them.
 
     Args:
-        blind: planners that read no walls.
-        unaware: planners that read nothing of people.
+        blind: planners that do not see walls.
+        unaware: planners that do not see people.
         planner: label of the planner.
         outcome: label of the episode's outcome.
     """
@@ -190,7 +194,7 @@ def _planner_of(row: Row) -> str:
 
 
 def _from_row(row: Row) -> str:
-    """Return the description of a failure from a row alone."""
+    """Return the description of a failure, using only its row."""
     time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
     words = row.get("failure") or row["outcome"].replace("_", " ")
     if is_spoilt(row):
@@ -200,9 +204,10 @@ def _from_row(row: Row) -> str:
 
 
 def _blame(row: Row) -> str:
-    """Say who closed the gap and whether the robot could have avoided contact, for a row that ended with a pedestrian; else empty.
+    """Return a text on who closed the gap, and whether the robot could have avoided contact, if the row ended with a pedestrian
+    collision; otherwise empty.
 
-    If a robot continued after contacts, the row has their number.
+    If a robot continued after contacts, the row contains their number.
     """
     counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
     total, could = sum(counts.values()), row.get("collisions_avoidable")

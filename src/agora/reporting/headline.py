@@ -1,4 +1,4 @@
-"""The head of the report: the most important metrics of each planner, with intervals and small charts, and the power of
+"""The top of the report: the most important metrics of each planner, with intervals and small charts, and the power of
 comparisons.
 """
 
@@ -39,10 +39,10 @@ def headline(
 
     Args:
         part: rows of the stage.
-        metrics: metrics with a value in some row.
-        planners: labels of planners in their order.
+        metrics: metrics with a value in at least one row.
+        planners: labels of the planners, in order.
         colours: colours of outcomes.
-        calls: wall time of control calls by key of the row, s.
+        calls: wall times of control calls, s, by key of the row.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
     chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name != CLEAN.name]
@@ -91,7 +91,7 @@ def _mean_ms(calls: Array | None) -> float | None:
 
 
 def blame(rows: Sequence[Row]) -> str:
-    """Say who closed the gap in the episodes that ended with a pedestrian; empty without such episodes."""
+    """Return a text on who closed the gap in the episodes that ended with a pedestrian collision; empty without such episodes."""
     ended = [row for row in rows if row["outcome"] == "pedestrian_collision"]
     if not ended:
         return ""
@@ -102,7 +102,7 @@ def blame(rows: Sequence[Row]) -> str:
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
-    """Return a sentence for each comparison: the number of its pairs, and the smallest difference that they can detect."""
+    """Return a sentence per comparison with the number of its pairs and the smallest difference that they can detect."""
     groups = tables.by_planner(rows, [*others, baseline])
     chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []

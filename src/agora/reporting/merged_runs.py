@@ -1,16 +1,16 @@
-"""Several runs as one: the rows of all of them, and a description of what agrees and what differs.
+"""Merges several runs into one: the rows of all runs, and a description of what is the same and what differs.
 
 An episode is the same in two runs if the suite's name and version, the stage, the seed, the digests of the stage's files, the
-packages with their code, and the version of Agora agree. If one of these differs, the stage of the later run gets that run's name
-as a suffix, so that its episodes are not paired. Perception of pedestrians belongs to the planner: episodes at two levels are the
-same. Runs of one version of Agora with different code, such as before and after a change of a planner, are paired, and a note names
-the files that differ.
+packages with their code, and the version of Agora are the same. If one of these differs, the stage of the later run gets that run's
+name as a suffix, so that its episodes are not paired. The level of perception belongs to the planner: episodes at two levels are
+the same. Runs of the same version of Agora with different code, such as before and after a change to a planner, are paired, and a
+note names the files that differ.
 
-The original paths replace the paths of files that a run keeps copies of (`ASKED`).
+If a run keeps copies of files (`ASKED`), their paths are replaced by the original paths.
 
-A planner is the same in two runs if its parameters, files, packages, Agora's code and its perception of pedestrians agree, the
-common stages are the same except for the seed, and so are the rows of the common episodes. Then the planner is listed once, with
-the episodes of both runs. Otherwise its label also gets the run's name as a suffix.
+A planner is the same in two runs if its parameters, files, packages, Agora's code and its level of perception are the same, if the
+common stages are the same except for the seed, and if the rows of the common episodes are the same. In that case the planner is
+listed once, with the episodes of both runs. Otherwise its label also gets the run's name as a suffix.
 """
 
 from __future__ import annotations
@@ -39,37 +39,38 @@ from agora.planners.presets import planner_of
 __all__ = ["Merged", "merged"]
 
 ASKED = "asked"
-"""Folder in a run of a web server with copies of the server's content that enters the run (`agora.web._runs.inputs`)."""
+"""Folder in a web server's run with copies of the server's content that the run uses (`agora.web._runs.inputs`)."""
 
 _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
 """Fields of a stage that do not change its episodes; the seed is handled separately."""
 
 _SEEDS = ("seed", "seed of the places")
-"""Facts of a stage that give the seeds of its episodes and of its places."""
+"""Facts of a stage that contain the seeds of its episodes and of its places."""
 
 _Facts = Mapping[str, Any]
-"""The data that decides something, as plain data by name."""
+"""The data that determines a result, as plain data by name."""
 
 
 @dataclass(frozen=True)
 class Merged:
-    """Several runs as one.
+    """Several runs merged into one.
 
     Attributes:
-        rows: rows of all runs with the labels below, in the order of the stages; rows that two runs share are listed once.
+        rows: rows of all runs with the labels in ``planners``, in the order of the stages; rows that two runs share are listed
+            once.
         planners: labels of the planners, in the order of the runs.
-        names: names of planners by label, if the label also has a level of perception or a run.
-        blind: labels of planners that read no walls.
-        unaware: labels of planners that read nothing of people.
+        names: names of planners by label, if the label also contains a level of perception or the name of a run.
+        blind: labels of planners that do not see walls.
+        unaware: labels of planners that do not see people.
         control: labels of planners that were not requested in any of the runs.
-        parameters: planners with their parameters by label, plain data, as far as the runs record them.
-        notes: a sentence for each agreement or difference.
-        problems: deviations from the plan, with the name of the run.
-        interrupted: reasons of episodes without a row, by key, with the name of the run.
+        parameters: planners with their parameters as plain data, by label, if the runs record them.
+        notes: one sentence per agreement or difference.
+        problems: deviations from the plan, each with the name of the run.
+        interrupted: reasons why episodes have no row, by key, with the name of the run.
         incomplete: whether planned episodes are missing.
-        records: records of the runs, by their names.
-        places: folder of the run of each row, and the row's key in that run, by key.
+        records: records of the runs, by name of the run.
+        places: folder of each row's run, and the row's key in that run, by key.
     """
 
     rows: list[dict[str, Any]]
@@ -87,7 +88,7 @@ class Merged:
     places: dict[str, tuple[Path, str]]
 
     def title(self, stages: Sequence[str] = ()) -> str:
-        """Describe the runs in one line: suites, stages if only some count, seeds, versions."""
+        """Return a one-line description of the runs: suites, stages if only some of them are used, seeds, versions."""
         suites, versions = dict[str, None](), dict[str, None]()
         for record in self.records.values():
             outline = record.outline
@@ -100,19 +101,19 @@ class Merged:
 
 
 def _of(words: str, value: Any) -> str:
-    """Return words with a value appended; empty for None."""
+    """Return a text with a value appended; empty if the value is None."""
     return "" if value is None else f"{words}{value}"
 
 
 def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
-    """Return the runs of folders as one; a single run is unchanged.
+    """Return the runs in given folders merged into one; a single run is unchanged.
 
     Args:
         folders: folders of the runs.
-        called: different names of several runs; if empty, names of the folders.
+        called: distinct names of the runs; if empty, the names of the folders are used.
 
     Raises:
-        InputError: no folder is given, or one is given twice. ResultsError: a folder holds no run.
+        InputError: no folder is given, or a folder is given twice. ResultsError: a folder contains no run.
     """
     runs = _read(folders, called)
     notes = [run.words() for run in runs] if len(runs) > 1 else []
@@ -165,11 +166,11 @@ class _Run:
     common: frozenset[str] = field(default=frozenset())
 
     def named(self, words: str) -> str:
-        """Return words prefixed with the run's name."""
+        """Return a text prefixed with the run's name."""
         return f"{self.name}: {words}" if self.name else words
 
     def words(self) -> str:
-        """Describe the subject of the run in words."""
+        """Return a description of what was run."""
         outline, made = self.record.outline, self.record.made_on
         of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
         by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
@@ -177,7 +178,7 @@ class _Run:
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:
-        """The data that decides the episodes of each stage."""
+        """Return the data that determines the episodes of each stage."""
         found = {one["name"]: one for one in self.record.suite.get("stages", ())}
         others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.audit.rows if row["stage"] not in found}
         return {name: self._stage(one) for name, one in found.items()} | others
@@ -198,7 +199,7 @@ class _Run:
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
-        """Return the data that decides how a planner drives in these stages."""
+        """Return the data that determines how a planner drives in these stages."""
         known = self.record.planners
         values = known.get(label) if isinstance(known, Mapping) else None
         if not isinstance(values, Mapping) or self.record.inputs is None:
@@ -210,9 +211,9 @@ class _Run:
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
-        """Return the digests of the files that components read, and the versions of their packages except ``leave``.
+        """Return the digests of the files that components read, and the versions of their packages except those in ``leave``.
 
-        Components that cannot be built here are assumed to use all files and packages that the runs have in common.
+        Components that cannot be built on this machine are assumed to use all files and packages that the runs have in common.
         """
         try:
             parts = built()
@@ -227,7 +228,9 @@ class _Run:
 
 
 def _with_original_paths(value: Any) -> Any:
-    """Return plain data with original paths in place of kept copies; digests still reveal copies that were edited."""
+    """Return plain data in which the paths of kept copies are replaced by the original paths; digests still reveal copies that were
+    edited.
+    """
     if isinstance(value, Mapping):
         return {key: _with_original_paths(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -236,13 +239,13 @@ def _with_original_paths(value: Any) -> Any:
 
 
 def _at(own: Any, level: str | None) -> Any:
-    """Return the perception of a stage at a level."""
+    """Return a stage's perception, changed to a given level."""
     values = dict(own) if isinstance(own, Mapping) else {"source": own}
     return values if level is None else values | {"source": level}
 
 
 def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
-    """Return the runs of folders, with distinct names."""
+    """Return the runs in given folders, with distinct names."""
     places = [Path(folder).resolve() for folder in folders]
     if not places:
         raise InputError("expected the folder of a run")
@@ -258,7 +261,7 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Return short, distinct names of folders: as many of their last parts as necessary; no name for a single folder."""
+    """Return short, distinct names of folders: as many of their last path components as necessary; a single folder gets no name."""
     if len(places) == 1:
         return [""]
     for count in range(1, max(len(place.parts) for place in places) + 1):
@@ -269,7 +272,7 @@ def _names(places: Sequence[Path]) -> list[str]:
 
 
 def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Return names of stages by run and stage, equal only if their episodes are the same; and the notes on them."""
+    """Return the names of stages by run and stage, which are equal only if their episodes are the same, and the notes on them."""
     labels: dict[tuple[str, str], str] = {}
     same: dict[tuple[str, ...], list[str]] = {}
     notes: dict[str, list[str]] = {}
@@ -293,13 +296,15 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
 
 
 def _share(stage: str, one: _Run, other: _Run) -> str:
-    """Return the numbers of episodes of a stage in two runs, in words; empty if they are equal."""
+    """Return a text with the numbers of episodes of a stage in two runs; empty if they are equal."""
     counts = [len({row["episode"] for row in run.audit.rows if row["stage"] == stage}) for run in (one, other)]
     return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
 
 
 def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Return labels of planners by run and label, equal only if the planners are the same; and the notes on them."""
+    """Return the labels of planners by run and original label, which are equal only if the planners are the same, and the notes on
+    them.
+    """
     labels: dict[tuple[str, str], str] = {}
     known = {run.name: list(dict.fromkeys([*run.record.labels, *(row["planner"] for row in run.audit.rows)])) for run in runs}
     notes: list[str] = []
@@ -319,7 +324,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
 
 
 def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Say why a planner is not the same in two runs; empty if it is."""
+    """Yield the reasons why a planner is not the same in two runs; nothing if it is the same."""
     both = [stage for stage in first.stages if stage in other.stages]
     if not both:
         yield f"no stage is in both {first.name} and {other.name}"
@@ -342,7 +347,7 @@ def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
 
 
 def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
-    """Return the number of rows, in stages of two runs, that differ in a column that has a value in both."""
+    """Return the number of rows in common stages of two runs that differ in a column with a value in both."""
     rows = {row["key"]: row for row in first.audit.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.audit.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
@@ -351,7 +356,7 @@ def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]
 
 
 def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
-    """Say why two stages or planners are not the same."""
+    """Return the reason why two stages or planners are not the same."""
     for run, known in ((first, facts), (other, theirs)):
         if not known:
             return f"{run.name} does not record the settings that decide its results"
@@ -360,14 +365,14 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
 
 
 def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
-    """Return the labels of the planners that were not requested in any run."""
+    """Return the labels of the planners that none of the runs requested."""
     there = {run.name: run.record.control or () for run in runs}
     asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
     return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))
 
 
 def _machines(runs: Sequence[_Run]) -> Iterator[str]:
-    """Note runs of one version with different code, and runs on different machines."""
+    """Yield notes on runs of the same version with different code, and on runs on different machines."""
     made = [run.record.made_on for run in runs]
     known = [(run, run.record.packages[OWN]) for run in runs if run.record.packages and OWN in run.record.packages]
     other = next((run for run, code in known if code != known[0][1]), None)

@@ -1,4 +1,4 @@
-"""The report of a run: one page with tables, intervals, distributions and replays that works without a network."""
+"""The report of a run: one page with tables, intervals, distributions and replays that works offline."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GROUPS = {
     "taga": "TAGA's rates",
     "crowdnav_code": "CrowdNav's and AG-RL's code",
 }
-"""Groups of metrics (`Metric.group`) in their order, with their headings."""
+"""Groups of metrics (`Metric.group`), in order, with their headings."""
 
 OTHER = "Others"
 """The group of metrics that are not Agora's."""
@@ -76,20 +76,20 @@ def render(
     Args:
         run: description of the run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
             ``interrupted``, ``problems``, ``notes`` and the entries of `agora.reporting._facts.setting` are shown if given.
-            Planners that are ``blind`` or ``controls`` are marked; the first answers are about the other planners, without
-            ``controls``. Failures of planners that are ``blind``, or ``unaware`` of people, are labelled accordingly. ``folder`` is
-            the folder of the run, for commands. ``places`` has the folder and the original key of each row if the rows come from
-            several runs. If the run is ``incomplete``, no planner is named best. ``names`` has the names of planners by label, if a
-            planner has a separate label at each level of perception. ``parameters`` has the planners by label as plain data, for
-            the curves of sweeps. For a ``part`` of a suite, no published numbers are shown. ``limits`` are the limits on the
-            suite's axes (`agora.reporting.limits.measurement.limits_of`).
+            Planners in ``blind`` or ``controls`` are marked; the first answers are about the planners that are not in ``controls``.
+            Failures of planners in ``blind`` or ``unaware`` are labelled accordingly. ``folder`` is the folder of the run, for
+            commands. ``places`` contains the folder and the original key of each row if the rows come from several runs. If the run
+            is ``incomplete``, no planner is called the best. ``names`` contains the names of planners by label, if a planner has a
+            separate label for each level of perception. ``parameters`` contains the planners by label as plain data, for the curves
+            of sweeps. If the run covers only a ``part`` of a suite, no published numbers are shown. ``limits`` contains the limits
+            on the suite's axes (`agora.reporting.limits.measurement.limits_of`).
         rows: one row per episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
-        metrics: metrics to show, as far as rows have them.
+        metrics: metrics to show if rows have them.
         recordings: episodes to replay, by key.
-        baseline: planner that others are compared with; None for the first.
-        timing: wall time of control calls, s, by key; None to take it from the recordings.
-        pictures: recordings by key for the pictures of the stages, of one episode per stage; None for ``recordings``.
-        reasons: how episodes ended, in words, by key; None to take it from the recordings.
+        baseline: planner with which the others are compared; None for the first planner.
+        timing: wall times of control calls, s, by key; if None, taken from the recordings.
+        pictures: recordings by key for the pictures of the stages, from one episode per stage; if None, ``recordings`` is used.
+        reasons: descriptions of how episodes ended, by key; if None, taken from the recordings.
 
     Raises:
         UnknownNameError: the baseline is unknown.
@@ -152,7 +152,9 @@ def render(
 
 
 def _name_robots(rows: Sequence[Row]) -> list[Row]:
-    """Return rows; if an episode has robots of several models, or models are unknown, the planners' labels also name the robot."""
+    """Return the rows; if an episode has robots of several models, or models are unknown, the planners' labels include the
+    robot.
+    """
     models: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
         episode = (row["planner"], row["stage"], row["episode"], row.get("seed"))
@@ -162,7 +164,9 @@ def _name_robots(rows: Sequence[Row]) -> list[Row]:
 
 
 def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row]) -> dict[str, str]:
-    """Return names of planners by the labels on the page: without the level of perception, with the robot if labels have it."""
+    """Return the names of planners by their labels on the page: without the level of perception, and with the robot if the labels
+    include it.
+    """
     found = {}
     for row, shown in zip(rows, labelled, strict=True):
         label = str(row["planner"])
@@ -171,7 +175,7 @@ def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row
 
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
-    """Return the planners of the rows, and the run's planners without rows, in the run's order."""
+    """Return the planners of the rows and the run's planners without rows, in the order of the run."""
     asked = [words_of(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
     present = dict.fromkeys(row["planner"] for row in rows)
     ordered = []
@@ -182,12 +186,14 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
 
 
 def _among(planners: Sequence[str], labels: Sequence[str] | None) -> list[str]:
-    """Return the planners on the page that have one of some labels."""
+    """Return the planners on the page that have one of the given labels."""
     return [planner for planner in planners if planner.split(" · ")[0] in (labels or ())]
 
 
 def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:
-    """Return the size of the run; without a ranking, also the best planner, if all planners have or lack the same episodes."""
+    """Return a text with the size of the run; without a ranking, it also names the best planner if all planners have the same
+    episodes.
+    """
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
@@ -209,8 +215,8 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = tables.REACHED) -> dict[str, Any]:
-    """Return the planners ranked by the share that reached the goal, or reached it clean, and the pairs that differ on the same
-    episodes; empty with fewer than two planners.
+    """Return the planners ranked by the share that reached the goal, or reached it clean, and the pairs that differ significantly
+    on the same episodes; empty for fewer than two planners.
     """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, metric, planners)
@@ -253,7 +259,7 @@ def _published_lines(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _group_lines(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
-    """Return lines or cards by the group of their metric, in the order of `GROUPS`; other groups come last."""
+    """Return lines or cards grouped by the group of their metric, in the order of `GROUPS`; other groups come last."""
     groups: dict[str, list[Any]] = {words: [] for words in (*GROUPS.values(), OTHER)}
     for line in lines:
         metric = line["metric"] if isinstance(line, dict) else line.metric
@@ -268,7 +274,7 @@ def _stages(
     calls: Mapping[str, Array],
     names: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Return the tables of all stages together, then of each stage if there are several."""
+    """Return the tables for all stages together, then for each stage if there are several."""
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     parts = {"All stages" if len(stages) != 1 else str(stages[0]): rows}
     if len(stages) > 1:
@@ -285,7 +291,7 @@ def _stage(
     calls: Mapping[str, Array],
     names: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the tables of one stage's rows, with the columns that all rows need."""
+    """Return the tables for one stage's rows, with the columns that all rows need."""
     ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
     for planner, members in groups.items():
         counts[planner] = {end: sum(row["outcome"] == end for row in members) for end in ends}
@@ -312,7 +318,7 @@ def _colours(rows: Sequence[Row]) -> dict[str, str]:
 def _cards(
     rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], *, compared: bool = False
 ) -> list[dict[str, Any]]:
-    """Return a chart for each metric, over all episodes, or over those by which planners are compared (`comparable`)."""
+    """Return a chart per metric, over all episodes, or over the episodes on which planners are compared (`comparable`)."""
     groups = tables.by_planner(rows, planners)
     reached = {planner: tables.percent(tables.share(members).value) for planner, members in groups.items()}
     cards, kinds = [], {metric.over: metric for metric in metrics}
@@ -364,7 +370,7 @@ def _drawable(rows: Sequence[Row], recordings: Mapping[str, Recording], planners
 
 
 def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the wall times of all control calls by planner, s."""
+    """Return the wall times of all control calls, s, by planner."""
     found: dict[str, list[Array]] = {}
     for row in rows:
         if row["key"] in calls:

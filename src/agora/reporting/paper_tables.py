@@ -1,8 +1,8 @@
-"""Tables for papers: a line per planner, a column per metric, and numbers with their 95 % intervals.
+"""Tables for papers, with a line per planner, a column per metric, and numbers with their 95 % intervals.
 
-For metrics that failing flatters, the values come from the episodes that every planner reached
-(`agora.reporting.statistics.comparable`). The best value is marked by the report's rule: if every planner has a value for each of
-the same episodes and, if failing flatters the metric, reached all of them.
+For metrics that look better when a robot fails, the values come only from the episodes in which every planner reached the goal
+(`agora.reporting.statistics.comparable`). The best value is marked according to the report's rule: only if every planner has a
+value for each of the same episodes and, for metrics that look better when a robot fails, reached the goal in all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Column:
     Attributes:
         metric: the metric.
         estimates: mean of each planner, with its interval, in the metric's unit.
-        cells: the same in words; shares are in percent.
+        cells: the estimates as text; shares are in percent.
     """
 
     metric: Metric
@@ -42,12 +42,12 @@ class Column:
 
     @property
     def words(self) -> str:
-        """The metric's name in words."""
+        """The metric's name as text."""
         return HEADLINE.get(self.metric.name, self.metric.name.capitalize() if self.metric is tables.REACHED else self.metric.name)
 
     @property
     def unit(self) -> str:
-        """The unit that the words use."""
+        """The unit used in the text."""
         return "%" if self.metric.unit == RATE else self.metric.unit
 
 
@@ -58,10 +58,11 @@ class PaperTable:
     Attributes:
         title: description of the run.
         planners: labels of the planners.
-        episodes: number of rows of each planner.
-        columns: the metrics, first the share that reached the goal.
-        common: whether metrics that failing flatters use only the episodes that every planner reached.
-        copied: a sentence for each stage with copies, which count once.
+        episodes: number of rows per planner.
+        columns: the metrics, starting with the share that reached the goal.
+        common: whether metrics that look better when a robot fails are computed only over the episodes in which every planner
+            reached the goal.
+        copied: one sentence per stage that contains copies of episodes, which are counted once.
     """
 
     title: str
@@ -72,7 +73,7 @@ class PaperTable:
     copied: Sequence[str] = ()
 
     def notes(self) -> list[str]:
-        """The sentences that belong below the table."""
+        """The sentences that are printed below the table."""
         said = ["Means over episodes with 95 % intervals: Wilson's for shares, bootstrap for all others."]
         reached = [one.by_place for one in self.columns[0].estimates if one.by_place is not None and one.by_place.wider is not None]
         if reached:
@@ -95,7 +96,7 @@ class PaperTable:
         return [*said, *self.copied]
 
     def markdown(self) -> str:
-        """The table in Markdown."""
+        """Return the table in Markdown."""
         heads = [
             f"{column.words}{f' ({column.unit})' if column.unit else ''}{_UP[column.metric.direction]}" for column in self.columns
         ]
@@ -108,9 +109,9 @@ class PaperTable:
         return f"{self.title}\n\n{body}\n\n{' '.join(self.notes())}\n"
 
     def latex(self) -> str:
-        """The table in LaTeX, for the packages booktabs and graphicx; the intervals are below the numbers.
+        """Return the table in LaTeX for the packages booktabs and graphicx, with the intervals below the numbers.
 
-        A table that is wider than the text is scaled down.
+        A table that is wider than the text width is scaled down.
         """
         heads = [_tex_stack(column.words) for column in self.columns]
         units = [
@@ -133,7 +134,7 @@ class PaperTable:
         )
 
     def csv(self) -> str:
-        """Return a line for each planner and metric, with unrounded numbers; shares are from 0 to 1."""
+        """Return one line per planner and metric, with unrounded numbers; shares are from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         places = ["places", "low_by_place", "high_by_place", "wider_by_place"]
@@ -161,10 +162,10 @@ def paper_table(
     Args:
         rows: rows of results, with the labels of the planners.
         planners: labels of planners, in the order of the lines.
-        title: description of the run, in words.
-        metrics: names of metrics; if empty, the metrics at the head of the report, as far as they are known.
-        common: whether metrics that failing flatters use only the episodes that every planner reached, or all episodes of each
-            planner.
+        title: description of the run, as text.
+        metrics: names of metrics; if empty, the metrics at the top of the report that are available.
+        common: whether metrics that look better when a robot fails are computed only over the episodes in which every planner
+            reached the goal, or over all episodes of each planner.
 
     Raises:
         InputError: there are no rows, or no row has a value of a metric. UnknownNameError: a metric is unknown.
@@ -208,12 +209,12 @@ _TEX_SIGNS = {
 
 
 def _number(value: float | None) -> str:
-    """Return a number unrounded; empty for None."""
+    """Return an unrounded number as text; empty for None."""
     return "" if value is None else repr(float(value))
 
 
 def _plain(cell: tables.Cell, best: str, other: str) -> str:
-    """Return a number with its interval, in words."""
+    """Return a number with its interval, as plain text."""
     if cell.value is None:
         return "—"
     return " ".join(filter(None, ((best if cell.best else other).format(cell.value), cell.interval)))
@@ -225,7 +226,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_stack(text: str) -> str:
-    """Return a column head in two lines of about the same length."""
+    """Return a column heading in two lines of about the same length."""
     words = text.split()
     if len(words) == 1:
         return _tex(text)
@@ -235,12 +236,14 @@ def _tex_stack(text: str) -> str:
 
 
 def _tex_line(first: str, *others: str) -> str:
-    """Return a line of a table; its end is protected, because LaTeX would read a following bracket or star as part of it."""
+    """Return a line of a table; its end is protected, because LaTeX would otherwise read a following bracket or star as part of
+    it.
+    """
     return f"{f'{{{first}}}' if first[:1] in ('[', '*') else first} & {' & '.join(others)} \\\\"
 
 
 def _tex_unit(unit: str) -> str:
-    """Return a unit with its powers raised, such as the 3 in m/s3."""
+    """Return a unit with exponents as superscripts, such as the 3 in m/s3."""
     return re.sub(r"(?<=[A-Za-z])(\d)", r"$^{\1}$", _tex(unit))
 
 

@@ -1,4 +1,4 @@
-"""Compares published numbers with those of a run, and tests whether both can be equal; sources are in ``configs/published``."""
+"""Compares published numbers with those of a run, and tests whether they are compatible; sources are in ``configs/published``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class PublishedRow:
 
     Attributes:
         planner: name of the planner in the source.
-        table: place of the table in the source.
+        table: location of the table in the source.
         episodes: number of episodes behind the numbers; 0 if the source does not state it.
-        values: mean by metric, and the standard deviation over episodes if published.
-        suite: suite on which Agora compares; empty if Agora has none.
+        values: mean by metric, and the standard deviation over episodes if it was published.
+        suite: suite used for the comparison; empty if Agora has none.
         stages: stages of the suite; all if empty.
         ours: Agora's planner, in the format of ``agora bench -p``; empty if Agora has none.
         why: known differences, in a sentence or two.
@@ -74,8 +74,8 @@ class PublishedComparison:
         row: row of the published table.
         metric: metric that is compared.
         published: published number.
-        ours: the mean over a run's episodes with its 95 % interval.
-        difference: ours minus the published mean, with its 95 % interval.
+        ours: mean over the run's episodes, with its 95 % interval.
+        difference: our mean minus the published mean, with its 95 % interval.
     """
 
     source: str
@@ -87,16 +87,16 @@ class PublishedComparison:
 
     @property
     def agrees(self) -> bool:
-        """True if the interval of the difference contains 0, so that both numbers can be equal."""
+        """True if the interval of the difference contains 0, so that both numbers are compatible."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and low <= 0.0 <= high
 
 
 def published_numbers() -> dict[str, PublishedNumbers]:
-    """Return all published numbers by the name of their file.
+    """Return all published numbers, by name of their file.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     return {path.stem: load(path, PublishedNumbers) for path in sorted((folder("configs") / "published").glob("*.yaml"))}
 
@@ -104,15 +104,16 @@ def published_numbers() -> dict[str, PublishedNumbers]:
 def compare_with_published(suite: str, rows: Sequence[Row]) -> Iterator[PublishedComparison]:
     """Compare the rows of a run with the published numbers of its suite.
 
-    Two rates are compared by Newcombe's interval, two means by the normal interval. A published mean without a deviation gets the
-    deviation of Agora's rows. A published number with an unknown number of episodes counts as exact.
+    Two rates are compared with Newcombe's interval, and two means with the normal interval. A published mean without a standard
+    deviation gets the standard deviation of Agora's rows. A published number with an unknown number of episodes is treated as
+    exact.
 
     Args:
         suite: name of the suite.
         rows: rows of the run, with ``planner``, ``stage`` and metrics.
 
     Raises:
-        InputError: a published file is wrong, or names a metric that rows do not have.
+        InputError: a file of published numbers is invalid, or names a metric that rows do not have.
     """
     for source, numbers in published_numbers().items():
         for line in numbers.rows:
@@ -141,7 +142,9 @@ def _compare(source: str, line: PublishedRow, metric: Metric, value: tuple[float
 
 
 def words(comparison: PublishedComparison) -> Mapping[str, str]:
-    """Return a comparison in words, with intervals, rates in percent: ``published``, ``ours``, ``difference`` and ``verdict``."""
+    """Return a comparison as text, with intervals and with rates in percent: ``published``, ``ours``, ``difference`` and
+    ``verdict``.
+    """
     ours, difference = comparison.ours, comparison.difference
     scale = 100.0 if comparison.metric.unit == RATE else 1.0
     known = {"published": _short(scale * comparison.published), "ours": _with_interval(ours, scale)}
@@ -157,6 +160,6 @@ def _with_interval(estimate: Estimate, scale: float, sign: str = "") -> str:
 
 
 def _short(value: float, sign: str = "") -> str:
-    """Return a number with three digits, or the integer if it has more digits."""
+    """Return a number with three significant digits, or rounded to an integer if that has more digits."""
     places = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1.0 else 2
     return f"{value:{sign}.{places}f}"

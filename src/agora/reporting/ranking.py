@@ -1,10 +1,10 @@
-"""The ranks of planners with their certainty, and the pairs that the same episodes distinguish.
+"""The ranks of planners with their uncertainty, and the pairs of planners that differ significantly on the same episodes.
 
-Planners are compared on the episodes for which all of them have a value and, if failing flatters the metric, which all reached. An
-episode is one observation: if it has several robots, their mean counts, and copies of an episode count once
-(`agora.benchmark.results.copies`). Episodes in one place are correlated, so tests and ranks resample places with all their episodes
-(`agora.reporting.clusters.groups_of`). So neither the number of robots nor an easy draw of episodes makes a planner look better
-than another.
+Planners are compared on the episodes for which all of them have a value. For metrics that look better when a robot fails, all of
+them must also have reached the goal. An episode is one observation: if it has several robots, their mean is used, and copies of an
+episode count once (`agora.benchmark.results.copies`). Episodes in one place are correlated, so tests and ranks resample places with
+all their episodes (`agora.reporting.clusters.groups_of`). Therefore neither the number of robots nor an easy draw of episodes can
+make one planner look better than another.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from agora.seeds import Stream
 __all__ = ["Pair", "Ranked", "ranking"]
 
 LEVEL = 0.05
-"""Adjusted p below which two planners differ significantly."""
+"""Adjusted p-value below which two planners differ significantly."""
 
 _FLIPS = 9999
-_FLIPS_EACH = round(2 / LEVEL)  # drawn signs per pair, so that the smallest p stays below the level after Holm's adjustment
-_EXACT = 12  # observations up to which all signs are tried
+_FLIPS_EACH = round(2 / LEVEL)  # random sign vectors per pair; keeps the smallest p below the level after Holm's adjustment
+_EXACT = 12  # maximum number of observations for which all sign vectors are tried
 _BLOCK = 2_000_000
 
 
@@ -42,11 +42,12 @@ class Pair:
     Attributes:
         first: planner with the better mean.
         second: the other planner.
-        difference: mean of first minus second.
-        p: two-sided p-value of the sign-flip test over places, adjusted by Holm over all pairs.
-        wins: share of episodes in which the first has the better value; episodes in neither share are ties.
-        losses: share of episodes in which the first has the worse value.
-        needed: number of episodes, spread over places like these, that would show this difference with a power of 0.8
+        difference: mean difference, first minus second.
+        p: two-sided p-value of the sign-flip test over places, with Holm's adjustment over all pairs.
+        wins: share of episodes in which the first planner has the better value; episodes in neither ``wins`` nor ``losses`` are
+            ties.
+        losses: share of episodes in which the first planner has the worse value.
+        needed: number of episodes, distributed over places like these, that would detect this difference with a power of 0.8
             (`agora.reporting.statistics.pairs_needed`), before the adjustment; None if there is no difference.
     """
 
@@ -60,21 +61,21 @@ class Pair:
 
     @property
     def apart(self) -> bool:
-        """True if the episodes distinguish the two planners."""
+        """True if the two planners differ significantly."""
         return self.p < LEVEL
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The place of a planner.
+    """The rank of a planner.
 
     Attributes:
         planner: label of the planner.
         mean: mean of the metric.
-        low: best rank, 1 for the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
+        low: best rank, where 1 is the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
         high: worst rank of the same interval.
-        best: share of resamples in which it has the best mean; ties share.
-        beats: planners that are certainly worse.
+        best: share of resamples in which it has the best mean; tied planners share the resample equally.
+        beats: planners that are significantly worse.
     """
 
     planner: str
@@ -86,10 +87,10 @@ class Ranked:
 
 
 def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tuple[list[Ranked], list[Pair], int]:
-    """Return planners from the best to the worst mean, their pairs, and the number of episodes that all of them have.
+    """Return the planners from the best to the worst mean, their pairs, and the number of episodes that all of them have.
 
-    Where failing flatters a metric (`Metric.over`), only episodes count that all planners reached with all robots. Nothing is
-    ranked without two planners and two common episodes, nor by a metric that has no better direction.
+    For metrics that look better when a robot fails (`Metric.over`), only episodes in which all robots of all planners reached the
+    goal count. There is no ranking with fewer than two planners or two common episodes, or by a metric without a better direction.
     """
     counted = rows if metric.over == "all" else [row if has_reached(row) else {**row, metric.name: None} for row in rows]
     values, places = _common(counted, metric.name, planners)
@@ -110,10 +111,11 @@ def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tup
 
 
 def sign_flips(differences: Doubles) -> Doubles:
-    """Return the two-sided p (C,) that the mean of paired differences (N, C) is 0: Fisher's randomisation test (1935).
+    """Return the two-sided p-values (C,) for the hypothesis that the mean of paired differences (N, C) is 0: Fisher's randomisation
+    test (1935).
 
-    All signs are tried for up to 12 observations, else the observed signs and at least 9,999 random draws, more for many columns;
-    every column gets the same signs.
+    For up to 12 observations, all sign vectors are tried; otherwise the observed signs and at least 9,999 random draws, and more
+    for many columns. Every column gets the same signs.
     """
     count = len(differences)
     total = np.abs(differences.sum(0)) * (1.0 - 1e-9)
@@ -129,7 +131,7 @@ def sign_flips(differences: Doubles) -> Doubles:
 
 
 def holm(p: Doubles) -> Doubles:
-    """Return p values (C,) adjusted for C comparisons: Holm 1979, step-down."""
+    """Return p-values (C,) adjusted for C comparisons (Holm 1979, step-down)."""
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
     adjusted = np.empty(len(p))
@@ -138,7 +140,7 @@ def holm(p: Doubles) -> Doubles:
 
 
 def benjamini_hochberg(p: Doubles) -> Doubles:
-    """Return p values (C,) adjusted for the share of false discoveries among C comparisons: Benjamini & Hochberg 1995, step-up."""
+    """Return p-values (C,) adjusted for the false discovery rate among C comparisons (Benjamini & Hochberg 1995, step-up)."""
     order = np.argsort(-p, kind="stable")
     stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
@@ -155,7 +157,7 @@ def paired_p(differences: Sequence[float], places: Sequence[object] | None = Non
         differences: (N,) differences.
         places: (N,) place of each difference (`agora.reporting.clusters.groups_of`); if None, all differences are independent.
     """
-    from scipy.special import stdtr  # costs start-up
+    from scipy.special import stdtr  # imported here because it slows down start-up
 
     values = np.asarray(differences, np.float64)
     groups = groups_of([None] * len(values) if places is None else places)
@@ -167,7 +169,9 @@ def paired_p(differences: Sequence[float], places: Sequence[object] | None = Non
 
 
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[Doubles, list[object]]:
-    """Return (N, K) values of K planners in the N episodes with values of all, averaged over robots, and these episodes' places."""
+    """Return the values (N, K) of K planners in the N episodes with values for all planners, averaged over robots, and the places
+    of these episodes.
+    """
     places: dict[object, object] = {}
     found: dict[object, dict[str, list[float | None]]] = {}
     for row in distinct(rows):
@@ -184,7 +188,7 @@ def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[
 
 
 def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> list[Pair]:
-    """Return all pairs of planners whose columns are sorted from the best mean to the worst."""
+    """Return all pairs of planners; the columns must be sorted from the best mean to the worst."""
     which = list(itertools.combinations(range(len(names)), 2))
     differences = np.stack([values[:, a] - values[:, b] for a, b in which], 1)
     adjusted = holm(sign_flips(_sums(differences, groups)))
@@ -204,14 +208,16 @@ def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> 
 
 
 def _sums(values: Doubles, groups: Ints) -> Doubles:
-    """Return (G, C) sums of the rows (N, C) of each group."""
+    """Return the sums (G, C) of the rows (N, C) in each group."""
     sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
     np.add.at(sums, groups, values)
     return sums
 
 
 def _ranks(values: Doubles, groups: Ints) -> Doubles:
-    """Return (B, K) ranks of the columns' means in resamples of the groups of rows, 1 for the largest; ties share."""
+    """Return the ranks (B, K) of the columns' means in resamples of the groups of rows, where 1 is the largest; tied columns share
+    a rank.
+    """
     sums, sizes, ranks = _sums(values, groups), np.bincount(groups), []
     size = max(1, _BLOCK // len(sums))
     for begin in range(0, RESAMPLES, size):

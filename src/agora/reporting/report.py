@@ -1,4 +1,4 @@
-"""The report of a run, written into its folder: ``report.html``, the limits as a table, and figures."""
+"""Writes the report of a run into its folder: ``report.html``, the limits as a table, and figures."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ _LOG = logging.getLogger(__name__)
 
 
 def report(folder: Path, found: RunAudit | None = None, measured: Sequence[Limits] | None = None) -> Path:
-    """Write ``report.html`` of a run, and ``limits.csv`` if its suite has axes, and return the path of the page.
+    """Write ``report.html`` for a run, and ``limits.csv`` if its suite has axes, and return the path of the page.
 
     Args:
         folder: folder of the run.
-        found: audit of the run; made here if None.
-        measured: limits of the planners; measured here if None.
+        found: audit of the run; performed by this function if None.
+        measured: limits of the planners; measured by this function if None.
 
     Raises:
-        ResultsError: the folder holds no run, or the page cannot be written.
+        ResultsError: the folder contains no run, or the page cannot be written.
     """
     run, found = RunFolder.read(folder), found or audit_run(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
@@ -87,12 +87,14 @@ def report(folder: Path, found: RunAudit | None = None, measured: Sequence[Limit
 
 
 def shown_rows(rows: Iterable[Row], record: RunRecord) -> list[Row]:
-    """Return rows with the planners' labels for tables (`agora.benchmark.results.run_record.RunRecord.shown`); keys stay."""
+    """Return rows with the planners' labels for tables (`agora.benchmark.results.run_record.RunRecord.shown`); keys are
+    unchanged.
+    """
     return [{**row, "planner": record.shown(row["planner"])} for row in rows]
 
 
 def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
-    """Return the limits of the planners of a run on each axis of its suite; empty if the suite cannot be built here.
+    """Return the limits of a run's planners on each axis of its suite; empty if the suite cannot be built on this machine.
 
     Args:
         run: folder of the run.
@@ -109,7 +111,7 @@ def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
 
 
 def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
-    """Return the wall times of the control calls of rows of a run, s, by key."""
+    """Return the wall times of the control calls for rows of a run, s, by key."""
     own, timing = {row["key"] for row in rows}, dict[str, Array]()
     for read in run.shards("timing"):
         timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
@@ -124,15 +126,15 @@ def write_page(
     kept_of: Callable[[Iterable[str]], dict[str, Recording]],
     baseline: str | None = None,
 ) -> Path:
-    """Write the page of rows with a selection of replays and pictures, and return its path.
+    """Write the page for rows, with a selection of replays and pictures, and return its path.
 
     Args:
         path: path of the page.
         shown: description of the run, as in `agora.reporting.page.render`.
         rows: rows in the order of the page.
         timing: wall times of control calls, s, by key.
-        kept_of: returns the recordings of keys, as far as they were kept.
-        baseline: planner that others are compared with; None for the first.
+        kept_of: function that returns the kept recordings for given keys.
+        baseline: planner with which the others are compared; None for the first planner.
 
     Raises:
         ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
@@ -154,7 +156,7 @@ def write_page(
 
 
 def first_answers(rows: Sequence[Row], planners: Sequence[str], control: Sequence[str] = ()) -> list[Answer]:
-    """Return the first answers on rows of a run (`agora.reporting._answers`), by the metrics that are installed."""
+    """Return the first answers for the rows of a run (`agora.reporting._answers`), based on the installed metrics."""
     return answers(rows, planners, shown_metrics(rows, _metrics())[0], control)
 
 
@@ -163,7 +165,8 @@ def _metrics() -> list[Metric]:
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write figures of a run: its outcomes, the distributions of metrics, all of these side by side, and the curves of sweeps.
+    """Write the figures of a run: its outcomes, the distributions of metrics, the same distributions side by side, and the curves
+    of sweeps.
 
     Return the paths of the figures.
 
@@ -173,7 +176,7 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
         kind: png, pdf or svg.
 
     Raises:
-        ResultsError: the folder holds no run. UnknownNameError: a metric is unknown.
+        ResultsError: the folder contains no run. UnknownNameError: a metric is unknown.
     """
     record = RunFolder.read(folder).record
     rows, parameters = distinct(shown_rows(audit_run(folder).rows, record)), record.parameters

@@ -1,4 +1,4 @@
-"""A page and a few lines that compare several runs (`agora.reporting.merged_runs`)."""
+"""Writes a page and a few lines of text that compare several runs (`agora.reporting.merged_runs`)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from agora.reporting.statistics import RATE, over_places
 __all__ = ["differences", "write_comparison"]
 
 _SHOWN = ("clean_arrival", "time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
-"""Metrics in the lines about differences; the page has all."""
+"""Metrics in the lines about differences; the page has all metrics."""
 
 
 def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> Path:
-    """Write the page that compares runs, in the form of a run's report, and return its path.
+    """Write the page that compares runs, in the format of a run's report, and return its path.
 
     Args:
         runs: the runs.
-        path: path of the page; its folder is created.
-        baseline: planner that others are compared with; None for the first.
+        path: path of the page; its folder is created if necessary.
+        baseline: planner with which the others are compared; None for the first planner.
 
     Raises:
         ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
@@ -68,10 +68,10 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
 
 
 def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
-    """Yield a line for each planner that shares episodes with the baseline, with the difference between the two.
+    """Yield one line per planner that has episodes in common with the baseline, with the difference between the two.
 
     The difference is a mean over pairs of episodes, with its 95 % interval. The lines compare the shares that reached the goal and
-    reached it clean, and some metrics of the report's head, over the episodes that both reached.
+    that reached it clean, and some metrics from the top of the report, the latter over the episodes in which both reached the goal.
     """
     first = baseline or runs.planners[0]
     rows = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in runs.rows]
@@ -96,12 +96,12 @@ def _metric(name: str) -> Metric:
 
 
 def _each(values: Iterable[str | None]) -> str | None:
-    """Return distinct values, separated by commas; None without any value."""
+    """Return distinct values, separated by commas; None if there are no values."""
     return ", ".join(dict.fromkeys(value for value in values if value)) or None
 
 
 def _by_folder(runs: Merged, keys: Iterable[str]) -> dict[Path, dict[str, str]]:
-    """Return the keys by folder, and by the row's key in that folder."""
+    """Return the keys on the page by folder and by the row's key in that folder."""
     found: dict[Path, dict[str, str]] = {}
     for key in dict.fromkeys(keys):
         folder, own = runs.places[key]

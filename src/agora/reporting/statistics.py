@@ -1,7 +1,8 @@
-"""Intervals and comparisons for tables: rates by Wilson, means and medians by the bootstrap, planners paired by episode.
+"""Intervals and comparisons for tables: Wilson's intervals for rates, bootstrap intervals for means and medians, and planners
+paired by episode.
 
-Every number comes with the number of values behind it. A metric that is undefined for some episodes (such as time to goal if the
-goal was not reached) is never shown without the success rate: see `Summary`.
+Every number comes with the number of values behind it. A metric that is undefined for some episodes (such as the time to the goal
+if the goal was not reached) is never shown without the success rate (see `Summary`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ Statistic = Literal["mean", "median"]
 
 RESAMPLES = 2000
 RATE = "0/1"
-"""Unit of a metric whose mean is a rate."""
+"""Unit of metrics whose mean is a rate."""
 
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000
-_KEPT = 16  # blocks of 8 MB: all resamples of 16,000 values
-_SHORT = 500  # largest number of values whose estimates are cached
+_KEPT = 16  # blocks of 8 MB, enough for all resamples of 16,000 values
+_SHORT = 500  # maximum number of values for which estimates are cached
 _EPISODE = ("suite", "stage", "episode", "seed", "robot")
 
 
@@ -44,7 +45,7 @@ class Estimate:
 
     Attributes:
         n: number of values behind it.
-        value: None for n = 0.
+        value: the estimate; None for n = 0.
         low: lower end of the interval; None if it is undefined (n < 2, except for rates).
         high: upper end of the interval; None if ``low`` is None.
         by_place: the interval by place, if it was requested and all values have a place.
@@ -62,12 +63,12 @@ class Summary(Estimate):
     """A row of a table.
 
     Attributes:
-        group: values of the columns that rows were grouped by, in their order.
+        group: values of the columns by which rows were grouped, in the order of these columns.
         metric: name of the metric.
         unit: unit of the metric.
         direction: direction of the metric.
-        episodes: rows in the group; ``n`` of them have a value.
-        success: share of the group's rows with ``success``; None if rows lack this column.
+        episodes: number of rows in the group; ``n`` of them have a value.
+        success: success rate in the group, from the column ``success``; None if rows do not have this column.
     """
 
     group: tuple[Any, ...]
@@ -79,10 +80,10 @@ class Summary(Estimate):
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a rate: Wilson 1927, without continuity correction.
+    """Return the interval of a rate (Wilson 1927, without continuity correction).
 
     Raises:
-        InputError: not 0 <= successes <= n, n < 1, or a confidence outside (0, 1).
+        InputError: 0 <= successes <= n does not hold, n < 1, or the confidence is outside (0, 1).
     """
     if not 0 <= successes <= n or n < 1:
         raise InputError(f"{successes} successes in {n} trials; expected 0 <= successes <= trials and at least one trial")
@@ -100,17 +101,18 @@ def bootstrap(
 ) -> Estimate:
     """Return the mean or median of values with its bootstrap interval; every call gives the same result.
 
-    The mean's interval is bias-corrected and accelerated (Efron 1987). The median's interval uses percentiles, because the median
-    has no useful acceleration. The resamples depend only on the number of values, and the result does not depend on their order.
+    The mean's interval is bias-corrected and accelerated (Efron 1987). The median's interval uses percentiles, because the
+    acceleration is not useful for a median. The resamples depend only on the number of values, and the result does not depend on
+    their order.
 
     Args:
-        values: (N,) finite.
+        values: (N,) finite numbers.
         statistic: statistic to estimate, "mean" or "median".
         confidence: share of such intervals that contain the true value.
         resamples: number of resamples.
 
     Raises:
-        InputError: an unknown statistic, a value that is not finite, or a confidence outside (0, 1).
+        InputError: the statistic is unknown, a value is not finite, or the confidence is outside (0, 1).
     """
     data = np.sort(np.asarray(values, np.float64))
     if not np.isfinite(data).all():
@@ -127,8 +129,8 @@ def bootstrap(
 
 @functools.lru_cache(maxsize=8192)
 def _kept_estimate(data: bytes, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
-    """Return the estimate from a few values, cached because a report asks for the same values repeatedly, such as for a suite and
-    its only stage.
+    """Return the estimate from a few values. It is cached because a report uses the same values repeatedly, for example for a suite
+    and its only stage.
     """
     return _estimate(np.frombuffer(data), statistic, alpha, resamples)
 
@@ -146,7 +148,7 @@ def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int)
 
 
 def _between(ordered: Doubles, level: float) -> float:
-    """Return the quantile of sorted values, bit-exact with NumPy's interpolation, which takes twenty times as long per number."""
+    """Return a quantile of sorted values, bit-identical to NumPy's interpolation, which takes twenty times as long per number."""
     place = level * (len(ordered) - 1)
     before = int(place)
     low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
@@ -168,10 +170,10 @@ def paired_difference(
 def over_places(values: Sequence[float], places: Sequence[object], confidence: float = 0.95) -> Estimate:
     """Return the mean of values with its interval by place (`agora.reporting.clusters.by_place`).
 
-    If each place has one value, or places are too few or unknown, it is the interval of independent values (`bootstrap`).
+    If each place has one value, or if places are too few or unknown, it is the interval for independent values (`bootstrap`).
 
     Args:
-        values: (N,) finite.
+        values: (N,) finite numbers.
         places: (N,) the place of each value; None if unknown.
         confidence: confidence of the interval.
     """
@@ -181,22 +183,21 @@ def over_places(values: Sequence[float], places: Sequence[object], confidence: f
 
 
 def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
-    """Return the differences of `paired_differences` without their places."""
+    """Return the differences from `paired_differences` without their places."""
     return paired_differences(rows, metric, first, second, compared)[0]
 
 
 def paired_differences(
     rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all"
 ) -> tuple[list[float], list[object]]:
-    """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
+    """Return the differences of a metric between two planners in all episodes, or in those in which both reached the goal
+    (``compared``), and the places of these episodes.
 
-    Also return the places of these episodes.
-
-    Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
-    the number of episodes for which both have one. Copies count once (`agora.benchmark.results.copies`).
+    Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is the
+    number of pairs in which both values are defined. Copies count once (`agora.benchmark.results.copies`).
 
     Raises:
-        InputError: a planner that has no row, a metric that no row has, or two rows for one planner for one episode.
+        InputError: a planner has no row, no row has the metric, or a planner has two rows for one episode.
     """
     by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in distinct(rows):
@@ -217,9 +218,10 @@ def paired_differences(
 
 
 def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
-    """Return the rows by which planners are compared: if failing flatters the metric, those of episodes that all planners reached.
+    """Return the rows on which planners are compared: for metrics that look better when a robot fails, only rows of episodes in
+    which all planners reached the goal.
 
-    With a single planner, these are all its rows.
+    With a single planner, all its rows are returned.
     """
     planners = {row["planner"] for row in rows}
     if metric.over == "all" or len(planners) < 2:
@@ -236,12 +238,12 @@ def _episode(row: Row) -> tuple[Any, ...]:
 
 
 def has_reached(row: Row) -> bool:
-    """Return whether the robot of a row reached its goal, as far as the row records its end."""
+    """Return whether the robot of a row reached its goal, if the row records how the episode ended."""
     return bool(row.get("outcome", "reached") == "reached")
 
 
 def rate_difference(first: tuple[float, int], second: tuple[float, int], confidence: float = 0.95) -> Estimate:
-    """Return the difference of two rates over different episodes, each (rate, n), with Newcombe's interval.
+    """Return the difference between two rates over different episodes, each given as (rate, n), with Newcombe's interval.
 
     R. G. Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10, based on Wilson's
     interval.
@@ -253,7 +255,9 @@ def rate_difference(first: tuple[float, int], second: tuple[float, int], confide
 
 
 def mean_difference(first: tuple[float, float, int], second: tuple[float, float, int], confidence: float = 0.95) -> Estimate:
-    """Return the difference of two means over different episodes, each (mean, deviation, n), with the normal interval."""
+    """Return the difference between two means over different episodes, each given as (mean, standard deviation, n), with the normal
+    interval.
+    """
     (a, s, n), (b, t, m) = first, second
     half = _quantile(confidence) * math.sqrt(s * s / n + t * t / m)
     return Estimate(n, a - b, a - b - half, a - b + half)
@@ -262,14 +266,15 @@ def mean_difference(first: tuple[float, float, int], second: tuple[float, float,
 def detectable(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> float | None:
-    """Return the true mean difference that this number of pairs, with this spread, detects with a probability of ``power``.
+    """Return the true mean difference that this number of pairs with this spread would detect with a probability of ``power``.
 
-    It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
-    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and if all differences are equal. If
-    ``places`` of the pairs are given, pairs in the same place count as correlated (`agora.reporting.clusters.deviation_of_mean`).
+    It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n), where s is the standard deviation of the differences (Cohen 1988,
+    Statistical Power Analysis, section 2.3.5, in the normal approximation). None for fewer than two pairs, and if all differences
+    are equal. If the ``places`` of the pairs are given, pairs in the same place are treated as correlated
+    (`agora.reporting.clusters.deviation_of_mean`).
 
     Raises:
-        InputError: a confidence or power outside (0, 1).
+        InputError: the confidence or the power is outside (0, 1).
     """
     if not 0.0 < power < 1.0:
         raise InputError(f"power: expected a number between 0 and 1, such as 0.8, got {power}")
@@ -282,9 +287,9 @@ def detectable(
 def pairs_needed(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> int | None:
-    """Return the number of pairs, with this spread, that detect their mean difference with a probability of ``power``.
+    """Return the number of pairs with this spread that would detect the observed mean difference with a probability of ``power``.
 
-    It is `detectable` solved for n, and at least 2. None if the mean is 0, and for fewer than two pairs.
+    It is `detectable` solved for n, and at least 2. None if the mean difference is 0, and for fewer than two pairs.
     """
     mean = float(np.mean(differences)) if len(differences) else 0.0
     found = detectable(differences, confidence, power, places)
@@ -296,19 +301,19 @@ def pairs_needed(
 def summarise(
     rows: Iterable[Row], metrics: Iterable[Metric], by: Sequence[str] = ("planner",), confidence: float = 0.95
 ) -> list[Summary]:
-    """Return a table row for every group and metric: rates with Wilson's interval, other metrics with the mean's bootstrap
-    interval.
+    """Return one table row per group and metric: rates with Wilson's interval, and other metrics with the bootstrap interval of the
+    mean.
 
     Copies count once (`agora.benchmark.results.copies`). Rates also have an interval by place (`agora.reporting.clusters`).
 
     Args:
         rows: rows of results.
-        metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
+        metrics: metrics whose columns are summarised; a metric with the unit `RATE` is a rate.
         by: columns to group by; groups are in the order of their first row.
         confidence: confidence of the intervals.
 
     Raises:
-        InputError: a metric or a column that no row has.
+        InputError: no row has a metric or a column.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     every = distinct(rows)
@@ -322,7 +327,7 @@ def summarise(
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
-    # sorted by the number of values: equal numbers have the same resamples, which are cached
+    # sorted by the number of values, because equal numbers have the same resamples, which are cached
     for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):
         metric, group, values = wanted[k]
         estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
@@ -337,7 +342,7 @@ def summarise(
 
 
 def with_place_interval(estimate: Estimate, rows: Sequence[Row], column: str, confidence: float = 0.95) -> Estimate:
-    """Return the estimate of the mean of a column with its interval by place."""
+    """Return the estimate of a column's mean with its interval by place added."""
     some = [row for row in rows if row.get(column) is not None]
     values, places = [float(row[column]) for row in some], [row.get(PLACE) for row in some]
     return replace(estimate, by_place=by_place(values, places, estimate.low, estimate.high, confidence))
@@ -353,14 +358,14 @@ def _quantile(confidence: float) -> float:
 
 
 def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
-    """Return the first resample and the number of resamples of blocks that fit in memory."""
+    """Return, for blocks that fit into memory, the index of the first resample and the number of resamples."""
     size = max(1, _BLOCK // n)
     return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _indices(n: int, begin: int, count: int) -> Ints:
-    """Return (count, n) indices of resamples of n values; they depend on the number of values alone."""
+    """Return the indices (count, n) of resamples of n values; they depend only on the number of values."""
     return Stream("statistics", n, "bootstrap", step=begin).uniform(0.0, n, (count, n)).astype(np.int32)
 
 

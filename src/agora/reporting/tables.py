@@ -1,4 +1,4 @@
-"""The tables of the report: numbers with their intervals, formatted for the page."""
+"""The tables in the report: numbers with their intervals, formatted for the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collisio
 """Outcomes that always have a column."""
 
 REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
-"""The outcome that ranks planners; rows have it as their outcome."""
+"""The outcome by which planners are ranked; it is derived from the rows' column ``outcome``."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Cell:
 
     Attributes:
         value: the number as text; None if there is none.
-        sort: the number itself.
-        interval: interval in words.
+        sort: the number itself, for sorting.
+        interval: interval as text.
         note: note next to the number.
-        best: whether the number is the best of its row.
-        by_place: interval by place in words, with the factor by which it is wider.
+        best: whether the number is the best in its row.
+        by_place: interval by place as text, with the factor by which it is wider.
     """
 
     value: str | None = None
@@ -50,14 +50,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table of metrics: the metric, and a cell for each planner."""
+    """A row in a table of metrics: the metric, and one cell per planner."""
 
     metric: Mapping[str, Any]
     cells: Sequence[Cell]
 
 
 def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[Row]]:
-    """Return the rows of each planner; a planner may have none."""
+    """Return the rows of each planner; a planner may have no rows."""
     groups: dict[str, list[Row]] = {planner: [] for planner in planners}
     for row in rows:
         groups[row["planner"]].append(row)
@@ -65,12 +65,12 @@ def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[R
 
 
 def same_episodes(groups: Mapping[str, Sequence[Row]]) -> bool:
-    """Return whether all planners have rows of the same episodes, so that their means can be ranked."""
+    """Return whether all planners have rows for the same episodes, so that their means can be ranked."""
     return len({frozenset((row["stage"], row["episode"]) for row in members) for members in groups.values()}) < 2
 
 
 def values(rows: Sequence[Row], metric: Metric) -> list[float]:
-    """Return the values of a metric where it is defined."""
+    """Return the defined values of a metric."""
     return [float(row[metric.name]) for row in rows if row.get(metric.name) is not None]
 
 
@@ -85,7 +85,7 @@ def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
 
 
 def outcome_names(rows: Sequence[Row]) -> list[str]:
-    """Return the outcomes that need a column: the usual ones, and all others that occur."""
+    """Return the outcomes that need a column: the usual outcomes, and all others that occur."""
     found = sorted({row["outcome"] for row in rows} - set(OUTCOMES))
     return [*OUTCOMES, *found]
 
@@ -96,7 +96,7 @@ def outcome_colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
-    """Return the metrics with a value in some row, and the names of those that rows have without any value."""
+    """Return the metrics with a value in at least one row, and the names of metrics that have a column without any value."""
     columns = {column for row in rows for column in row}
     known = [metric for metric in metrics if metric.name in columns]
     defined = [metric for metric in known if any(row.get(metric.name) is not None for row in rows)]
@@ -105,13 +105,13 @@ def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[
 
 
 def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str, str], Summary]:
-    """Return estimates by metric and planner."""
+    """Return the estimates by metric and planner."""
     present, _ = shown_metrics(rows, metrics)
     return {(summary.metric, summary.group[0]): summary for summary in summarise(rows, present)}
 
 
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[TableRow]:
-    """Return a line for each metric: means with intervals, and notes."""
+    """Return one line per metric: means with intervals, and notes."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
     for metric in metrics:
@@ -129,11 +129,13 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
 
 
 _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
-"""The counts of SocNavBench's table 2 (Biswas et al. 2022), for runs in which contacts with pedestrians do not end episodes."""
+"""The counts in SocNavBench's table 2 (Biswas et al. 2022), for runs in which contacts with pedestrians do not end episodes."""
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a line for each planner with its episodes by the counts of `_CLEAN`; empty if no episode continued after a contact."""
+    """Return one line per planner with the number of its episodes in each category of `_CLEAN`; empty if no episode continued after
+    a contact.
+    """
     known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
     if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
         return []
@@ -146,10 +148,11 @@ def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, 
 
 
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[TableRow]:
-    """Return a line for each metric: each planner's paired difference from the baseline.
+    """Return one line per metric with each planner's paired difference from the baseline.
 
-    If failing flatters a metric (`Metric.over`), only episodes that both planners reached are paired. Differences are called better
-    or worse such that at most one in twenty of these words in the whole table is expected to be wrong.
+    For metrics that look better when a robot fails (`Metric.over`), only episodes in which both planners reached the goal are
+    paired. The criterion for calling a difference better or worse is chosen so that at most one in twenty of these verdicts in the
+    whole table is expected to be wrong.
     """
     groups = by_planner(rows, [*others, baseline])
     values = {(metric.name, planner): differences(metric, groups, planner, baseline) for metric in metrics for planner in others}
@@ -169,19 +172,19 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
 
 
 def levels_of(rows: Sequence[Row]) -> list[str]:
-    """Return the levels of perception in the rows, from the most knowledge to the least."""
+    """Return the levels of perception in the rows, from the most to the least informative."""
     told = {row.get("pedestrians") for row in rows}
     return [level for level in LEVELS if level in told]
 
 
 def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return a line for each planner: the share that reached the goal at each level, and the paired differences from the first
+    """Return one line per planner with the share that reached the goal at each level, and the paired differences from the first
     level.
 
     Args:
         rows: rows at any levels.
         levels: levels of perception, the columns.
-        names: names of planners by label, if their rows have a separate label at each level.
+        names: names of planners by label, if their rows have a separate label for each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -199,7 +202,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
 
 
 def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return the number of calls, and mean, percentiles and maximum of each planner's call times, ms."""
+    """Return the number of calls, and the mean, percentiles and maximum of each planner's call times, ms."""
     lines = []
     for planner, times in seconds.items():
         if not len(times):
@@ -214,7 +217,7 @@ _WALLS = {"": "", "ignored": "; through walls", "respected": "; people behind wa
 
 
 def metric_description(metric: Metric) -> dict[str, Any]:
-    """Return a metric's description, with its rate as a percentage."""
+    """Return a metric's description, with the unit percent for rates."""
     fields = ("name", "unit", "direction", "source", "version", "group")
     told = {name: getattr(metric, name) for name in fields} | {"formula": metric.formula + _WALLS[metric.walls]}
     return told | ({"unit": "%"} if metric.unit == RATE else {})
@@ -223,7 +226,7 @@ def metric_description(metric: Metric) -> dict[str, Any]:
 def cell(
     estimate: Estimate, *, rate: bool = False, note: str = "", best: bool = False, signed: bool = False, places: int | None = None
 ) -> Cell:
-    """Return an estimate as text, with this number of decimal places; rates in percent with one."""
+    """Return an estimate as text with ``places`` decimal places; rates are in percent with one decimal place."""
     if estimate.value is None:
         return Cell(note=note)
     factor, plus, places = (100.0, "+" if signed else "", 1) if rate else (1.0, "+" if signed else "", places)
@@ -236,9 +239,9 @@ def cell(
 
 
 def decimals(estimates: Sequence[Estimate]) -> int | None:
-    """Return the decimal places that show two digits of the narrowest interval's half-width; None without intervals.
+    """Return the number of decimal places that shows two digits of the narrowest interval's half-width; None without intervals.
 
-    The result is at most 6, and gives the largest number at most four digits.
+    The result is at most 6, and is such that the largest number has at most four digits.
     """
     widths = [e.high - e.low for e in estimates if e.low is not None and e.high is not None and e.high > e.low]
     if not widths:
@@ -255,7 +258,8 @@ def percent(value: float | None) -> str:
 def differences(
     metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str
 ) -> tuple[list[float], list[object]]:
-    """Return the paired differences and their places; if failing flatters the metric, only of episodes that both planners reached.
+    """Return the paired differences and their places; for metrics that look better when a robot fails, only those of episodes in
+    which both planners reached the goal.
 
     The result is empty if either planner has no row, or no row has the column.
     """
@@ -266,10 +270,12 @@ def differences(
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
-    """Return the planners with the best mean, if every planner has a value for each of the same episodes and not all are equal.
+    """Return the planners with the best mean, if every planner has a value for each of the same episodes and the means are not all
+    equal.
 
-    If failing flatters the metric, every planner must have reached all of these episodes. A planner that failed in an episode, and
-    so stopped controlling its robot, is never the best, nor is a planner with an episode that the simulator cut short.
+    For metrics that look better when a robot fails, every planner must have reached the goal in all of these episodes. A planner
+    that failed in an episode, and so stopped controlling its robot, is never the best, and neither is a planner with an episode in
+    which the simulator failed.
     """
     drove = {name for name, members in groups.items() if FAILURES.isdisjoint(row["outcome"] for row in members)}
     means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None and planner in drove}
@@ -282,7 +288,7 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
 
 
 def _verdict(metric: Metric, difference: Estimate) -> str:
-    """Return better or worse, by the sign of a difference; "not sure" if its interval contains 0."""
+    """Return better or worse, depending on the sign of a difference; "not sure" if its interval contains 0."""
     if metric.direction == "neutral" or not difference.value:
         return ""
     if difference.low is not None and difference.high is not None and difference.low <= 0.0 <= difference.high:

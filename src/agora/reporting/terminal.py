@@ -1,4 +1,4 @@
-"""Prints the rows of a run on a terminal: a line for each planner, and the reasons of planners that failed."""
+"""Prints the rows of a run on a terminal: a line per planner, and the reasons why planners failed."""
 
 from __future__ import annotations
 
@@ -27,33 +27,34 @@ _ENDS = {
     "planner_failed": "failed",
     "simulator_failed": "simulator failed",
 }
-"""Ends of episodes without arrival, and the heads of their columns."""
+"""Outcomes of episodes that did not reach the goal, and the headings of their columns."""
 
 _RARE = ("robot_collision", "simulator_failed")
-"""Ends that have a column only if they occur."""
+"""Outcomes that have a column only if they occur."""
 
 _FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
-"""Words about the first failure of a planner, and of the simulator under it."""
+"""Texts for the first failure of a planner, and for the first failure of the simulator with that planner."""
 
 _LABEL, _WIDE = 40, 1000
-"""Characters per line of the planner's label, which may wrap, and width of a console in which no column is squeezed."""
+"""Number of characters per line of the planner's label, which may wrap, and the console width at which no column is squeezed."""
 
 _TOUCHED = "touched"
-"""Head of the column of episodes that reached the goal after a contact; shown only if there are any."""
+"""Heading of the column for episodes that reached the goal after a contact; shown only if there are any."""
 
 
 def print_rows(
     rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
 ) -> None:
-    """Print a table with a line for each planner, the reasons why planners or the simulator failed, and the first answers.
+    """Print a table with one line per planner, the reasons why planners or the simulator failed, and the first answers.
 
-    An episode is a success, or in one of the following columns, so that each line adds up to its number of episodes.
+    Each episode is counted either as a success or in one of the following columns, so that each line adds up to its number of
+    episodes.
 
     Args:
         rows: rows of the run.
-        planners: labels of the planners in their order; those without a row have no line.
-        again: returns the command that repeats the episode of a row; empty if no command does.
-        answers: answers (`agora.reporting._answers`).
+        planners: labels of the planners, in order; planners without rows have no line.
+        again: function that returns the command that repeats the episode of a row; empty if there is none.
+        answers: first answers (`agora.reporting._answers`).
     """
     console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
@@ -96,7 +97,7 @@ def _by_place(rows: Sequence[Row]) -> str:
 
 
 def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
-    """Return the share of clean arrivals, its interval and the most frequent cause that spoils the others, in words."""
+    """Return the share of clean arrivals, its interval and the cause that most often spoilt the others, as text."""
     share = clean_share(rows)
     if share.value is None or share.low is None or share.high is None:
         return "-", "", "not measured"
@@ -104,7 +105,7 @@ def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
 
 
 def print_limits(found: Sequence[Limits]) -> None:
-    """Print a table of the limits on each axis: a line per planner from the best to the worst, then the references."""
+    """Print a table of the limits on each axis: one line per planner from the best to the worst, then the references."""
     console = Console(width=_WIDE)
     for limits in found:
         for outcome in limits.outcomes:
@@ -123,5 +124,5 @@ def print_limits(found: Sequence[Limits]) -> None:
 
 
 def _reached_without_success(row: Row) -> bool:
-    """Return whether a robot reached its goal without success."""
+    """Return whether a robot reached its goal but the episode does not count as a success."""
     return bool(row["outcome"] == "reached" and row["success"] != 1)

@@ -1,1 +1,1 @@
-"""Task generator: modes, scenarios, suites."""
+"""The task generator: modes, scenarios and suites."""

@@ -1,4 +1,4 @@
-"""Benchmarks as Arena 3.0 lays them out: ``config.yaml``, ``suites/*.yaml``, ``contests/*.yaml``; read, never written to."""
+"""Reads benchmark folders of Arena 3.0: ``config.yaml``, ``suites/*.yaml`` and ``contests/*.yaml``. Never writes to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SuiteChoice(Checked):
 
     Attributes:
         config: file in ``suites``.
-        scale_episodes: factor of the numbers of episodes; each stage has at least one.
+        scale_episodes: factor by which the number of episodes of each stage is multiplied; each stage has at least one episode.
     """
 
     config: str
@@ -39,7 +39,7 @@ class SuiteChoice(Checked):
 
 @dataclass(frozen=True)
 class ContestChoice:
-    """The choice of a contest: the planners.
+    """The choice of a contest, i.e. of the planners.
 
     Attributes:
         config: file in ``contests``.
@@ -55,7 +55,7 @@ class BenchmarkFile:
     Attributes:
         suite: choice of the suite.
         contest: choice of the contest.
-        general: ``simulator``; not used.
+        general: the key ``simulator``; not used.
     """
 
     suite: SuiteChoice
@@ -65,18 +65,18 @@ class BenchmarkFile:
 
 @dataclass(frozen=True)
 class StageEntry(Checked):
-    """A stage of a file in ``suites``.
+    """A stage in a file in ``suites``.
 
     Attributes:
-        name: unique name in the file.
+        name: name, unique within the file.
         episodes: number of episodes.
         robot: model of the robot.
         map: world, or "dynamic_map".
         tm_robots: robots mode.
         tm_obstacles: obstacles mode.
-        config: values over those of ``task_generator.yaml``.
-        timeout: time limit, s, over theirs too.
-        seed: seed of every random stream; if not given, that of the benchmark, for every user.
+        config: values that override those in ``task_generator.yaml``.
+        timeout: time limit, s, which also overrides ``task_generator.yaml``.
+        seed: seed of every random stream; if not given, the benchmark's seed, which is the same for every user.
     """
 
     name: str
@@ -95,7 +95,7 @@ class SuiteFile:
     """The keys of a file in ``suites``.
 
     Attributes:
-        stages: one after another.
+        stages: stages, in the order in which they are run.
     """
 
     stages: tuple[StageEntry, ...]
@@ -103,7 +103,7 @@ class SuiteFile:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A planner of a file in ``contests``.
+    """A planner in a file in ``contests``.
 
     Attributes:
         name: label of the planner.
@@ -121,7 +121,7 @@ class ContestFile:
     """The keys of a file in ``contests``.
 
     Attributes:
-        contestants: planners.
+        contestants: planners of the contest.
     """
 
     contestants: tuple[Contestant, ...]
@@ -134,12 +134,12 @@ class ContestFile:
 
 @dataclass(frozen=True)
 class ArenaBenchmark:
-    """A benchmark that was read.
+    """A benchmark that has been read.
 
     Attributes:
-        suite: stages as Agora plays them.
+        suite: stages, as Agora runs them.
         contestants: planners of the contest.
-        contest_file: file of the planners.
+        contest_file: file that lists the planners.
     """
 
     suite: Suite
@@ -151,11 +151,11 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
     """Read a benchmark.
 
     Args:
-        place: folder with ``config.yaml``; the one that comes with Agora if empty.
-        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out if not given.
+        place: folder with ``config.yaml``; if empty, the benchmark that comes with Agora.
+        settings: settings that the stages' values override; if not given, ``configs/task_generator.yaml`` with Arena's time-out.
 
     Raises:
-        InputError: a file is missing or wrong; names file, line and key.
+        InputError: a file is missing or invalid; the message names the file, the line and the key.
     """
     root = Path(place) if str(place) else folder("configs") / "benchmark" / "arena"
     config = load(root / "config.yaml", BenchmarkFile)
@@ -171,7 +171,7 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
 
 
 def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
-    """A file that ``config.yaml`` names."""
+    """Return a file that ``config.yaml`` names."""
     path = place / f"{name.removesuffix('.yaml')}.yaml"
     if not path.is_file():
         known = [other.name for other in place.glob("*.yaml")] if place.is_dir() else []
@@ -180,17 +180,17 @@ def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
 
 
 def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None = None, scale: float = 1.0) -> Stage:
-    """Return a stage as Agora plays it.
+    """Return a stage as Agora runs it.
 
     Args:
         path: file of the stage.
-        number: number of the stage in its file.
+        number: index of the stage in its file.
         entry: the stage's keys.
-        base: settings under the stage's values; as in `read_arena_benchmark` if not given.
-        scale: factor of its number of episodes.
+        base: settings that the stage's values override; if not given, as in `read_arena_benchmark`.
+        scale: factor by which its number of episodes is multiplied.
 
     Raises:
-        InputError: something that it names is not there, or does not fit; names file, line and key.
+        InputError: the stage names something that does not exist or does not fit; the message names the file, the line and the key.
     """
     if base is None:
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)

@@ -1,4 +1,4 @@
-"""Scenario files of arena-tools, the editor of 2021 and 2022, into the present format."""
+"""Converts scenario files of arena-tools, the editor from 2021 and 2022, to the current format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from agora.ranges import Turns
 
 @dataclass(frozen=True)
 class StaticObject:
-    """An obstacle of the file.
+    """An obstacle in the file.
 
     Attributes:
         name: name of the obstacle.
         pos: x and y, m.
         angle: heading, rad.
-        model_path: path of its flatland model, whose name names the model.
+        model_path: path of its Flatland model file; the file name gives the name of the model.
     """
 
     name: str
@@ -33,17 +33,17 @@ class StaticObject:
 
 @dataclass(frozen=True)
 class ArenaToolsFile:
-    """The keys of the file; its agents are the present ones, but that a model is named by the path of its flatland file.
+    """The keys of the file. Its agents have the current format, except that a model is given as the path of its Flatland file.
 
     Attributes:
-        robot_position: start of the one robot.
-        robot_goal: goal of the one robot.
+        robot_position: start of the single robot.
+        robot_goal: goal of the single robot.
         pedsim_agents: pedestrians.
         static_obstacles: static obstacles.
         interactive_obstacles: obstacles that pedestrians use.
-        map_path: path of the map on the machine of its author; the folder names the world.
-        resets: number of resets, kept.
-        format: "arena-tools", or left out.
+        map_path: path of the map on its author's machine; the folder gives the name of the world.
+        resets: number of resets; kept in the converted scenario.
+        format: "arena-tools"; may be omitted.
     """
 
     robot_position: Pose
@@ -57,22 +57,22 @@ class ArenaToolsFile:
 
 
 def convert(path: str | Path) -> Scenario:
-    """Read a scenario file of arena-tools, JSON or YAML, as a scenario of the present format.
+    """Read an arena-tools scenario file, JSON or YAML, and return the scenario in the current format.
 
-    Models and the world are named after the files that paths name; numbers of agents, which were not of their own, are left out;
-    a name that occurs twice gets a number.
+    The names of models and of the world are derived from the paths in the file. Agent numbers, which were not unique, are dropped.
+    If a name occurs twice, a number is appended.
 
     Raises:
-        InputError: the file cannot be read or holds something else; names file, line and key.
+        InputError: the file cannot be read or has other contents; the message names the file, the line and the key.
     """
     return renewed(load(path, ArenaToolsFile), str(path))
 
 
 def renewed(file: ArenaToolsFile, where: str) -> Scenario:
-    """Return a file of arena-tools as a scenario, as `convert` does; ``where`` names the file in messages.
+    """Return an arena-tools file as a scenario, like `convert`; ``where`` names the file in messages.
 
     Raises:
-        InputError: two objects or people have the same name, or a pose is wrong.
+        InputError: two objects or people have the same name, or a pose is invalid.
     """
     taken: Counter[str] = Counter()
 
@@ -100,12 +100,12 @@ def renewed(file: ArenaToolsFile, where: str) -> Scenario:
 
 
 def _model(path: str) -> str:
-    """The name of a flatland file ``shelf.model.yaml``, "shelf"; empty for none."""
+    """Return the model name of a Flatland file, "shelf" for ``shelf.model.yaml``; empty for an empty path."""
     return PurePosixPath(path.replace("\\", "/")).name.partition(".")[0]
 
 
 def _world(path: str) -> str | None:
-    """The folder of ``maps/NAME/map.yaml`` or ``worlds/NAME/map/map.yaml``."""
+    """Return ``NAME`` from ``maps/NAME/map.yaml`` or ``worlds/NAME/map/map.yaml``; None if the path has no folder."""
     folders = [part for part in PurePosixPath(path.replace("\\", "/")).parts[:-1] if part != "/"]
     while folders and folders[-1] == "map":
         folders.pop()

@@ -1,4 +1,4 @@
-"""Time limits of tasks that state none: the time that the robots' paths need, and a reserve."""
+"""Time limits of tasks that do not specify one: the time that the robots' paths need, plus a reserve."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _LONGEST = 3600.0  # s
 
 
 class Way(NamedTuple):
-    """A shortest way of a robot.
+    """A shortest path of a robot.
 
     Attributes:
-        length: length, m; infinite where there is no way.
-        turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None if there is no way.
+        length: length, m; infinite if there is no path.
+        turn: sum of the absolute turning angles along the path, rad, including the first turn from the heading at the start; None
+            if there is no path.
     """
 
     length: float
@@ -36,10 +37,10 @@ class Way(NamedTuple):
 
 
 def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> Way:
-    """Return a shortest collision-free way of a robot from a pose (3,) to a goal (2 or more,).
+    """Return a shortest collision-free path of a robot from a pose (3,) to a goal (2 or more,).
 
-    It is the path of the disc around its outline. If that disc does not fit through, it is the path of the largest disc
-    inside the outline, which is at most as long as the path of the outline itself.
+    It is computed for the disc that encloses the robot's outline. If no path is wide enough for that disc, it is computed for the
+    largest disc inside the outline; that path is at most as long as the path of the outline itself.
     """
     found = geodesic(map, start[:2], goal[:2], model.radius)
     if found is None and model.footprint:
@@ -48,32 +49,35 @@ def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> 
 
 
 def _turns(corners: Doubles, heading: float) -> float:
-    """The sum of the turns along a path (K, 2), the first one from a heading, rad."""
+    """Return the sum of the turning angles along a path (K, 2), rad, including the first turn from a heading, rad."""
     steps = np.concatenate((np.stack(direction(np.array([heading])), axis=1), np.diff(corners, axis=0)))
     return float(angle_between(steps[:-1], steps[1:]).sum())
 
 
 def measured(map: Map, robot: RobotStart) -> RobotStart:
-    """The robot with the `shortest_way` of its legs, from place to place; infinite lengths where there is no way."""
+    """Return the robot with the lengths of its legs (`shortest_way` from each place to the next); infinite if there is no path."""
     places = np.vstack([robot.pose, robot.goals])
     ways = [shortest_way(map, a, b, robot.model) for a, b in zip(places, places[1:], strict=False)]
     return replace(robot, legs=np.array([way.length for way in ways]), turn=ways[0].turn)
 
 
 def time_budget(robots: Iterable[RobotStart]) -> float:
-    """The time for robots whose legs are measured, whole s: 60 s, and three times what the slowest of them needs at its top speed.
+    """Return the time limit for robots whose legs have been measured, s, rounded up: 60 s plus three times the time that the
+    slowest robot needs at its top speed.
 
-    That is the way to all goals, straight if there is none, and half a turn at each. At most an hour.
+    That is the time to drive to all goals, in a straight line if there is no path, plus half a turn at each goal. The limit is at
+    most one hour.
     """
     rides = [_ride(robot) for robot in robots]
     return min(float(math.ceil(SPARE + RIDES * max(rides, default=0.0))), _LONGEST)
 
 
 def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Doubles]]) -> int:
-    """Return a number of goals that no robot can use up before the time-out, where each is at least ``spacing`` m from the one
-    before.
+    """Return a number of goals that no robot can use up before the time-out if each goal is at least ``spacing`` m from the
+    previous one.
 
-    A time-out that is open is from now on the `time_budget` for ``routes``: start (3,) and goals (G, 3) of each robot, driven once.
+    If the task has no time-out, sets it to the `time_budget` for driving ``routes`` once: start (3,) and goals (G, 3) of each
+    robot.
     """
     if task.timeout is None:
         models = [task.models[k % len(task.models)] for k in range(len(routes))]
@@ -85,7 +89,7 @@ def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Dou
 
 
 def _ride(robot: RobotStart) -> float:
-    """Return the time that a robot drives at its top speed, and turns, s."""
+    """Return the time, s, that a robot needs to drive its legs at top speed and to make half a turn at every goal."""
     assert robot.legs is not None
     straight = np.hypot(*np.diff(np.vstack([robot.pose[:2], robot.goals[:, :2]]), axis=0).T)
     way = float(np.where(np.isfinite(robot.legs), robot.legs, straight).sum())

@@ -1,4 +1,4 @@
-"""Copies: episodes with the same start and no randomness afterwards, so a planner drives the same again."""
+"""Copies: episodes with the same start and no randomness afterwards, in which a planner repeats the same trajectory."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _APART = {
     "safety",
     "counterfactual",
 }
-"""Keys of a stage that do not change an episode if its start is known."""
+"""Keys of a stage that do not affect an episode once its start is given."""
 
 _QUIET = {"cues", "given_states"}
 """Behaviours without random draws."""
 
 
 def digest_of(stage: Stage, start: Start) -> str:
-    """Return the digest of an episode's start and of the conditions of its stage, without its number and its seed.
+    """Return the digest of an episode's start and of its stage's conditions, excluding its number and its seed.
 
     Episodes with equal digests are copies unless random draws follow (`draws_on`).
     """
@@ -48,7 +48,7 @@ def digest_of(stage: Stage, start: Start) -> str:
 
 
 def place_of(start: Start) -> str:
-    """Return the name of the map of a start with a digest of the map: equal only for episodes in the same place."""
+    """Return the name and digest of the map of a start; equal only for episodes in the same place."""
     data = b"".join(_bytes(to_plain(replace(start.map, name=""))))
     return f"{start.map.name}#{hashlib.blake2b(data, digest_size=4).hexdigest()}"
 
@@ -64,7 +64,7 @@ def draws_on(stage: Stage, start: Start) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """A hashable stage that compares by object identity; a stage itself cannot be hashed."""
+    """A hashable wrapper around a stage, compared by object identity; a stage itself cannot be hashed."""
 
     stage: Stage
 
@@ -77,7 +77,7 @@ class _Same:
 
 @functools.lru_cache(maxsize=64)
 def _conditions(same: _Same) -> bytes:
-    """The conditions of a stage as bytes, cached for the last stages."""
+    """Return the conditions of a stage as bytes, cached for recent stages."""
     return b"".join(_bytes({key: value for key, value in plain(same.stage).items() if key not in _APART}))
 
 

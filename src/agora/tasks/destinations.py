@@ -19,16 +19,16 @@ from agora.pedestrians.shared.spots import USES, usable_spots
 
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
-_ROOM = 0.15  # m, to walls, beyond the radius, of who comes in or goes out
-_ASIDE = 0.5  # m, to walls, beyond the radius, of who stands: others pass
-_EDGE = 1.5  # m, from the map's edge to the free space, beyond which a side has no entrance
-_DEEP = 0.4  # m, of an entrance
+_ROOM = 0.15  # m, distance to walls beyond the radius for people who enter or leave
+_ASIDE = 0.5  # m, distance to walls beyond the radius for people who stand, so that others can pass
+_EDGE = 1.5  # m, maximum distance from the map's edge to the free space on a side with an entrance
+_DEEP = 0.4  # m, depth of an entrance
 _DOOR = 2.0  # m, width of an entrance in a wall
 
 
 @dataclass(frozen=True, eq=False)
 class Stop:
-    """A place where one person does something.
+    """A place where one person performs an activity.
 
     Attributes:
         point: (2,) m.
@@ -43,13 +43,13 @@ class Stop:
 
 @dataclass(frozen=True, eq=False)
 class Destinations:
-    """Places of one map for people of a radius; all of them can be reached from each other.
+    """Places in one map for people with a given radius; each can be reached from every other.
 
     Attributes:
-        entrances: points (N, 2) of each entrance at which people come in and go out, m.
+        entrances: points (N, 2) of each entrance at which people enter and leave, m.
         stops: spots where furniture is used.
-        standing: (N, 2) points at which one stands in nobody's way, m.
-        area: area that people can walk on, m2.
+        standing: (N, 2) points at which a standing person does not block others, m.
+        area: walkable area, m2.
     """
 
     entrances: tuple[Doubles, ...]
@@ -62,11 +62,12 @@ class Destinations:
 def destinations_of(
     map: Map, furniture: tuple[Furniture, ...], zones: tuple[Zone, ...], radius: float, robot: float
 ) -> Destinations:
-    """Return the places of a map.
+    """Return the destinations in a map.
 
-    Entrances are the zones of the category "entrance", or "end" if the former are missing. In a map without either they lie where
-    the free space comes nearest to each side of the map: all along an open side, else in the middle of the longest stretch, as if
-    there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map of no zones.
+    Entrances are the zones of the category "entrance", or "end" if the former are missing. In a map with neither, they are where
+    the free space is nearest to each side of the map: along the entire side of an open map, otherwise in the middle of the longest
+    stretch, as if there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map
+    without zones.
 
     Args:
         map: map of the surroundings.
@@ -101,7 +102,7 @@ def destinations_of(
 
 
 def _inside(map: Map, margin: float) -> Bools:
-    """(rows, columns) cells whose centre is farther than ``distance`` from the map's border, m."""
+    """Return the cells whose centre is farther than ``margin`` from the map's border, m, as a mask (rows, columns)."""
     far = math.ceil(margin / map.resolution + 0.5)
     cells = np.zeros(map.shape, np.bool_)
     cells[far:-far, far:-far] = True
@@ -109,12 +110,12 @@ def _inside(map: Map, margin: float) -> Bools:
 
 
 def _points(map: Map, cells: Bools) -> Doubles:
-    """The centres (N, 2) of cells, m."""
+    """Return the centres (N, 2) of cells, m."""
     return map.centre_of(*np.nonzero(cells))
 
 
 def _within(map: Map, zone: Zone) -> Bools:
-    """(rows, columns) the cells whose centre is in a zone."""
+    """Return the cells whose centre is in a zone, as a mask (rows, columns)."""
     rows, columns = map.shape
     found = np.zeros(map.shape, np.bool_)
     for polygon in zone.polygons:
@@ -129,7 +130,7 @@ def _within(map: Map, zone: Zone) -> Bools:
 
 
 def _sides(map: Map, free: Bools) -> Sequence[Bools]:
-    """The entrances at the left, right, lower and upper side of a map, as cells; those that there are."""
+    """Return the entrances that exist on the left, right, lower and upper sides of a map, as masks of cells."""
     deep, edge, door = (max(1, round(length / map.resolution)) for length in (_DEEP, _EDGE, _DOOR))
     open_map = not (map.occupied.any() or map.has_shapes)
     found = []
@@ -153,7 +154,7 @@ def _sides(map: Map, free: Bools) -> Sequence[Bools]:
 
 
 def _longest(run: Bools) -> tuple[int, int]:
-    """Begin and end of the longest run of True."""
+    """Return the start and end of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], run, [False]])))
     begins, ends = edges[::2], edges[1::2]
     k = int(np.argmax(ends - begins))

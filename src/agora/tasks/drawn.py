@@ -1,4 +1,4 @@
-"""Episodes that are drawn when they are asked for, here or ahead of time in processes of their own."""
+"""Episodes that are drawn on request in this process, or ahead of time in worker processes."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from agora.tasks.suite import Suite
 
 KEPT = 1024
-"""Sequences of no more episodes keep them."""
+"""Maximum length of a sequence that keeps its episodes."""
 
-_RECENT = 64  # maps from workers that are kept for later episodes on them
+_RECENT = 64  # number of maps from workers that are kept for later episodes
 _Sent = tuple[
     bytes, bytes, bytes
-]  # an episode without its map, the map's digest, and the map where its worker has not sent it before
+]  # an episode without its map, the map's digest, and the map unless the worker has already sent it
 
 
 class Drawn(Sequence[Start]):
-    """The episodes of a stage, by number: each is drawn when it is asked for, and is the same whenever that is.
+    """The episodes of a stage, by number. Each is drawn when it is requested and does not depend on when that happens.
 
-    A sequence of up to `KEPT` keeps its episodes; a longer one none, so that it may have any length.
+    A sequence of up to `KEPT` episodes keeps them; a longer one does not, so it may have any length.
 
     Args:
         suite: suite of the stage.
         stage: name of the stage.
-        count: number of episodes; the stage's own if 0.
-        workers: processes that draw episodes ahead of time, when they are announced (`soon`).
+        count: number of episodes; if 0, that of the stage.
+        workers: number of processes that draw announced episodes (`soon`) ahead of time.
 
     Raises:
-        InputError: the stage has no such episode; raised as it is drawn.
+        InputError: the stage has no such episode; raised when it is drawn.
     """
 
     def __init__(self, suite: Suite, stage: str, count: int = 0, *, workers: int = 0) -> None:
@@ -66,7 +66,7 @@ class Drawn(Sequence[Start]):
         return self.draw(range(self._count)[number])
 
     def draw(self, number: int) -> Start:
-        """Return the episode of any number, one beyond the last as well; such are not kept."""
+        """Return the episode with any number, even beyond the last; episodes beyond the last are not kept."""
         kept = self._kept.get(number)
         if kept is not None:
             return kept
@@ -76,7 +76,7 @@ class Drawn(Sequence[Start]):
         return start
 
     def soon(self, numbers: Iterable[int]) -> None:
-        """Have episodes drawn, which will be asked for soon; without workers nothing is done."""
+        """Announce episodes that will be requested soon, so that workers draw them; does nothing without workers."""
         wanted = [k for k in numbers if k not in self._kept and k not in self._coming] if self._workers else []
         if not wanted:
             return
@@ -91,7 +91,7 @@ class Drawn(Sequence[Start]):
             self._go_on_alone()
 
     def _keep_map(self, coming: Future[_Sent]) -> None:
-        """Keep the map that a worker sent; later episodes on it come without."""
+        """Keep the map that a worker sent; later episodes in that map are sent without it."""
         if coming.cancelled() or coming.exception() is not None:
             return
         _, digest, surroundings = coming.result()
@@ -101,7 +101,7 @@ class Drawn(Sequence[Start]):
             self._recent.append(place)
 
     def _arrived(self, number: int) -> Start | None:
-        """An episode from a worker; None if it was not announced to a worker, the workers have died, or its map is forgotten."""
+        """Return an episode from a worker; None if it was not announced, the workers have died, or its map is no longer kept."""
         coming = self._coming.pop(number, None)
         if coming is None:
             return None
@@ -115,7 +115,7 @@ class Drawn(Sequence[Start]):
         return None if place is None else _Reader(io.BytesIO(start), place).read()
 
     def _go_on_alone(self) -> None:
-        """Draw every episode here from now on: the workers have died."""
+        """Draw every episode in this process from now on, because the workers have died."""
         self.close()
         self._workers = 0
 
@@ -139,7 +139,7 @@ class _Writer(pickle.Pickler):
 
 
 class _Reader(pickle.Unpickler):
-    """Reads an episode onto its map."""
+    """Reads an episode that was written without its map, and attaches the map."""
 
     def __init__(self, file: io.BytesIO, place: Map) -> None:
         super().__init__(file)
@@ -153,7 +153,7 @@ class _Reader(pickle.Unpickler):
         return start
 
 
-_work: tuple[Suite, str]  # a worker's own
+_work: tuple[Suite, str]  # state of a worker process
 _sent: WeakKeyDictionary[Map, bytes] = WeakKeyDictionary()
 
 

@@ -1,4 +1,4 @@
-"""Faults of a situation, found before anything is run: starts in walls, and goals out of reach."""
+"""Finds faults in a situation before it is run, such as starts in walls and unreachable goals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NEAR = 2  # cells
 
 
 class Fault(NamedTuple):
-    """A fault of a situation.
+    """A fault in a situation.
 
     Attributes:
-        text: the fault in words.
-        x: its place, x, m.
-        y: its place, y, m.
-        of: "robot" or "pedestrian", and its number in the task; -1 for nobody.
-        key: key of a robot's pose in its entry of a scenario file, "start" or "goal"; empty for all others.
+        text: description of the fault.
+        x: x of its position, m.
+        y: y of its position, m.
+        of: "robot" or "pedestrian", and its number in the task; the number is -1 if the fault belongs to neither.
+        key: key of a robot's pose in its entry of a scenario file, "start" or "goal"; empty for all other faults.
     """
 
     text: str
@@ -41,14 +41,14 @@ class Fault(NamedTuple):
 
 
 def task_of(situation: Situation, radius: float) -> Task:
-    """Create a situation of the library for a robot of a radius, m, without checks."""
+    """Create the task of a situation from the library for a robot with a given radius, m, without checks."""
     world = situation.world()
     people = list(situation.people)
     return Task(world, world.map, radius, 0.0, _stream(), People(), [(situation.start, situation.goal[None])], people)
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """Create a scenario file's scenario for a robot of a radius, m, without checks, in its world
+    """Create the task of a scenario file for a robot with a given radius, m, without checks, in its world
     (`agora.tasks.scenario_file.world_of`).
 
     Raises:
@@ -62,10 +62,11 @@ def task_of_file(path: Path, radius: float) -> Task:
 
 
 def task_in(world: Surroundings, radius: float) -> Task:
-    """Create the scenario of a world for a robot of a radius, m, without checks; nobody if there is none.
+    """Create the task of a world's scenario for a robot with a given radius, m, without checks; it has no robots and no pedestrians
+    if the world has no scenario.
 
     Raises:
-        InputError: a model or a type is not known, or people cannot talk with each other.
+        InputError: a model or type is unknown, or people cannot talk with each other.
     """
     robots = () if world.scenario is None else world.scenario.robots
     ways = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in robots]
@@ -74,7 +75,7 @@ def task_in(world: Surroundings, radius: float) -> Task:
 
 
 def faults(task: Task) -> list[Fault]:
-    """Return all faults in the places of robots and pedestrians, in the order in which they are named."""
+    """Return all faults in the positions of robots and pedestrians, in the order in which these are listed."""
     found: list[Fault] = []
     outside = outside_of(task.map, tuple((float(x), float(y)) for start, ends in task.robots for x, y, _ in (start, *ends)))
     for number, (start, goals) in enumerate(task.robots):
@@ -92,7 +93,9 @@ def faults(task: Task) -> list[Fault]:
 def _route(
     map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float, outside: Bools, *, inside: bool = False
 ) -> list[Fault]:
-    """Return the faults of a start and of the points that a disc is to reach from it, ``inside`` the map as robots do."""
+    """Return the faults of a start and of the points that a disc has to reach from it; with ``inside``, the disc must stay on the
+    map, like robots.
+    """
     problem = _blocked(map, start, radius, outside) or (beside(map, start, radius, start=True) if inside else "")
     if problem:
         return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]), key="start")]
@@ -116,7 +119,7 @@ def _blocked(map: Map, point: Doubles, radius: float, outside: Bools) -> str:
 
 
 def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> str:
-    """Return that a robot's place is nearer to the border of the map than it may be, in words; empty if it is not.
+    """Return a message saying that a robot's position is too close to the border of the map; empty if it is not.
 
     Args:
         map: map.
@@ -131,7 +134,7 @@ def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> s
 
 
 def beyond(map: Map, point: Doubles, outside: Bools) -> str:
-    """Return that a point on the map is outside its walls, or where it knows nothing, in words; empty if neither is so."""
+    """Return a message saying that a point on the map is outside its walls or in an unknown area; empty if neither is true."""
     row, column = (int(v) for v in map.cell_of(point[:2]))
     if map.unknown is not None and map.unknown[row, column]:
         return "in an unknown area of the map"
@@ -146,7 +149,8 @@ def is_walled(map: Map, point: Doubles, other: Doubles) -> bool:
 
 
 def part_of(map: Map, point: Doubles, radius: float, *, inside: bool = False) -> int:
-    """Number of the part of the map for a disc that a point belongs to, 0 for none: the nearest within two cells.
+    """Return the number of the connected part of the map, for a disc, that a point belongs to: the nearest part within two cells,
+    or 0 if there is none.
 
     Args:
         map: map.
@@ -165,7 +169,7 @@ def part_of(map: Map, point: Doubles, radius: float, *, inside: bool = False) ->
 
 
 def _overlaps(task: Task) -> list[Fault]:
-    """Return the starts that overlap another one."""
+    """Return the faults of starts that overlap another start."""
     discs = [(f"robot {n}", start[:2], task.radius, ("robot", n)) for n, (start, _) in enumerate(task.robots)]
     discs += [(_called(p, n), p.position, p.radius, ("pedestrian", n)) for n, p in enumerate(task.pedestrians)]
     found = []
@@ -178,7 +182,7 @@ def _overlaps(task: Task) -> list[Fault]:
 
 
 def _walled_talks(task: Task) -> list[Fault]:
-    """Return those who talk with somebody behind an obstacle."""
+    """Return the faults of pedestrians who talk with somebody behind an obstacle."""
     found = []
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):
@@ -190,7 +194,7 @@ def _walled_talks(task: Task) -> list[Fault]:
 
 
 def _called(person: Person, number: int) -> str:
-    """The name of a pedestrian, or its number if it has none."""
+    """Return the name of a pedestrian, or its number if it has no name."""
     return person.name or f"pedestrian {number}"
 
 

@@ -1,4 +1,4 @@
-"""The task generator: one episode after the other, with modes that can be switched while it runs."""
+"""The task generator: creates one episode after another, with modes that can be switched while it runs."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ __all__ = ["TaskGenerator"]
 
 
 class TaskGenerator:
-    """Puts episodes together one after another; its caller, a ROS node, a page or a script, runs them.
+    """Creates episodes one after another; the caller (a ROS node, a web page or a script) runs them.
 
-    Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is created as the episodes of
-    suites are (`agora.tasks.suite.put_together`).
+    Episode n depends only on the setup, the seed and n, not on earlier episodes or switches. It is created in the same way as the
+    episodes of suites (`agora.tasks.suite.put_together`).
 
     Args:
         settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora if not given.
         tm_robots: robots mode, by name or as a component.
         tm_obstacles: obstacles mode, by name or as a component.
-        tm_modules: modules, by name or as components; also a text with commas.
+        tm_modules: modules, by name or as components; also accepts a comma-separated string.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: model of the robots, one name for all or one for each.
+        robot: robot model: one name for all robots or one per robot.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
         navigation: settings of global paths.
-        seed: seed of every random stream; ``RANDOM.seed`` of the settings where None, and 0 where that is -1.
-        name: beginning of the episodes' names.
+        seed: seed of every random stream; if None, ``RANDOM.seed`` from the settings, or 0 if that is -1.
+        name: prefix of the episodes' names.
 
     Attributes:
         setup: settings, modes, world and robots of the episodes.
-        episode: number of the next one.
+        episode: number of the next episode.
 
     Raises:
-        InputError: an unknown name, a wrong file, something that a mode refuses.
+        InputError: a name is unknown, a file is invalid, or a mode rejects something.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class TaskGenerator:
 
     @property
     def stage(self) -> Stage:
-        """The stage that the next episode is made of, before modules change it."""
+        """The stage from which the next episode is created, before modules change it."""
         return self._stage
 
     @property
@@ -93,14 +93,14 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """True if the settings' number of episodes has been created."""
+        """True if the number of episodes in the settings has been created."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
-        """Put an episode together; the generator's state does not change.
+        """Create an episode; the generator's state does not change.
 
         Raises:
-            InputError: a file is wrong, or something does not fit into the world.
+            InputError: a file is invalid, or something does not fit into the world.
         """
         return put_together(self.plan(episode))
 
@@ -109,15 +109,15 @@ class TaskGenerator:
         return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
-        """Put the next episode together.
+        """Create the next episode.
 
         Raises:
-            InputError: as `start`; the next call tries the episode after.
+            InputError: as in `start`; the next call tries the following episode.
         """
         return put_together(self.next_plan())
 
     def next_plan(self) -> ResetPlan:
-        """Return the plan of the next episode; the call after it returns the one after."""
+        """Return the plan of the next episode, and advance to the following one."""
         self.episode += 1
         return self.plan(self.episode - 1)
 
@@ -133,10 +133,10 @@ class TaskGenerator:
         navigation: NavigationSettings | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
-        """Change the setup of episodes from the next reset on; values that are not given stay.
+        """Change the setup of episodes from the next reset on; values that are not given stay the same.
 
         Raises:
-            InputError: as for the class; nothing has changed then.
+            InputError: as for the class; in that case nothing has changed.
         """
         given = {"robots": robots, "obstacles": obstacles, "world": world, "robot": robot, "crowd": crowd, "navigation": navigation}
         changes = {key: value for key, value in given.items() if value is not None}
@@ -150,7 +150,7 @@ class TaskGenerator:
         """Change settings from the next reset on, by the names of Arena's parameters: ``configure(RANDOM_dynamic_max=12)``.
 
         Raises:
-            InputError: an unknown name or a value that is refused; nothing has changed then.
+            InputError: a name is unknown or a value is rejected; in that case nothing has changed.
         """
         self._adopt(replace(self.setup, settings=self.setup.settings.with_parameters(parameters)))
 
@@ -160,7 +160,8 @@ class TaskGenerator:
         self.setup, self._stage = setup, stage
 
     def next_stage(self, by: int = 1) -> int:
-        """Go to the next stage of the curriculum, or by more, or back; return the number of the stage, which stays in the list.
+        """Move ``by`` stages forward in the curriculum, or back if negative; return the number of the new stage, clamped to the
+        list of stages.
 
         Raises:
             InputError: there is no module ``staged``.
@@ -180,11 +181,11 @@ class TaskGenerator:
         return self.next_stage(-1)
 
     def new_map(self, generator: Named | None = None, maps: int = 1) -> None:
-        """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, of ``generator`` if given.
+        """Use other maps of the module ``dynamic_map`` from the next episode on, made by ``generator`` if given.
 
         Raises:
-            InputError: there is no such module, the next map cannot be made, or another module chooses the world; nothing has
-                changed then.
+            InputError: there is no such module, the next map cannot be generated, or another module chooses the world; in that case
+                nothing has changed.
         """
         before, stage = self.setup, self._stage
         number = next((k for k, m in enumerate(stage.modules) if isinstance(m.part, DynamicMap)), None)
@@ -201,10 +202,10 @@ class TaskGenerator:
             raise
 
     def _check_next_map(self, generator: Named | None, before: Named) -> None:
-        """Make sure that the next episode is in another world than ``before``, of a generator if given.
+        """Make sure that the next episode is in a different world from ``before``, made by ``generator`` if given.
 
         Raises:
-            InputError: another module chooses the world, or the map cannot be made.
+            InputError: another module chooses the world, or the map cannot be generated.
         """
         world = prepare(self.plan(self.episode))[0].stage.world
         used = generator_of(world.part)
@@ -216,7 +217,7 @@ class TaskGenerator:
 
     @property
     def stage_number(self) -> tuple[int, bool]:
-        """The number of the stage of the curriculum, and whether it is the last.
+        """Return the number of the current curriculum stage, and whether it is the last.
 
         Raises:
             InputError: there is no module ``staged``.
@@ -232,11 +233,11 @@ class TaskGenerator:
 
     @property
     def waypoints(self) -> tuple[Pose, ...]:
-        """The waypoints that ``guided`` goes round."""
+        """The waypoints that the robots mode ``guided`` cycles through."""
         return self._guided().route().waypoints
 
     def append_waypoint(self, pose: Pose) -> None:
-        """Add a waypoint at the end of the list of the robots mode ``guided``.
+        """Append a waypoint to the list of the robots mode ``guided``.
 
         Raises:
             InputError: the robots mode is another.
@@ -244,7 +245,7 @@ class TaskGenerator:
         self._adopt(replace(self.setup, robots=Named("guided", self._guided().with_waypoint(pose))))
 
     def estimate_pose(self, pose: Pose) -> None:
-        """Empty the list of the robots mode ``guided``, and let the robot start at a pose.
+        """Clear the list of the robots mode ``guided``, and make the robot start at a pose.
 
         Raises:
             InputError: the robots mode is another.
@@ -258,13 +259,13 @@ class TaskGenerator:
         return mode
 
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
-        """Return new poses and goals for the robots of a continuing episode, as ``explore`` needs them at a time-out.
+        """Return new poses and goals for the robots in a running episode, which ``explore`` needs after a time-out.
 
         Obstacles and pedestrians stay. Each call makes a new draw.
 
         Args:
             start: start of the episode.
-            taken: (K, 3) discs x, y, radius of present people and robots, m.
+            taken: (K, 3) discs (x, y, radius) of the people and robots that are present, m.
 
         Raises:
             PlacementError: there is no room.
@@ -281,10 +282,10 @@ class TaskGenerator:
 
 
 def _check_seed(seed: int | None, setup: Setup, stage: Stage) -> None:
-    """Make sure that a given seed is that of every episode.
+    """Make sure that a given seed applies to every episode.
 
     Raises:
-        InputError: the settings, or stages of a benchmark of Arena's, have seeds of their own.
+        InputError: the settings, or stages of an Arena benchmark, have their own seeds.
     """
     if seed is None:
         return

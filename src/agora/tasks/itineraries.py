@@ -1,4 +1,6 @@
-"""Itineraries of people: where each comes from, where it stops and for how long, where it goes, and how far it is at the start."""
+"""Creates people's itineraries: where each person comes from, where and how long it stops, where it goes, and how far it has got at
+the start.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,19 @@ if TYPE_CHECKING:
     from agora.tasks.obstacles.itineraries import Stays
 
 _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
-"""Social state of who uses a place, by its use."""
+"""Social state of a person who uses a place, by the use of the place."""
 
-_FILE = 0.8  # m, between the members of a party that walk in file
-_ROUNDS = 600.0  # s, for which somebody who leaves nowhere has places to go to
-_APART = 0.1  # m, between bodies at the start
-_BESIDE = 0.02  # m, at least, between the bodies of a party at the start
-_AT_STOP = 0.25  # m, at which a place counts as reached
+_FILE = 0.8  # m, distance between the members of a party that walk in single file
+_ROUNDS = 600.0  # s, time for which repeated visits should last, longer than an episode
+_APART = 0.1  # m, gap between bodies at the start
+_BESIDE = 0.02  # m, minimum gap between the bodies of a party at the start
+_AT_STOP = 0.25  # m, distance at which a place counts as reached
 _TRIES = 200
-_CROWDS = 50  # tries after which a party that is there at the start may overcrowd a square
-_TWICE = 2.0  # multiple of the density at the start that is always allowed as density of walking people
-_ACROSS = 0.6  # of the distance to the farthest entrance, from which on one is on the other side
-_ALONE, _TOGETHER = 1.1, 1.35  # times as long as it takes to walk straight on, with others in the way; as measured
-_CHOICES = 8  # entrances and places that are tried for one with a way to it
+_CROWDS = 50  # number of tries after which a party that is present at the start may overcrowd a square
+_TWICE = 2.0  # multiple of the density at the start up to which walking people are always allowed
+_ACROSS = 0.6  # fraction of the distance to the farthest entrance, beyond which an entrance is on the other side
+_ALONE, _TOGETHER = 1.1, 1.35  # measured ratio of the walking time among other people to the unimpeded walking time
+_CHOICES = 8  # number of entrances and places that are tried to find a reachable one
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Party:
     Attributes:
         purpose: "passing", "visiting", "working" or "waiting".
         size: number of people.
-        group: number of the group, -1 for one alone.
+        group: number of the group, -1 for a person alone.
     """
 
     purpose: str
@@ -58,7 +60,9 @@ class Party:
 
 @dataclass(frozen=True, eq=False)
 class _Visit:
-    """A place on an itinerary, the time of the stay, s, the activity there, and its heading, rad; a way's end where stay is 0."""
+    """A place on an itinerary, with the duration of the stay, s, the activity during it, and the heading, rad; a stay of 0 marks an
+    entry or exit.
+    """
 
     point: Doubles
     stay: float = 0.0
@@ -73,9 +77,9 @@ class _Moment:
     Attributes:
         legs: the legs of the itinerary: the stay before each leg, s, and the path of the leg (N, 2), m.
         leg: number of the current leg.
-        stays: whether the party still stays before this leg.
-        since: time for which it has stayed there, or walked on the leg, s.
-        walks: the walks from then on.
+        stays: whether the party is still staying at the place before this leg.
+        since: time for which it has been staying at that place or walking the leg, s.
+        walks: the walks from this moment on.
     """
 
     legs: list[tuple[float, Doubles]]
@@ -86,14 +90,14 @@ class _Moment:
 
 
 class ItineraryPlanner:
-    """Makes the people of one task.
+    """Creates the people of one task.
 
     Args:
-        task: task to add to.
+        task: task to which people are added.
         places: destinations of people.
         stays: durations of stays.
-        visits: smallest and largest number of places of a visitor.
-        keep_clear: distance to robots, m.
+        visits: minimum and maximum number of places that a visitor visits.
+        keep_clear: distance kept from robots, m.
         count: number of people at the start.
         until: time until which people enter, s.
     """
@@ -124,15 +128,15 @@ class ItineraryPlanner:
         self._standing = places.standing[self._allowed(places.standing) & (away >= goals[:, 2]).all(axis=1)]
         self._entrances = [points for every in places.entrances if len(points := every[self._allowed(every)])]
         self._across = _across([points.mean(axis=0) for points in self._entrances])
-        self._ways: dict[tuple[float, bytes, bytes], Doubles | None] = {}  # found so far, by radius and ends
+        self._ways: dict[tuple[float, bytes, bytes], Doubles | None] = {}  # paths found so far, by radius and endpoints
         self._taken: list[Doubles] = []
         if not (self._entrances or self._free or len(self._standing)):
             raise PlacementError(f"map {task.map.name!r} has neither entrances nor destinations for people")
 
     def present(self, party: Party) -> float:
-        """Add a party that is there at the start, at a moment of its itinerary; return how long all of that takes, s.
+        """Add a party that is present at the start, at some moment of its itinerary; return the duration of its whole itinerary, s.
 
-        Infinite for people who do not leave.
+        The duration is infinite for people who do not leave.
 
         Raises:
             PlacementError: there is no room.
@@ -155,9 +159,10 @@ class ItineraryPlanner:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party whose members come in one after another, from a time on, s.
+        """Add a party whose members enter one after another, the first at a given time, s.
 
-        The party does not come if no way leads from an entrance to its places, or if each itinerary tried would overcrowd a square.
+        The party does not come if no path leads from an entrance to its places, or if every itinerary tried would overcrowd a
+        square.
         """
         people = self._members(party)
         for _ in range(_CHOICES):
@@ -177,7 +182,7 @@ class ItineraryPlanner:
             self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
 
     def _stops(self) -> tuple[dict[str, list[Stop]], list[Doubles]]:
-        """Return copies of the free stops and of the points that are taken."""
+        """Return copies of the free stops and of the occupied points."""
         return {use: list(stops) for use, stops in self._free.items()}, list(self._taken)
 
     def _pace(self, people: list[dict[str, Any]]) -> float:
@@ -206,7 +211,7 @@ class ItineraryPlanner:
         ]
 
     def _route(self, party: Party, radius: float) -> list[_Visit] | None:
-        """An itinerary: an entrance or the first place, places, and an exit where there is any; None if no way was found."""
+        """Draw an itinerary: an entrance if there is any, places, and an exit if there is any. Return None if no path was found."""
         entry = self._entrance()
         if party.purpose == "passing" and len(self._entrances) > 1 and entry is not None:
             for _ in range(_CHOICES):
@@ -231,21 +236,23 @@ class ItineraryPlanner:
         return route
 
     def _allowed(self, points: Doubles) -> Bools:
-        """Return which points (N, 2) lie in no forbidden zone."""
+        """Return which points (N, 2) are outside all forbidden zones."""
         allowed = np.ones(len(points), np.bool_)
         for polygon in self._task.forbidden:
             allowed &= ~inside_all(polygon, points)
         return allowed
 
     def _way(self, radius: float, start: Doubles, end: Doubles) -> Doubles | None:
-        """Return the way (N, 2) between two points, m; None if there is none."""
+        """Return the path (N, 2) between two points, m; None if there is none."""
         key = radius, start.tobytes(), end.tobytes()
         if key not in self._ways:
             self._ways[key] = way(self._task.map, radius, start, end)
         return self._ways[key]
 
     def _entrance(self, across: int = -1) -> tuple[int, Doubles] | None:
-        """The number of an entrance, and a point in it; of those on the other side from one of a number."""
+        """Draw an entrance, and return its number and a point in it; if ``across`` is given, only from those on the other side from
+        that entrance.
+        """
         numbers = [*range(len(self._entrances))] if across < 0 else self._across[across]
         if not numbers:
             return None
@@ -253,12 +260,14 @@ class ItineraryPlanner:
         return number, self._one(self._entrances[number])
 
     def _one(self, points: Doubles) -> Doubles:
-        """One of some points (N, 2)."""
+        """Draw one of the points (N, 2)."""
         chosen: Doubles = points[self._task.stream.integer(0, len(points) - 1)]
         return chosen
 
     def _visit(self, uses: tuple[str, ...], size: int) -> _Visit | None:
-        """A place for a party: one of the furniture's that nobody else has, or a point where there is room for all."""
+        """Draw a place for a party: a free spot of the furniture, for one person alone, or a standing point, if possible more than
+        1 m from those already taken.
+        """
         kinds = [use for use in uses if use == "wait" and len(self._standing) or self._free.get(use) and size == 1]
         if not kinds:
             kinds = ["wait"] if len(self._standing) else []
@@ -277,7 +286,7 @@ class ItineraryPlanner:
         return _Visit(point, stay, _STATES[use], float(self._task.stream.uniform(-np.pi, np.pi)))
 
     def _work(self) -> list[_Visit]:
-        """A place of its own, with errands from it, for longer than an episode lasts."""
+        """Draw a workplace and repeated errands from it, for longer than an episode lasts."""
         own = self._visit(("work",) if self._free.get("work") else ("stand", "sit", "wait"), 1)
         errand = self._visit(("stand", "wait"), 1)
         if own is None or errand is None:
@@ -290,7 +299,7 @@ class ItineraryPlanner:
         return route
 
     def _round(self, route: list[_Visit]) -> list[_Visit]:
-        """Places again and again, for longer than an episode lasts."""
+        """Repeat the places for longer than an episode lasts."""
         rounds = 1 + int(_ROUNDS / max(sum(visit.stay for visit in route), 10.0))
         return route * (min(rounds, 8) if len(route) > 1 else 1)
 
@@ -302,7 +311,7 @@ class ItineraryPlanner:
         times = np.array([t for stay, points in legs for t in (stay, length_of(points) / speed)])
         if party.purpose == "working":
             own = 2 if self._entrances else 0
-            times[:own] = times[own + 4 :] = 0.0  # a round: at work, on the way to an errand, there, on the way back
+            times[:own] = times[own + 4 :] = 0.0  # a round: at work, on the way to an errand, at the errand, on the way back
         moment = float(self._task.stream.uniform()) * float(times.sum())
         part = min(int(np.searchsorted(np.cumsum(times), moment, side="right")), len(times) - 1)
         since, leg, stays = moment - float(times[:part].sum()), part // 2, part % 2 == 0
@@ -318,14 +327,14 @@ class ItineraryPlanner:
         return self._walk(people, moment.legs[moment.leg][1], moment.since * people[0]["speed"], rest)
 
     def _duration(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> float:
-        """Return the time that an itinerary takes from coming in to leaving, s."""
+        """Return the duration of an itinerary from entering to leaving, s."""
         if party.purpose == "working" or not self._entrances:
             return math.inf
         walk = sum(length_of(points) for _, points in self._legs(people, route))
         return max(walk / self._pace(people) + sum(visit.stay for visit in route), 1.0)
 
     def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
-        """Put a party on its way, abreast where there is room, else in file."""
+        """Put a party on its path, abreast if there is room, otherwise in single file; return whether there was room."""
         done = max(done, _FILE * (len(people) - 1))
         file = [along(points, done - _FILE * k) for k in range(len(people))]
         ahead = along(points, done + 0.1) - file[0]
@@ -340,13 +349,15 @@ class ItineraryPlanner:
         return True
 
     def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
-        """Return the places of a party's members next to each other, as the behaviour `groups` has them walk."""
+        """Return the positions of a party's members next to each other, in the formation of the behaviour `groups`."""
         shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
         places = [row_place(k, len(people), *shape) for k in range(len(people))]
         return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]
 
     def _stand(self, people: list[dict[str, Any]], visit: _Visit, left: float, rest: list[_Visit]) -> bool:
-        """Put a party at a place where it stays for some more time, the others about the first."""
+        """Put a party at a place where it stays for the remaining time, with the other members around the first; return whether
+        there was room.
+        """
         angles = visit.heading + math.pi + np.array([0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1, 2.8, -2.8])
         places = [visit.point]
         for k in range(len(people) - 1):
@@ -359,7 +370,7 @@ class ItineraryPlanner:
         return True
 
     def _have_room(self, people: list[dict[str, Any]], places: list[Doubles]) -> bool:
-        """Return whether there is room for people at some places: on the map, off walls, robots and each other."""
+        """Return whether there is room for people at given places: on the map, and clear of walls, robots and each other."""
         task = self._task
         points, radius = np.array(places), max(person["radius"] for person in people)
         others = [[*p.position, p.radius + radius + _APART] for p in task.pedestrians if p.enters <= 0]
@@ -380,7 +391,7 @@ class ItineraryPlanner:
         doing: str = "",
         last: int | None = None,
     ) -> None:
-        """Add one person at a place, where it stays for some time and does something, with the rest of its itinerary."""
+        """Add one person at a place, with the duration and the activity of its stay and the rest of its itinerary."""
         leaves = bool(self._entrances) and bool(rest) and rest[-1].stay == 0.0
         rest = rest or [_Visit(place)]
         look = math.atan2(*(rest[0].point - place)[::-1]) if heading is None else heading
@@ -403,7 +414,7 @@ class ItineraryPlanner:
 
 
 def _across(middles: list[Doubles]) -> list[list[int]]:
-    """Return for each entrance the numbers of the entrances on the other side, from the middles (2,) of all entrances, m."""
+    """Return the numbers of the entrances on the other side, for each entrance, given the midpoints (2,) of all entrances, m."""
     found = []
     for number, here in enumerate(middles):
         away = [float(np.hypot(*(middle - here))) for middle in middles]

@@ -1,8 +1,9 @@
-"""Parametrized files: the XML of Arena 3.0 that says how many obstacles of each kind a reset places, accepted unchanged.
+"""Reads Arena 3.0's parametrized files unchanged: XML files that give the number of obstacles of each model per reset.
 
 The root is ``random``; its children ``static``, ``interactive`` and ``dynamic`` hold an ``obstacle`` for each entry. An entry's
-``name``, ``min``, ``max``, ``type`` and ``model`` are attributes or sub-elements. Entries may also all stand under one of the
-three, those of another kind then as ``interactive`` or ``dynamic`` instead of ``obstacle``: so Arena's own reader looks for them.
+``name``, ``min``, ``max``, ``type`` and ``model`` are attributes or sub-elements. Alternatively, all entries are under one of the
+three; entries of another kind are then named ``interactive`` or ``dynamic`` instead of ``obstacle``, because Arena's own reader
+looks for these names.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ _KEYS = ("name", "min", "max", "type", "model")
 
 @dataclass(frozen=True)
 class ModelCount:
-    """An entry: ``min`` to ``max`` of a model.
+    """An entry: from ``min`` to ``max`` obstacles of one model.
 
     Attributes:
         kind: static or interactive furniture, or pedestrians (dynamic).
         name: name of the entry; not used.
-        min: least number.
-        max: largest number.
+        min: minimum number.
+        max: maximum number.
         model: model of the furniture, or the pedestrians' looks.
-        type: type of the pedestrians, "adult", "child" ...; not used for furniture.
+        type: type of the pedestrians, such as "adult" or "child"; not used for furniture.
     """
 
     kind: Kind
@@ -46,7 +47,7 @@ def read_parametrized(path: str | Path) -> tuple[ModelCount, ...]:
     """Read a parametrized file.
 
     Raises:
-        InputError: the file cannot be read or holds something else; every problem with file, line and element.
+        InputError: the file cannot be read or has other contents; the message lists every problem with its file, line and element.
     """
     root = tree_of_xml(read_text(path), str(path))
     reader = _Reader(str(path))
@@ -57,7 +58,7 @@ def read_parametrized(path: str | Path) -> tuple[ModelCount, ...]:
 
 
 class _Reader:
-    """Makes entries of elements and collects every problem on the way."""
+    """Converts elements to entries and collects all problems."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -82,7 +83,7 @@ class _Reader:
         return [entry for entry in found if entry is not None]
 
     def empty(self, element: Element, attributes: tuple[str, ...]) -> None:
-        """Make sure that an element holds nothing but elements and the attributes that are known."""
+        """Make sure that an element contains only elements and known attributes."""
         if element.text.strip():
             self.wrong(element, f"expected elements, got the text {value_text(element.text.strip())}")
         for name in element.attributes:
@@ -129,7 +130,7 @@ class _Reader:
         return int(text)
 
     def names(self, values: dict[str, tuple[Element, str]], kind: str) -> None:
-        """The model is one of the furniture's, or some text; the type one of the pedestrians'."""
+        """Make sure that the model is a furniture model (for pedestrians: any text), and that the type is a pedestrian type."""
         element, model = values.get("model", (None, ""))
         if element is not None and kind != "dynamic" and model not in MODELS:
             self.wrong(element, f"no furniture model called {value_text(model)}; {nearest(model, MODELS)}")

@@ -1,4 +1,4 @@
-"""Furniture and pedestrians at random places, with room for the robots: the common part of several obstacles modes."""
+"""Places furniture and pedestrians at random, leaving room for the robots; shared by several obstacles modes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agora.world.start import Thing
 __all__ = ["add_furniture", "add_pedestrians"]
 
 MOST = 10_000
-"""Most pedestrians, or pieces of furniture, that a mode takes."""
+"""Maximum number of pedestrians, or of pieces of furniture, of a mode."""
 
 Kind = Literal["static", "interactive", "dynamic"]
 _TRIES = 100
@@ -29,12 +29,13 @@ _RING = 0.8  # distance of a group's members from its centre at the start, m
 
 
 def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0) -> Doubles:
-    """Return discs (K, 3) about the robots' starts, and goals where asked for, m.
+    """Return discs (K, 3) around the robots' starts and, if requested, their goals, m.
 
     Args:
         task: task with the robots.
-        distance: distance, m, or the room that the robots' bodies need next to one of radius ``body``, m, where that is more.
-        goals: whether they are kept clear too.
+        distance: minimum radius of the discs, m.
+        goals: whether goals are included.
+        body: radius of the bodies that are to be placed, m; the discs are large enough for a robot next to such a body.
     """
     distance = max(distance, task.radius + task.safety + body)
     points = [point for start, ends in task.robots for point in (start[:2], *(ends[:, :2] if goals else ()))]
@@ -43,7 +44,7 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
 
 
 def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interactive"], str]], keep_clear: float) -> None:
-    """Put furniture, by kind and model, at random places into the map; robots can go round every piece.
+    """Add furniture to the map at random places; robots can drive around every piece.
 
     Args:
         task: task to add to.
@@ -51,7 +52,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
         keep_clear: distance between robots' starts or goals and furniture, m.
 
     Raises:
-        UnknownNameError: no such model.
+        UnknownNameError: a model is unknown.
         PlacementError: there is no room.
     """
     taken = robot_places(task, keep_clear, goals=True)
@@ -71,14 +72,14 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
 
 
 class _Room:
-    """The free space of a map for robots of a radius, which furniture may narrow but not divide."""
+    """The free space of a map for robots with a given radius, which furniture may narrow but not divide."""
 
     def __init__(self, map: Map, radius: float) -> None:
         self._map, self._radius = map, max(radius, 0.5 * map.resolution)
         self._parts = component_of(map, radius)
 
     def take(self, piece: Furniture) -> bool:
-        """Add the piece if it leaves every part of the free space in one; return whether it does."""
+        """Add the piece if every connected part of the free space stays connected; return whether it was added."""
         from scipy.ndimage import label
 
         reach = model_of(piece.model).radius + self._radius
@@ -94,7 +95,7 @@ class _Room:
         left = self._parts > 0
         left[near] &= gap > self._radius
         parts, count = label(left)
-        whole = bool(np.count_nonzero(np.bincount(self._parts[left])) == count)  # every new part lies in one old part
+        whole = bool(np.count_nonzero(np.bincount(self._parts[left])) == count)  # each old part contains exactly one new part
         if whole:
             self._parts = parts
         return whole
@@ -111,17 +112,17 @@ def add_pedestrians(
     region: Sequence[Doubles] | None = None,
     type: str | None = None,
 ) -> None:
-    """Add one pedestrian, or a group that shares its waypoints and walks at the pace of its slowest type, at random.
+    """Add one pedestrian at a random place, or a group that shares its waypoints and walks at the pace of its slowest type.
 
     Args:
         task: task to add to.
         looks: look of each member.
-        waypoints: number of waypoints; the start is one more, the last.
-        clearance: distance of starts and waypoints to walls, m.
+        waypoints: number of waypoints; the start is appended as an additional last waypoint.
+        clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
         group: number of the group, -1 for a pedestrian alone.
         region: polygons for starts and waypoints.
-        type: name in `agora.core.state.TYPES`; drawn by the crowd's shares where None.
+        type: name in `agora.core.state.TYPES`; if None, drawn with the crowd's proportions.
 
     Raises:
         PlacementError: there is no room.
@@ -148,10 +149,10 @@ def add_pedestrians(
 
 
 def pedestrian_type(text: str) -> str:
-    """The type of a pedestrian as Arena's files name it: "adult", or "human/adult".
+    """Return the pedestrian type that Arena's files call "adult" or "human/adult".
 
     Raises:
-        InputError: no such type.
+        InputError: the type is unknown.
     """
     name = text.rpartition("/")[2]
     if name not in TYPES:

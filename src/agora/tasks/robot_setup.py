@@ -1,4 +1,4 @@
-"""The robots and their planners: Arena 3.0's robot setup file, accepted unchanged."""
+"""Reads Arena 3.0's robot setup files unchanged: the robots and their planners."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ Driver = Literal["agora", "mbf", "external"]
 
 @dataclass(frozen=True)
 class RobotEntry(Checked):
-    """A number of robots that are alike.
+    """A number of identical robots.
 
     Attributes:
         model: model of the robots.
         amount: number of robots.
-        local_planner: name of the local planner, with parameters: ``dwa(vx_samples=12)``; that of the launch file if empty.
-        planner: the same as ``local_planner``; Arena's shipped files call it so.
-        inter_planner: name of the interplanner, likewise.
-        agent: name of a learned agent; that of the model if empty.
-        navigation: driver of the robots: the library's planner, Move Base Flex, or whatever publishes ``cmd_vel``; as launched
-            where None.
+        local_planner: name of the local planner, optionally with parameters: ``dwa(vx_samples=12)``; if empty, the planner of the
+            launch file.
+        planner: alias of ``local_planner``, used in the files that come with Arena.
+        inter_planner: name of the interplanner, in the same format.
+        agent: name of a learned agent; if empty, the agent of the model.
+        navigation: what drives the robots: the library's planner, Move Base Flex, or any publisher of ``cmd_vel``; None for the
+            setting of the launch file.
     """
 
     model: str
@@ -54,7 +55,9 @@ class RobotEntry(Checked):
 
     @property
     def planned_here(self) -> bool:
-        """True where a planner of the library drives; with Move Base Flex these are all that are not among its own."""
+        """True if one of the library's planners drives the robots. With Move Base Flex, that is the case if the local planner is
+        not one of its own controllers.
+        """
         return self.navigation == "agora" or (self.navigation == "mbf" and self.local_planner not in CONTROLLERS)
 
 
@@ -63,13 +66,13 @@ class RobotSetup:
     """The keys of a robot setup file.
 
     Attributes:
-        robots: robots, at least one.
+        robots: entries, at least one.
     """
 
     robots: tuple[RobotEntry, ...]
 
     def each(self) -> list[RobotEntry]:
-        """One entry per robot."""
+        """Return one entry per robot."""
         return [replace(entry, amount=1) for entry in self.robots for _ in range(entry.amount)]
 
 
@@ -77,7 +80,8 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
     """Read a robot setup file; return one entry per robot.
 
     Raises:
-        InputError: the file cannot be read, holds something else or no robot; names file, line and key.
+        InputError: the file cannot be read, has other contents or contains no robot; the message names the file, the line and the
+            key.
     """
     robots = load(path, RobotSetup).each()
     if not robots:
@@ -86,5 +90,5 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
 
 
 def robot_names(models: Sequence[str]) -> list[str]:
-    """The names of robots by their models, one after another: the model's, with a number where there are several of it."""
+    """Return the names of robots, given their models: the model's name, with a number if several robots have the same model."""
     return [model if models.count(model) == 1 else f"{model}_{models[:k].count(model)}" for k, model in enumerate(models)]

@@ -1,4 +1,4 @@
-"""The roles of pedestrians and robots in zones: Arena 3.0's files ``zones/<name>.yaml`` of a world, accepted unchanged."""
+"""Reads the roles of pedestrians and robots in zones from a world's files ``zones/<name>.yaml``, in Arena 3.0's format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.tasks.population import MOST, pedestrian_type
 from agora.yaml_tree import location_of
 
 Number = int | tuple[int, int]
-"""A number, or the least and the most."""
+"""A number, or a minimum and a maximum."""
 
 
 def _check_number(key: str, value: Number, least: int) -> None:
@@ -37,8 +37,8 @@ class PedestrianRole:
     Attributes:
         name: name of the role.
         zones: "waypoints in": categories of zones, or "*" for every zone.
-        waypoints: "number of waypoints": number for each pedestrian, or least and most.
-        amount: number of pedestrians, or least and most.
+        waypoints: "number of waypoints": number for each pedestrian, or minimum and maximum.
+        amount: number of pedestrians, or minimum and maximum.
         type: "adult", "child", "elder" or "wheelchair", also as "human/adult".
         model: looks of the pedestrians.
     """
@@ -95,10 +95,11 @@ def _read_once(path: Path, changed: int) -> Roles:
 
 
 def roles_of(task: Task, file: str) -> tuple[Roles, Path]:
-    """Return the roles of a file in the folder ``zones`` of the task's world, or of a path, which has a slash; and the path.
+    """Return the roles in a file and its path; ``file`` is a name in the folder ``zones`` of the task's world, or a path, which
+    must contain a slash.
 
     Raises:
-        InputError: there is no such file, or it is wrong.
+        InputError: there is no such file, or it is invalid.
     """
     if "/" in file:
         path = Path(file)
@@ -116,7 +117,7 @@ def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterab
     """Return the polygons of the zones of a role.
 
     Raises:
-        InputError: the map has no zone of a category; with file, line and key, and the nearest category.
+        InputError: the map has no zone of a category; the message names the file, the line, the key and the most similar category.
     """
     wanted = ["*"] if zones == "*" else list(zones)
     known = {category for zone in task.world.zones for category in zone.category}
@@ -131,5 +132,5 @@ def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterab
 
 
 def draw(stream: Stream, number: Number) -> int:
-    """A number, drawn where least and most are given."""
+    """Return the number, drawn if a minimum and a maximum are given."""
     return number if isinstance(number, int) else stream.integer(*number)

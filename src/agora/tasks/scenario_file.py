@@ -1,4 +1,4 @@
-"""A scenario file by itself: is it one, and in which world is it played?"""
+"""Recognises scenario files, and finds the world in which a scenario file is run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agora.yaml_tree import location_of
 
 
 def is_scenario(path: Path) -> bool:
-    """Return whether a file is a scenario, also one that is wrong or of an older format: by its folder, or by its keys."""
+    """Return whether a file is a scenario, judged by its folder or its keys; it may be invalid or have an older format."""
     if path.suffix != ".json" or not path.is_file():
         return False
     keys = keys_of(path)
@@ -19,12 +19,15 @@ def is_scenario(path: Path) -> bool:
 
 
 def world_of(path: Path) -> Named:
-    """Return the world in which a scenario file is played: the one in whose folder it lies, else that of its key ``map``.
+    """Return the world in which a scenario file is run: the world whose folder contains the file, otherwise the world given by its
+    key ``map``.
 
-    For a file in a folder ``scenarios``, the neighbouring folder ``worlds`` is searched first, as `agora web` keeps them.
+    For a file in a folder ``scenarios``, the neighbouring folder ``worlds`` is searched first, which is the layout that `agora web`
+    uses.
 
     Raises:
-        InputError: there is no such JSON file, or one that lies elsewhere cannot be read or names no world that there is.
+        InputError: there is no such JSON file; or it is not in a world's folder, and it cannot be read or does not name an existing
+            world.
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
@@ -46,6 +49,6 @@ def world_of(path: Path) -> Named:
 
 
 def _is_in_world(path: Path) -> bool:
-    """Return whether a file lies where scenarios lie in the folder of a world, which has a map."""
+    """Return whether a file is in the folder ``scenarios`` of a world, i.e. next to a folder ``map``."""
     scenarios = path.absolute().parent
     return scenarios.name == "scenarios" and (scenarios.parent / "map").is_dir()

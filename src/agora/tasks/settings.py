@@ -1,4 +1,4 @@
-"""Arena 3.0's ``task_generator.yaml``, accepted unchanged, and its parameters by the names that ROS gives them."""
+"""Reads Arena 3.0's ``task_generator.yaml`` unchanged, and gives access to its values by their ROS parameter names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class ScenarioSettings:
-    """For the modes ``scenario``.
+    """Settings of the modes ``scenario``.
 
     Attributes:
-        file: name of a file in the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
+        file: name of a file in the world's folder ``scenarios``, with or without ``.json``, or a path, which must contain a slash.
     """
 
     file: str = "default.json"
@@ -29,10 +29,10 @@ class ScenarioSettings:
 
 @dataclass(frozen=True)
 class ParametrizedSettings:
-    """For the obstacles mode ``parametrized``.
+    """Settings of the obstacles mode ``parametrized``.
 
     Attributes:
-        file: a name in ``configs/parametrized``, or a path, which has a slash.
+        file: a name in ``configs/parametrized``, or a path, which must contain a slash.
     """
 
     file: str = "default.xml"
@@ -40,10 +40,10 @@ class ParametrizedSettings:
 
 @dataclass(frozen=True)
 class StagedSettings:
-    """For the module ``staged``.
+    """Settings of the module ``staged``.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash.
+        curriculum: a name in ``configs/training/curriculums``, or a path, which must contain a slash.
         index: number of the first stage.
     """
 
@@ -56,7 +56,7 @@ class RandomSettings(Checked):
     """Settings of the obstacles mode ``random`` and of every random stream.
 
     Attributes:
-        seed: seed of every random stream; -1 for the one that the generator is given.
+        seed: seed of every random stream; -1 for the seed that is passed to the generator.
         static: number and models of static obstacles.
         interactive: number and models of obstacles that pedestrians use.
         dynamic: number and models of pedestrians.
@@ -70,10 +70,10 @@ class RandomSettings(Checked):
 
 @dataclass(frozen=True)
 class ZonesSettings:
-    """For the modes ``zones``.
+    """Settings of the modes ``zones``.
 
     Attributes:
-        file: key of Arena's with this value: the zones of a world are those of its ``map/zones.yaml``.
+        file: Arena's key, which must have its default value; the zones of a world are always read from its ``map/zones.yaml``.
         scenario: name of a file in the world's folder ``zones``, with or without ``.yaml``.
     """
 
@@ -83,11 +83,11 @@ class ZonesSettings:
 
 @dataclass(frozen=True)
 class GuidedSettings:
-    """Settings of the robots mode ``guided``; not in Arena's file, where waypoints come from RViz alone.
+    """Settings of the robots mode ``guided``; not in Arena's file, because Arena takes waypoints only from RViz.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        file: path of a file with such a list, instead.
+        file: path of a file with such a list, used instead of ``waypoints``.
     """
 
     waypoints: tuple[Pose, ...] = ()
@@ -99,23 +99,25 @@ class Settings(Checked):
     """The keys of the file.
 
     Attributes:
-        timeout: time limit of an episode, s; below 0 for none, auto for the time that the robots' paths need
+        timeout: time limit of an episode, s; negative for no limit, auto for a limit derived from the robots' paths
             (`agora.tasks.budget`).
-        episodes: number of episodes; below 0 for no end.
+        episodes: number of episodes; negative for no limit.
         goal_radius: distance at which a goal counts as reached, m.
-        goal_tolerance_angle: deviation from the goal's heading at which a goal counts as reached, degrees; 180 for any heading.
+        goal_tolerance_angle: maximum deviation from the goal's heading at which a goal counts as reached, degrees; 180 allows any
+            heading.
         scenario: settings of the modes ``scenario``; upper case in the file.
         parametrized: settings of the obstacles mode ``parametrized``; upper case in the file.
         staged: settings of the module ``staged``; upper case in the file.
         random: settings of the obstacles mode ``random``; upper case in the file.
         zones: settings of the modes ``zones``; upper case in the file.
         guided: settings of the robots mode ``guided``; upper case in the file.
-        dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, over those of
-            ``configs/map_generator/default.yaml``; Arena leaves it empty, and so can you.
-        autoreset: key of Arena's with this value: episodes always follow each other.
-        auto_reset: the same.
-        timeout_wait_for_service: key of Arena's with this value: the node's ``patience`` says how long it waits.
-        max_reset_fail_times: failures of an episode in ROS after which it is given up.
+        dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, which override
+            ``configs/map_generator/default.yaml``; may be empty, as in Arena's file.
+        autoreset: Arena's key, which must have its default value; each episode is always followed by the next.
+        auto_reset: as ``autoreset``.
+        timeout_wait_for_service: Arena's key, which must have its default value; the node's parameter ``patience`` sets how long it
+            waits.
+        max_reset_fail_times: number of failures in ROS after which an episode is given up.
     """
 
     timeout: float | Literal["auto"] = "auto"
@@ -143,30 +145,32 @@ class Settings(Checked):
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
 
     def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
-        """The settings with the values of a tree that has some of the file's keys; ``where`` names it in messages.
+        """Return the settings with values replaced by those in a tree, which has some of the file's keys; ``where`` names the tree
+        in messages.
 
         Raises:
-            InputError: an unknown key, or a value that is refused.
+            InputError: a key is unknown, or a value is rejected.
         """
         return build(_merged(plain(self), tree), Settings, where)
 
     def parameters(self) -> dict[str, Any]:
-        """The values by the names that Arena gives them in ROS; a list of texts is a text with ``;`` between them.
+        """Return the values by their ROS parameter names in Arena; a list of strings becomes one string, joined by ``;``.
 
-        Lists of anything else have no such name.
+        Other lists are omitted.
         """
         found = {name: value for name, (_, value) in _paths(plain(self))}
         texts = {name: ";".join(v) if _is_texts(name, v) else v for name, v in found.items()}
         return {name: value for name, value in texts.items() if not isinstance(value, list)}
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Settings:
-        """The settings with parameters changed by the names that Arena gives them in ROS: "RANDOM_dynamic_max", "timeout".
+        """Return the settings with parameters changed, given by their ROS names in Arena, such as "RANDOM_dynamic_max" or
+        "timeout".
 
-        A list is also taken as a text with ``;`` between its parts, as Arena writes ``RANDOM_static_models``.
+        A list may also be given as a string with ``;`` between its elements, as Arena does for ``RANDOM_static_models``.
 
         Raises:
-            UnknownNameError: no such parameter.
-            InputError: a value that is refused.
+            UnknownNameError: a parameter is unknown.
+            InputError: a value is rejected.
         """
         known = dict(_paths(plain(self)))
         tree: dict[str, Any] = {}
@@ -188,7 +192,7 @@ def _is_texts(name: str, value: Any) -> bool:
 
 
 def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested values with those of a tree over them."""
+    """Return nested values, overridden by those of a tree."""
     merged = dict(base)
     for key, value in tree.items():
         inner = merged.get(key)
@@ -197,7 +201,7 @@ def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paths(values: dict[str, Any], keys: tuple[str, ...] = ()) -> list[tuple[str, tuple[tuple[str, ...], Any]]]:
-    """Names, keys and values of everything in nested mappings."""
+    """Return the names, keys and values of all leaves of nested mappings."""
     found: list[tuple[str, tuple[tuple[str, ...], Any]]] = []
     for key, value in values.items():
         path = (*keys, key)

@@ -1,4 +1,4 @@
-"""Setup of a task generator: settings, modes, modules, world, robots and crowd, by name or as components."""
+"""The setup of a task generator: settings, modes, modules, world, robots and crowd, by name or as components."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from agora.tasks.worlds.folder import Folder
 
 __all__ = ["Setup"]
 
-_NEVER = 36_000.0  # s, for a time-out below 0
+_NEVER = 36_000.0  # s, used for a negative time-out
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Setup:
         obstacles: obstacles mode, a name or a component.
         modules: modules, names or components.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: model of the robots, one name for all or one for each; there are as many robots as models, unless ``robots`` gives
-            a ``count``.
+        robot: robot model: one name for all robots or one per robot; the number of robots is the number of models, unless
+            ``robots`` gives a ``count``.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
         navigation: settings of global paths.
@@ -55,10 +55,10 @@ class Setup:
     navigation: NavigationSettings = field(default_factory=NavigationSettings)
 
     def stage(self) -> Stage:
-        """The stage that describes an episode.
+        """Return the stage that describes an episode.
 
         Raises:
-            InputError: an unknown name, or something that a mode refuses.
+            InputError: a name is unknown, or a mode rejects a value.
         """
         settings = self.settings
         modules = tuple(self._module(module) for module in self.modules)
@@ -125,7 +125,7 @@ class Setup:
 
 
 def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
-    """A component by its name, built from the settings where they have its parameters; or the component itself."""
+    """Return the component with a name, built from the settings if they have its parameters; a component is returned as it is."""
     if isinstance(given, Named):
         return given
     if not isinstance(given, str):

@@ -1,4 +1,6 @@
-"""Suites: a fixed list of stages, each a world, task modes, a crowd and a number of episodes; files in ``configs/benchmark``."""
+"""Suites: fixed lists of stages, each with a world, task modes, a crowd and a number of episodes. Their files are in
+``configs/benchmark``.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
 
 
 _USUAL = ("forbidden", "*")
-"""Categories of zones that a map need not have."""
+"""Zone categories that a map does not need to have."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,13 @@ class Suite(Checked):
 
     Attributes:
         name: name of the suite.
-        stages: stages in their order.
+        stages: stages, in order.
         seed: seed of every random stream.
-        version: number that is raised when the values change.
+        version: number that is incremented when the values change.
         description: description, one paragraph.
         split: ``training`` if planners may be tuned or trained on it; other suites reject this.
-        edition: the draw of a suite whose worlds were drawn after the planners were frozen; None for any other suite.
+        edition: how the worlds were drawn, for a suite whose worlds were drawn after the planners were frozen; None for any other
+            suite.
     """
 
     name: str
@@ -59,7 +62,7 @@ class Suite(Checked):
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
-    edition: Edition | None = field(default=None, metadata={"form": False})  # forms do not show the draw
+    edition: Edition | None = field(default=None, metadata={"form": False})  # forms do not show the edition
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,24 +76,24 @@ class Suite(Checked):
             raise ValueError(f"seed must be {drawn}, which follows from the name, commit and text of the edition, got {self.seed}")
 
     def compared(self) -> Suite:
-        """The suite with every episode run once more without robots."""
+        """Return the suite with every episode also run without robots."""
         return replace(self, stages=tuple(replace(stage, counterfactual=True) for stage in self.stages))
 
     def under(self, simulator: Named | None) -> Suite:
-        """The suite with every stage in another simulator; the suite itself where None."""
+        """Return the suite with every stage in another simulator; the suite itself if None."""
         if simulator is None:
             return self
         return replace(self, stages=tuple(replace(stage, simulator=simulator) for stage in self.stages))
 
     def part(self, stages: Collection[str] = (), episodes: int | None = None) -> Suite:
-        """Return a part of the suite: some of its stages, and the first episodes of each; the episodes are those of the suite.
+        """Return a part of the suite: some of its stages, and the first episodes of each. The episodes themselves do not change.
 
         Args:
-            stages: names of stages; all if there is none.
-            episodes: most episodes of a stage; all where None.
+            stages: names of stages; all stages if empty.
+            episodes: maximum number of episodes per stage; all episodes if None.
 
         Raises:
-            UnknownNameError: no such stage. InputError: ``episodes`` is below 1.
+            UnknownNameError: a stage is unknown. InputError: ``episodes`` is below 1.
         """
         if episodes is not None and episodes < 1:
             raise InputError(f"episodes: expected an integer of at least 1, got {episodes}")
@@ -99,48 +102,48 @@ class Suite(Checked):
         return replace(self, stages=tuple(s if episodes is None else replace(s, episodes=min(s.count, episodes)) for s in chosen))
 
     def entries(self) -> list[tuple[str, int]]:
-        """Stage name and number of every episode."""
+        """Return the stage name and the number of every episode."""
         return [(stage.name, k) for stage in self.stages for k in range(stage.count)]
 
     def stage(self, name: str) -> Stage:
-        """The stage of a name."""
+        """Return the stage with a given name."""
         stages = {s.name: s for s in self.stages}
         if name not in stages:
             raise UnknownNameError("stage", name, stages)
         return stages[name]
 
     def entry(self, stage: str, episode: int) -> str:
-        """The name of an episode: ``suite/stage/episode``."""
+        """Return the name of an episode: ``suite/stage/episode``."""
         return f"{self.name}/{stage}/{episode}"
 
     def seed_of(self, stage: str) -> int:
-        """The seed of a stage: its own, or the suite's."""
+        """Return the seed of a stage: its own, or the suite's."""
         own = self.stage(stage).seed
         return self.seed if own is None else own
 
     def start(self, stage_name: str, episode: int) -> Start:
-        """Put one episode together; the result depends on the suite, the seed and the episode alone.
+        """Create one episode; the result depends only on the suite, the seed and the episode.
 
         Raises:
-            InputError: a file of the stage is wrong, or something does not fit into its world.
+            InputError: one of the stage's files is invalid, or something does not fit into its world.
         """
         return put_together(ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
 
 
 def put_together(plan: ResetPlan) -> Start:
-    """Put one episode together, for suites and task generators alike; the result depends on the plan alone.
+    """Create one episode, for suites and task generators alike; the result depends only on the plan.
 
     Raises:
-        InputError: a file of the stage is wrong, or something does not fit into its world.
+        InputError: one of the stage's files is invalid, or something does not fit into its world.
     """
     return resolve(plan)[0]
 
 
 def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
-    """Put one episode together, and return it with its stage as the modules left it.
+    """Create one episode, and return it with its stage as changed by the modules.
 
     Raises:
-        InputError: as `put_together`.
+        InputError: as in `put_together`.
     """
     try:
         plan, task, _ = prepare(plan)
@@ -161,10 +164,10 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
 
 
 def after_modules(plan: ResetPlan) -> ResetPlan:
-    """Return the plan that the modules of a plan make of it.
+    """Return the plan as changed by its modules.
 
     Raises:
-        InputError: a module refuses the plan.
+        InputError: a module rejects the plan.
     """
     done = 0
     while done < len(plan.stage.modules):
@@ -174,10 +177,10 @@ def after_modules(plan: ResetPlan) -> ResetPlan:
 
 
 def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
-    """Let the modules change a plan, and return it with its task, in which nothing is placed yet, and the robots' models.
+    """Apply the modules to a plan, and return it with its task, in which nothing has been placed yet, and the robots' models.
 
     Raises:
-        InputError: a module refuses the plan, or the world cannot be had.
+        InputError: a module rejects the plan, or the world cannot be created.
     """
     plan = after_modules(plan)
     stage, stream = plan.stage, Stream(plan.drawn, plan.seed, "task")
@@ -211,7 +214,7 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
 
 
 def _check_behaviours(stage: Stage, people: list[Person]) -> None:
-    """Make sure that the crowd has the behaviours that see to what pedestrians are to do."""
+    """Make sure that the crowd has the behaviours that the pedestrians' instructions require."""
     there = {behaviour.name for behaviour in stage.crowd.behaviours}
     if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
         raise InputError("its pedestrians wait or stay with the robot: crowd.behaviours must name cues")
@@ -220,7 +223,7 @@ def _check_behaviours(stage: Stage, people: list[Person]) -> None:
 
 
 def check_ways(task: Task) -> None:
-    """Make sure that every pedestrian finds a way to each of its waypoints."""
+    """Make sure that a path leads from every pedestrian to each of its waypoints."""
     for person in task.pedestrians:
         roads = roads_of(task.map, radius_class(person.radius))
         if roads is None:
@@ -239,10 +242,10 @@ def _models(stage: Stage) -> list[RobotModel]:
 
 
 def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]:
-    """The robots of a task with their models, one for all or one for each.
+    """Return the robots of a task with their models: one model for all robots or one per robot.
 
     Raises:
-        InputError: there are no robots, or another number of models.
+        InputError: there are no robots, or the number of models does not match.
     """
     if not task.robots:
         raise InputError("the robots mode placed no robot")
@@ -280,7 +283,7 @@ def _start(plan: ResetPlan, task: Task, robots: tuple[RobotStart, ...]) -> Start
 
 
 def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
-    """Pedestrians as an episode starts with them, numbered from 1."""
+    """Return the pedestrians at the start of an episode, numbered from 1."""
     if not people:
         return PedestrianStarts.none()
     most = max(len(p.waypoints) for p in people)
@@ -315,24 +318,25 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
 
 
 def _number_of(state: str) -> int:
-    """Return the number of a social state; -1 for none."""
+    """Return the number of a social state; -1 if there is none."""
     return SOCIAL_STATES.index(state) if state else -1
 
 
 def suite_names() -> list[str]:
-    """Names of the suites that come with Agora."""
+    """Return the names of the suites that come with Agora."""
     return names_in("benchmark")
 
 
 def load_suite(name_or_path: str | Path) -> Suite:
-    """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
+    """Return the suite with a name (``configs/benchmark/<name>.yaml``), or from a file.
 
-    A scenario file is a suite of one stage with one episode, in the world in whose folder it lies, or that its key ``map`` names. A
-    suite in a folder ``suites`` finds worlds and scenarios in the neighbouring folders (`agora.tasks.suite_file`).
+    A scenario file is a suite of one stage with one episode, in the world whose folder contains the file or that its key ``map``
+    names. For a suite in a folder ``suites``, worlds and scenarios are looked up in the neighbouring folders
+    (`agora.tasks.suite_file`).
 
     Raises:
-        UnknownNameError: no such suite.
-        InputError: the file is wrong.
+        UnknownNameError: no suite has this name.
+        InputError: the file is invalid.
     """
     path = Path(name_or_path)
     if is_scenario(path):
@@ -356,18 +360,18 @@ def suite_in(tree: Node, where: str, home: Path) -> Suite:
 
     Args:
         tree: tree of a file or of plain data.
-        where: its name, for messages.
-        home: folder of ``worlds`` and ``scenarios``.
+        where: name of the tree, for messages.
+        home: folder that contains ``worlds`` and ``scenarios``.
 
     Raises:
-        InputError: it does not describe a suite.
+        InputError: the tree does not describe a suite.
     """
     found: Suite = Builder(where).run(found_beside(tree, where, home), Suite)
     return found
 
 
 def _suite_of(path: Path) -> Suite:
-    """Return the suite of a scenario file."""
+    """Return the suite that runs a scenario file."""
     world = world_of(path)
     try:
         stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
@@ -377,15 +381,15 @@ def _suite_of(path: Path) -> Suite:
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed: other people, starts and goals, and other places if places are drawn.
+    """Return the suite with another seed: other people, starts and goals, and other places if places are drawn.
 
-    The seed also replaces the seeds of stages. A stage that already has this seed stays as it is. So the seed of a row gives its
-    episode again, and the suite's own seed gives the same suite. If a world draws its places from its own seed
+    The seed also replaces the seeds of stages. A stage that already has this seed is unchanged. So the seed of a row reproduces its
+    episode, and the suite's own seed reproduces the suite. If a world draws its places from its own seed
     (`agora.interfaces.DrawnPlaces`), the places are drawn from a new seed computed from both.
 
     Raises:
-        InputError: the suite is an edition; the seed draws nothing in it; or stages would be copies of each other, because
-            they are drawn as one stage under different seeds.
+        InputError: the suite is an edition; the seed has no effect on it; or stages would be copies of each other, because they
+            differ only in their seeds.
     """
     if seed is None or seed == suite.seed:
         return suite
@@ -410,7 +414,7 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
 
 
 def _seeded(stage: Stage, seed: int) -> Stage:
-    """The stage with the suite's seed, and with other places if it draws them; unchanged if it already has this seed."""
+    """Return the stage with the suite's seed, and with other places if it draws them; unchanged if it already has this seed."""
     if stage.seed == seed:
         return stage
     world, source = stage.world, stage.world.part
@@ -420,7 +424,7 @@ def _seeded(stage: Stage, seed: int) -> Stage:
 
 
 def _differs(suite: Suite, made: Suite, stage: Stage) -> bool:
-    """Return whether the first episode of a stage differs under another seed: in its place, its start, or later random draws."""
+    """Return whether the first episode of a stage differs with another seed: in its place, its start, or later random draws."""
     if made.stage(stage.name).world != stage.world:
         return True
     start = suite.start(stage.name, 0)

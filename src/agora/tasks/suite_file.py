@@ -1,4 +1,6 @@
-"""Suites' files in a folder ``suites``: they find worlds and scenarios in the neighbouring folders, as `agora web` keeps them."""
+"""Resolves worlds and scenarios of suite files in a folder ``suites`` from the neighbouring folders, the layout that `agora web`
+uses.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,13 @@ from agora.errors import InputError, nearest
 from agora.yaml_tree import Node
 
 OWN = "own/"
-"""Names of scenarios in the folder ``scenarios`` next to a suite's folder begin with this."""
+"""Prefix of the names of scenarios in the folder ``scenarios`` next to a suite's folder."""
 
 
 def home_of(path: Path) -> Path | None:
-    """Return the folder in which a suite's file finds worlds and scenarios by name; None if its own folder is not ``suites``."""
+    """Return the folder in which the worlds and scenarios of a suite file are looked up; None if the file's folder is not
+    ``suites``.
+    """
     place = path.absolute().parent
     return place.parent if place.name == "suites" else None
 
@@ -22,16 +26,16 @@ def home_of(path: Path) -> Path | None:
 def found_beside(tree: Node, where: str, home: Path) -> Node:
     """Return the tree of a suite's file with the paths of worlds and scenarios in place of their names.
 
-    A world ``{name: folder, path: NAME}`` is the folder ``worlds/NAME`` where there is one, before those that come with Agora.
-    Its scenario ``own/NAME`` is the file ``scenarios/NAME.json``.
+    A world ``{name: folder, path: NAME}`` is the folder ``worlds/NAME`` if it exists; this takes precedence over the worlds that
+    come with Agora. Its scenario ``own/NAME`` is the file ``scenarios/NAME.json``.
 
     Args:
         tree: tree of the file.
         where: name of the file, for messages.
-        home: folder of ``suites``, ``worlds`` and ``scenarios``.
+        home: folder that contains ``suites``, ``worlds`` and ``scenarios``.
 
     Raises:
-        InputError: there is no such scenario, or it is one of another world.
+        InputError: there is no such scenario, or it belongs to another world.
     """
     stages = tree.value.get("stages") if isinstance(tree.value, dict) else None
     if stages is None or not isinstance(stages.value, list):
@@ -41,7 +45,7 @@ def found_beside(tree: Node, where: str, home: Path) -> Node:
 
 
 def _stage(stage: Node, where: str, key: str, home: Path) -> Node:
-    """A stage with the paths of its world and scenarios."""
+    """Return a stage with the paths of its world and scenarios."""
     world = stage.value.get("world") if isinstance(stage.value, dict) else None
     if world is None or not isinstance(world.value, dict) or _text(world, "name") != "folder":
         return stage
@@ -57,7 +61,7 @@ def _stage(stage: Node, where: str, key: str, home: Path) -> Node:
 
 
 def _scenario(node: Node, world: str, where: str, key: str, home: Path) -> Node:
-    """The path of a user's scenario; any other node is unchanged."""
+    """Return the path of a user's scenario; any other node is returned unchanged."""
     if not isinstance(node.value, str) or not node.value.startswith(OWN):
         return node
     name, there = node.value.removeprefix(OWN), {file.stem: file for file in (home / "scenarios").glob("*.json")}

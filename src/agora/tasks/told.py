@@ -1,4 +1,4 @@
-"""A situation in plain sentences: what each robot and each person will do."""
+"""Describes a situation in plain sentences: what each robot and each person will do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.draft.scenario import MOVES, TALKS
 from agora.draft.task import Task
 from agora.maps.grid import Map
 
-_ALWAYS = 3600.0  # s, which cards write for no end
+_ALWAYS = 3600.0  # s, value with which cards mean no limit
 _DIRECTIONS = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")
 _PEOPLE = {"adult": "an adult", "child": "a child", "elder": "an elder", "wheelchair": "in a wheelchair"}
 _DOES = {
@@ -34,12 +34,12 @@ _MOVES = {
 
 
 def direction(heading: float) -> str:
-    """A heading, rad, in a word: east for 0, north for a quarter turn."""
+    """Return a word for a heading, rad: east for 0, north for a quarter turn."""
     return _DIRECTIONS[round(heading / (math.pi / 4)) % 8]
 
 
 def told(task: Task) -> Iterator[str]:
-    """Yield a sentence for each robot and each person of a task, with places as the file of the map has them."""
+    """Yield a sentence for each robot and each person in a task, with positions in the frame of the map's file."""
     for number, (start, goals) in enumerate(task.robots):
         who = "the robot" if len(task.robots) == 1 else f"robot {number}"
         ends = ", then ".join(f"{task.map.place(goal)}, facing {direction(goal[2])}" for goal in goals)
@@ -50,14 +50,14 @@ def told(task: Task) -> Iterator[str]:
 
 
 def _names(people: Sequence[Person]) -> list[str]:
-    """Return the names of people, with number and type; number and type alone of those without a name."""
+    """Return the names of people, with number and type; only number and type for people without a name."""
     kinds = [_PEOPLE[p.type] + ("" if p.reaction == "regular" else f", {p.reaction} of robots") for p in people]
     bare = [f"pedestrian {number}, {kind}" for number, kind in enumerate(kinds, 1)]
     return [f"{p.name} ({words})" if p.name else f"{words}," for p, words in zip(people, bare, strict=True)]
 
 
 def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
-    """The part of a sentence after the name."""
+    """Return the part of the sentence after the name."""
     here = f"{task.map.place(person.position)}, facing {direction(person.facing())}"
     way, after = _way(person, task.map, task.crowd.tolerance), _after(person)
     if person.company[0] > 0:
@@ -85,28 +85,30 @@ def _for(seconds: float) -> str:
 
 
 def _until(person: Person) -> str:
-    """Return the end of a given state in words."""
+    """Return the part of a sentence that says when a given state ends."""
     ends = [f"{person.state_time:.3g} s"] * (person.state_time < _ALWAYS)
     ends += [f"a robot is within {person.state_radius:g} m"] * (person.state_radius > 0)
     return f" until {' or '.join(ends) or 'the end'}"
 
 
 def _after(person: Person) -> str:
-    """Return the end of the wait at the start, by the keys of Arena that only social states know; empty for none."""
+    """Return the part of a sentence that says when the wait at the start ends, from Arena's keys that only social states use; empty
+    without a wait.
+    """
     if person.habits.wait_time > 0:
         return f", for {person.habits.wait_time:g} s"
     return f", until a robot is within {person.habits.trigger_radius:g} m" if person.habits.trigger_radius > 0 else ""
 
 
 def _talks(person: Person, everybody: Sequence[Person]) -> str:
-    """Return the role of a person in a conversation, in words."""
+    """Return the part of a sentence that describes a person's role in a conversation."""
     others = [p.name or f"pedestrian {k}" for k, p in enumerate(everybody, 1) if p.talk == person.talk and p is not person]
     names = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return {"talking": f"talks with {names}", "listening": f"listens to {names}", "telling": f"tells {names} a story"}[person.state]
 
 
 def _way(person: Person, map: Map, tolerance: float) -> str:
-    """The way of somebody, in words; empty for people without a destination."""
+    """Return the part of a sentence that describes a person's path; empty for people without a destination."""
     points: Doubles = person.waypoints
     if (np.hypot(*(points - person.position).T) <= (person.tolerance or tolerance)).all():
         return ""

@@ -1,4 +1,4 @@
-"""Traffic: how many people walk where and when, so that no more people come than can pass each other.
+"""Tracks how many people walk where and when, so that no more people enter than can pass each other.
 
 Itineraries are drawn independently of each other. If one aisle connects the entrances of a map, more people would often walk
 through the aisle at the same time than fit into it. So a timetable of the map records each party's walks by square and by time
@@ -19,27 +19,27 @@ from agora.maps.ways import length_of
 __all__ = ["CROWDED", "Traffic", "Walks", "walks"]
 
 CROWDED = 0.43
-"""Largest density of walking people, per m2: the upper bound of level of service B, at which people in counterflow still walk at
+"""Maximum density of walking people, per m2: the upper bound of level of service B, at which people in counterflow still walk at
 their own pace (J. J. Fruin, "Pedestrian Planning and Design", 1971: 25 square feet per person).
 """
 
 _SQUARE = 2.0  # m
 _SLOT = 5.0  # s
-_PERIOD = 1.0  # s, between the points of a walk
-_LEAST = 1.0  # m2, free area of a square at least
+_PERIOD = 1.0  # s, time between the points of a walk
+_LEAST = 1.0  # m2, minimum free area assumed for a square
 
 Walks = tuple[Doubles, Doubles]
-"""The points (N, 2) of a party's walks, m, one every second, and their times (N,), s."""
+"""The points (N, 2) of a party's walks, m, one per second, and their times (N,), s."""
 
 
 def walks(legs: Sequence[tuple[float, Doubles]], speed: float, time: float, done: float = 0.0) -> Walks:
     """Return the walks of an itinerary.
 
     Args:
-        legs: the stay before each leg, s, and the way (N, 2) of the leg, m.
+        legs: the stay before each leg, s, and the path (N, 2) of the leg, m.
         speed: walking speed, m/s.
-        time: time at the beginning, s.
-        done: length of the first way that has already been walked, m.
+        time: start time, s.
+        done: distance that has already been walked on the first path, m.
     """
     points, times = [np.zeros((0, 2))], [np.zeros(0)]
     for stay, way in legs:
@@ -57,8 +57,8 @@ class Traffic:
 
     Args:
         map: map of the surroundings.
-        most: largest density of walking people, per m2.
-        until: end of the timetable, s; walks later than this are not entered.
+        most: maximum density of walking people, per m2.
+        until: end of the timetable, s; walks after this time are not recorded.
     """
 
     def __init__(self, map: Map, most: float, until: float) -> None:
@@ -67,17 +67,17 @@ class Traffic:
         self._squares = (row[:, None] * (column[-1] + 1) + column).astype(np.intp)  # the number of each cell's square
         free = np.bincount(self._squares.ravel(), ~map.occupied.ravel()) * map.resolution**2
         self._most: list[float] = (most * np.maximum(free, _LEAST) * _SLOT / _PERIOD).tolist()
-        self._entered: Counter[int] = Counter()  # people, counted once a `_PERIOD`, by slot and square (`_count`)
+        self._entered: Counter[int] = Counter()  # people, counted once per `_PERIOD`, by slot and square (`_count`)
 
     def has_room(self, party: Walks, size: int) -> bool:
-        """Return whether a party of ``size`` people can walk without overcrowding a square that others use at that time."""
+        """Return whether a party of ``size`` people can walk without overcrowding a square that others use at the same time."""
         entered, most = self._entered, self._most
         return all(
             not (there := entered.get(key)) or there + size * n <= most[key % len(most)] for key, n in self._count(party).items()
         )
 
     def enter(self, party: Walks, size: int) -> None:
-        """Enter the walks of a party of ``size`` people."""
+        """Record the walks of a party of ``size`` people."""
         for key, n in self._count(party).items():
             self._entered[key] += size * n
 

@@ -1,4 +1,4 @@
-"""The check of a world folder: can it be read, and can a robot get about in it?"""
+"""Checks a world folder: whether it can be read, and whether a robot can reach the places in it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Findings:
     """The findings of a check.
 
     Attributes:
-        problems: problems, each with file, line and key where there is one.
-        notes: remarks that are good to know.
+        problems: problems, each with its file and, if known, line and key.
+        notes: remarks that are not problems.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -35,12 +35,12 @@ class Findings:
 
 
 def check_world(folder: Path, radius: float) -> Findings:
-    """Read everything in a world folder, and look whether a robot gets from place to place in it.
+    """Read everything in a world folder, and check whether a robot can get from place to place in it.
 
-    Problems are files that cannot be read, furniture and zones outside the map, robots, goals, people and waypoints of scenarios
-    outside the map, in an obstacle, outside the walls or where the map knows nothing, starts and goals nearer to the border of the
-    map than the robot's radius, goals and waypoints that cannot be reached, and people who talk through a wall.
-    People from whom walls part every robot are a remark.
+    The following are problems: files that cannot be read; furniture and zones outside the map; robots, goals, people and waypoints
+    of scenarios that are outside the map, in an obstacle, outside the walls or in an unknown area; starts and goals closer to the
+    border of the map than the robot's radius; goals and waypoints that cannot be reached; and people who talk through a wall.
+    People whom walls separate from every robot are listed as remarks.
 
     Args:
         folder: folder of the world.
@@ -105,7 +105,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
 
 
 def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
-    """Return why nobody of a radius, m, can be at a point; empty if somebody can."""
+    """Return why a body of radius ``reach``, m, cannot be at a point; empty if it can."""
     if not m.contains(point[:2]):
         return "outside the map"
     gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])
@@ -149,7 +149,7 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
 
 
 def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bools, found: Findings) -> None:
-    """Check where a pedestrian is, and where it goes."""
+    """Check the position and the waypoints of a pedestrian."""
     key = ("obstacles", "dynamic", number)
     if why := _why(m, person.position, 0.0, outside):
         found.problems.append(f"{location_of(file, *key, 'pos')}: {person.name!r} is {why}")

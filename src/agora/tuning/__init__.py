@@ -1,1 +1,1 @@
-"""Tuning: the search for better parameters of a planner, and its check on a suite that the search never saw."""
+"""Tuning: searches for better parameters of a planner, and checks them on a suite that was not used in the search."""

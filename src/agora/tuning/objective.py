@@ -1,4 +1,4 @@
-"""The objective that tuning maximizes: a metric, or a weighted sum of metrics."""
+"""The objective that tuning maximises: a metric, or a weighted sum of metrics."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from agora.errors import InputError
 from agora.registry import load
 
 DEFAULT = "success + 0.2 * barn_score"
-"""Success first; the BARN challenge's score, at most 0.5, ranks sets with equal success. It adds a tenth of a success for 1 m/s
-along the shortest path, and nothing more for higher speeds. The score alone was tried: on the suite `planners` it made
-`dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
+"""The default objective. Success comes first; the BARN challenge's score, at most 0.5, ranks parameter sets with equal success. It
+adds a tenth of a success for 1 m/s along the shortest path, and nothing more for higher speeds. We also tried the score alone: on
+the suite `planners`, it made `dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")
@@ -25,7 +25,7 @@ class Objective:
     """A weighted sum of metrics; larger values are better.
 
     Attributes:
-        text: original text, such as ``success`` or ``success - 0.05 * intimate_violations``.
+        text: original string, such as ``success`` or ``success - 0.05 * intimate_violations``.
         terms: weight and name of each metric.
     """
 
@@ -34,7 +34,7 @@ class Objective:
 
     @staticmethod
     def of(text: str) -> Objective:
-        """Read an objective; a single metric that is better when lower is negated.
+        """Parse an objective; a single metric for which lower is better is negated.
 
         Raises:
             InputError: the text is not a sum of metrics. UnknownNameError: a metric is unknown.
@@ -58,7 +58,7 @@ class Objective:
         """Return the value of one row.
 
         Raises:
-            InputError: a metric is undefined for the row, or missing in it.
+            InputError: a metric is undefined for the row, or missing from it.
         """
         values = {name: row.get(name) for _, name in self.terms}
         missing = [name for name, value in values.items() if value is None]
@@ -70,6 +70,6 @@ class Objective:
         return math.fsum(weight * float(values[name]) for weight, name in self.terms)  # type: ignore[arg-type]
 
     def mean(self, rows: Iterable[Row]) -> float:
-        """Return the mean over rows, whose order does not matter."""
+        """Return the mean over rows; it does not depend on their order."""
         each = [self.of_row(row) for row in rows]
         return math.fsum(each) / len(each)

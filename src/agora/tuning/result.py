@@ -1,4 +1,4 @@
-"""The result of tuning: its trials, the comparison on the held-out suite, and the preset that keeps the parameters."""
+"""The result of tuning: its trials, the comparison on the held-out suite, and the preset with the best parameters."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Trial:
     Attributes:
         number: number of the trial; 0 is the original planner.
         parameters: parameters by name.
-        value: value of the objective, over all episodes or, if the trial was given up, the first ones; None if episodes were
-            interrupted.
+        value: value of the objective over all episodes or, if the trial was given up, over the first episodes; None if episodes
+            were interrupted.
         episodes: number of rows behind the value.
-        whole: whether all episodes were run; only such a trial can be the best.
+        whole: whether all episodes were run; only a whole trial can be the best.
     """
 
     number: int
@@ -41,10 +41,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tried:
-    """A set of parameters was tried.
+    """The event that a set of parameters was tried.
 
     Attributes:
-        trial: the set, and its value.
+        trial: the parameter set and its value.
         done: number of trials so far.
         total: planned number of trials.
         best: the best trial so far.
@@ -74,17 +74,17 @@ class TunedComparison:
 
     @property
     def gained(self) -> bool:
-        """True if the mean difference is above 0."""
+        """True if the mean difference is positive."""
         return self.difference.value is not None and self.difference.value > 0
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The result of a tuning.
+    """The result of a parameter search.
 
     Attributes:
         trials: all trials, by number.
-        best: whole trial with the largest value.
+        best: whole trial with the highest value.
         planner: planner with the best parameters.
         rows: rows of the original and the tuned planner on the held-out suite, with the labels ``before`` and ``after``.
     """
@@ -102,7 +102,7 @@ class Tuned:
         return self.best.number > 0
 
     def comparisons(self, objective: Objective) -> list[TunedComparison]:
-        """The objective and the success rate on the held-out suite."""
+        """Return the comparisons of the objective and of the success rate on the held-out suite."""
         rows = [{**row, "objective": objective.of_row(row)} for row in distinct(self.rows)]
         found = []
         for name, column in {objective.text: "objective", "success": "success"}.items():
@@ -118,7 +118,7 @@ def _share(values: list[float]) -> Estimate:
 
 
 def estimate_text(estimate: Estimate, plus: str = "") -> str:
-    """Return an estimate with its interval, as ``0.412 [0.380, 0.441]``."""
+    """Return an estimate with its interval, such as ``0.412 [0.380, 0.441]``."""
     value = "none" if estimate.value is None else f"{estimate.value:{plus}.3f}"
     return (
         value if estimate.low is None or estimate.high is None else f"{value} [{estimate.low:{plus}.3f}, {estimate.high:{plus}.3f}]"
@@ -126,7 +126,9 @@ def estimate_text(estimate: Estimate, plus: str = "") -> str:
 
 
 def preset_text(tuning: Tuning, tuned: Tuned) -> str:
-    """Return the text of a file in ``configs/planners``: parameters that are not defaults, and a comment on their origin."""
+    """Return the text of a file in ``configs/planners``: the parameters that differ from the defaults, and a comment on their
+    origin.
+    """
     from importlib.metadata import version
 
     first, best, suite, held_out = tuned.trials[0], tuned.best, tuning.suite, tuning.held_out
@@ -148,7 +150,7 @@ def preset_text(tuning: Tuning, tuned: Tuned) -> str:
 
 
 def changed_parameters(part: Any) -> dict[str, Any]:
-    """Return the parameters that are not defaults."""
+    """Return the parameters that differ from the defaults."""
     different = {}
     for field in dataclasses.fields(part):
         usual = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default

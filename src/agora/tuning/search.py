@@ -1,7 +1,7 @@
-"""The search for better parameters of a component: their ranges, and Optuna's next trials.
+"""Searches for better parameters of a component: defines their ranges, and requests trials from Optuna.
 
-The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). The sets that it suggests depend only on its
-seed and the reported values, so a resumed run suggests the same sets again.
+The search uses the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). The parameter sets that it suggests depend
+only on its seed and the reported values, so a resumed run suggests the same sets again.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ TOGETHER = 8
 """Number of parameter sets that are requested at a time."""
 
 _NEAR = 2 * TOGETHER
-"""Number of sets before the search uses reported values: the component's own set, and sets near it."""
+"""Number of parameter sets before the search uses reported values: the component's own set, and sets close to it."""
 
 _STEP = 1 / 3
-"""Distance of these sets from the component's values, as a fraction of the way to values drawn from the spans, most of which drive
-badly.
+"""Distance of these sets from the component's own values, as a fraction of the distance to values drawn from the spans; with most
+values drawn from the spans, planners drive badly.
 """
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
-    """Return the parameters to tune: those that the component declares as ``tunable``, except those that it leaves open (None).
+    """Return the parameters to tune: those that the component declares as ``tunable``, except those that are unset (None).
 
     Args:
         component: component to tune.
-        kind: kind of the component in messages.
+        kind: type of the component, for messages.
 
     Raises:
-        InputError: the component has no such parameters, or a value lies outside its span.
+        InputError: the component has no such parameters, or a value is outside its span.
     """
     spans: Mapping[str, Span] = component.part.declares.tunable
     found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
@@ -52,17 +52,17 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
 
 
 def round_parameters(values: Mapping[str, float]) -> dict[str, float]:
-    """Round parameters to four digits, so that a file shows the tried values."""
+    """Round parameters to four digits, so that the values in a file are exactly those that were tried."""
     return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
 
 
 def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
-    """Return the component with other parameters."""
+    """Return the component with changed parameters."""
     return Named(component.name, dataclasses.replace(component.part, **parameters))
 
 
 def _near(span: Span, own: float, draw: float) -> float:
-    """Return a value between the component's own value and a value drawn from a span."""
+    """Return a value between the component's own value and a random value from a span."""
     if span.log:
         drawn = math.log(span.low) + draw * math.log(span.high / span.low)
         return min(span.high, max(span.low, math.exp(math.log(own) + _STEP * (drawn - math.log(own)))))
@@ -71,13 +71,13 @@ def _near(span: Span, own: float, draw: float) -> float:
 
 
 class Study:
-    """Optuna's study over a component's parameters; the first suggested set is the component's own.
+    """An Optuna study of a component's parameters; the first suggested set is the component's own.
 
     Args:
         component: component to tune.
         seed: seed of the search.
-        direction: whether a large or a small value is good.
-        kind: kind of the component in messages.
+        direction: whether the value is maximised or minimised.
+        kind: type of the component, for messages.
 
     Raises:
         InputError: Optuna is not installed, or there is nothing to tune.
@@ -111,7 +111,7 @@ class Study:
             self._study.enqueue_trial({name: _near(span, own[name], draws.random()) for name, span in spans.items()})
 
     def ask(self) -> Any:
-        """Return Optuna's next trial; its ``params`` are the set to try."""
+        """Return Optuna's next trial; its ``params`` are the parameter set to try."""
         return self._study.ask(self._axes)
 
     def tell(self, trial: Any, value: float | None) -> None:

@@ -1,9 +1,9 @@
-"""Tuning of a planner's parameters on a training suite, and the check on a suite that the search never saw.
+"""Tunes a planner's parameters on a training suite, and checks the result on a suite that was not used in the search.
 
-The search (`agora.tuning.search`) asks for `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set is given
-up if it is worse over the first quarter of every stage than the median of all earlier sets over the same episodes; it then cannot
-win. The original planner is never given up. The suggested sets do not depend on the workers, so neither does the result. A resumed
-run suggests the same sets again and finds their episodes in its folder.
+The search (`agora.tuning.search`) requests `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set is given
+up, and cannot become the best, if its objective over the first quarter of every stage is worse than the median of all earlier sets
+over the same episodes. The original planner is never given up. The suggested sets do not depend on the workers, so neither does the
+result. A resumed run suggests the same sets again and finds their episodes in its folder.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ __all__ = ["Tuning", "tune"]
 _QUARTER = 4
 
 TuneEvent = RunEvent | Tried | Tuned
-"""Events of a tuning; the last one is `Tuned`."""
+"""The events of a parameter search; the last one is `Tuned`."""
 
 
 @dataclass(frozen=True)
 class Tuning(Checked):
-    """Planner, suite and budget of a search: all values that decide the result.
+    """The planner, the suites and the budget of a search: all values that determine the result.
 
     Attributes:
         label: label of the planner.
-        planner: original planner, with which the search starts and the result is compared.
-        suite: suite to tune on; its split must be training.
-        held_out: suite to compare on.
-        objective: objective to maximize.
-        trials: number of parameter sets to try; the first is the planner's own.
+        planner: original planner, from which the search starts and with which the result is compared.
+        suite: suite for tuning; its split must be training.
+        held_out: suite for the final comparison.
+        objective: objective that is maximised.
+        trials: number of parameter sets to try; the first is the planner's own set.
         seed: seed of the search.
-        prune: whether sets with bad first episodes are given up.
+        prune: whether sets with poor results in the first episodes are given up.
     """
 
     label: str
@@ -83,7 +83,7 @@ class Tuning(Checked):
             raise InputError(f"suite {self.held_out.name!r} is for training; compare the result on a suite whose split is test")
 
     def describe(self) -> RunRecord:
-        """Return the values that decide the result."""
+        """Return the values that determine the result."""
         return RunRecord(
             suite=plain(self.suite),
             planners={self.label: plain(self.planner)},
@@ -111,18 +111,19 @@ def tune(
     minutes: float | None = None,
     token: StopToken | None = None,
 ) -> Iterator[TuneEvent]:
-    """Search for better parameters and compare the best with the original planner; yield events, the result `Tuned` last.
+    """Search for better parameters, and compare the best set with the original planner. Yields events; the last one is the result,
+    `Tuned`.
 
-    Events of episodes (`agora.benchmark.events`) belong to the sets that are tried together, then to the comparison. Nothing runs
-    until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call ``token.stop()``
-    from another thread; ``resume`` continues to the same result.
+    Events of episodes (`agora.benchmark.events`) belong first to the sets that are tried together, later to the comparison. Nothing
+    runs until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call
+    ``token.stop()`` from another thread; ``resume`` continues to the same result.
 
     Args:
         tuning: planner, suites and budget.
-        folder: folder of the results, created here.
-        options: options of the runs; the trajectories of trials are not kept.
-        resume: continue the search in ``folder``.
-        minutes: time after which no further sets are tried, min; the result then covers the finished trials.
+        folder: folder of the results, created by this function.
+        options: options of the runs; the recordings of trials are not kept.
+        resume: whether to continue the search in ``folder``.
+        minutes: time after which no further sets are tried, min; the result then covers only the finished trials.
         token: token by which another thread can stop the search.
 
     Raises:
@@ -164,13 +165,13 @@ def _tune(
     if RunFolder.is_at(checked) and RunFolder.read(checked).record.planners != {
         label: plain(one) for label, one in planners.items()
     }:
-        shutil.rmtree(checked)  # its comparison is of the best set of a shorter search
+        shutil.rmtree(checked)  # the existing comparison is for the best set of a shorter search
     yield from bench(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)), token)
     yield Tuned(trials, best, planners[after], rows_of(checked), before, after)
 
 
 class _Search:
-    """Optuna's study, and the values of its trials.
+    """The Optuna study, and the values of its trials.
 
     Attributes:
         folder: folder of the search, opened before the first trial is requested.
@@ -183,11 +184,11 @@ class _Search:
 
     def __init__(self, tuning: Tuning, token: StopToken) -> None:
         self.tuning, self.token, self.trials = tuning, token, list[Trial]()
-        self.begun: list[float] = []  # the objective of each set over the first episodes
+        self.begun: list[float] = []  # objective of each set over the first episodes
         self.study = Study(tuning.planner, tuning.seed)
 
     def try_next(self, count: int, options: Options) -> Iterator[RunEvent]:
-        """Request some sets, run their episodes, whose events are yielded, and report their values."""
+        """Request parameter sets, run their episodes, yield the events, and report the values of the sets."""
         numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: round_parameters(trial.params) for label, trial in asked.items()}
@@ -211,7 +212,9 @@ class _Search:
     def _worth(
         self, planners: Mapping[str, Named], suite: Suite, options: Options
     ) -> Generator[RunEvent, None, dict[str, tuple[float, int]]]:
-        """Yield the objective of each set and its number of rows; sets with an interrupted episode are left out."""
+        """Yield the events of running the sets, and return the objective and the number of rows of each set; sets with an
+        interrupted episode are left out.
+        """
         sizes, mark = (options.worlds, options.threads, options.slots), self.folder.record.mark()
         plan = RunPlan(suite, dict(planners), *sizes, "none", run=mark, token=self.token)
         jobs, lost = jobs_for(suite, planners, self.folder.finished, options), set[str]()
@@ -239,5 +242,7 @@ def _beginning(suite: Suite) -> Suite:
 
 
 def _best(trials: Sequence[Trial]) -> Trial:
-    """Return the complete trial with the largest value; among equals the first, so that nothing changes without a gain."""
+    """Return the whole trial with the highest value; among equal values the first, so that parameters do not change without a
+    gain.
+    """
     return max((t for t in trials if t.whole and t.value is not None), key=lambda t: (t.value, -t.number))

@@ -1,4 +1,4 @@
-"""Imports that all workers need, made once in the process that the workers are forked from."""
+"""Imports that all workers need, done once in the process that the workers are forked from."""
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -8,6 +8,6 @@ from numba.core.registry import cpu_target
 
 import agora.benchmark.job  # noqa: F401
 
-pa.array([0])  # pyarrow imports pandas, if installed, for the first array
-cpu_target.typing_context.refresh()  # the first kernel does the same
+pa.array([0])  # pyarrow imports pandas, if installed, when the first array is created
+cpu_target.typing_context.refresh()  # otherwise done when the first kernel is compiled
 cpu_target.target_context.refresh()

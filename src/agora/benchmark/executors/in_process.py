@@ -12,7 +12,7 @@ from agora.interfaces import Event, Work
 
 @dataclass(frozen=True)
 class InProcess:
-    """Runs one job after the other in this process; a planner that hangs blocks the run."""
+    """Runs one job after another in this process; a planner that hangs blocks the run."""
 
     @property
     def workers(self) -> int:

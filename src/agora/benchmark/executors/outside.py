@@ -1,4 +1,4 @@
-"""Runs episodes outside of this process, in a ROS graph or over sockets, with an external driver."""
+"""Runs episodes outside this process, in a ROS graph or over sockets, with an external driver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EpisodeLostError", "Outside"]
 
 
 class EpisodeLostError(Exception):
-    """An episode was not played to its end; the message gives the reason."""
+    """An episode was not run to its end; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,12 @@ class External:
 
 @dataclass(frozen=True)
 class Outside:
-    """Has episodes played externally, one after the other, and computes rows from their recordings.
+    """Has episodes run externally, one after another, and computes rows from their recordings.
 
     Attributes:
-        play: plays an episode, given by stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
-        beside: texts that are added to every new row, by column.
+        play: function that runs an episode, given by stage and number, and returns a recording of each robot; raises
+            `EpisodeLostError`.
+        beside: strings that are added to every new row, by column.
     """
 
     play: Callable[[str, int], list[Recording]]
@@ -46,8 +47,8 @@ class Outside:
         """Do nothing."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
-        """Have every job of a run's plan played; see `agora.interfaces.Executor.run`."""
-        assert isinstance(work, RunPlan)  # which makes rows
+        """Have every job of a run's plan run externally; see `agora.interfaces.Executor.run`."""
+        assert isinstance(work, RunPlan)  # the plan creates the rows
         while jobs:
             job: Job = jobs.popleft()
             rows, lost = work.shard(), dict[int, str]()

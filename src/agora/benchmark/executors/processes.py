@@ -1,15 +1,17 @@
-"""Local worker processes that run jobs, and the watch over them: a planner or crowd that hangs ends its worker, not the run.
+"""Local worker processes that run jobs, and the supervision of these processes: a planner or crowd that hangs ends its worker, not
+the run.
 
-A planner's call that hangs, or that ends its process, counts as a failure of the planner, like an exception. The episode is run
-again up to that call, which is skipped (`agora.episode.Episodes`), and ends as ``planner_failed``. If something else hangs, or if
-the worker is killed from outside, the episode is given up and has no row (`agora.benchmark.conductor`).
+A planner call that hangs, or that ends its process, counts as a failure of the planner, like an exception. The episode is run again
+up to that call, which is skipped (`agora.episode.Episodes`), and ends with the outcome ``planner_failed``. If something else hangs,
+or if the worker is killed externally, the episode is given up and has no row (`agora.benchmark.conductor`).
 
-A call hangs if it takes longer than the deadline, not counting the time that its process waited for a processor (`Waits`). A busy
-machine therefore causes no false alarms. Time in which Numba compiles, or loads compiled functions, does not count either.
+A call hangs if it takes longer than the deadline, not counting the time for which its process waited for a processor (`Waits`), so
+that a busy machine does not cause false alarms. Time in which Numba compiles functions or loads compiled functions does not count
+either.
 
 A worker runs the jobs of one planner, and imports no other planner. The planner may change the state of its process (modules,
-limits, environment variables, signal handlers); the next planner has another process. A worker that has many more open files after
-a job is replaced, which closes leaked files.
+limits, environment variables, signal handlers); the next planner gets a new process. A worker that has many more open files after a
+job than before is replaced, which closes leaked files.
 """
 
 from __future__ import annotations
@@ -40,29 +42,29 @@ from agora.ranges import Checked, Within
 from agora.wire.waits import Waits
 
 DEADLINE = 30.0
-"""Longest time of one call of a planner, one step of the world or one metric, s; a worker that exceeds it is killed."""
+"""Maximum time for one planner call, one step of the world or one metric, s; a worker that exceeds it is killed."""
 
 _COMPILING = logging.getLogger("agora.core.compiling")
 _POLL = 0.5
-_NAME = 200  # bytes for the name of the watched call
-_SPARE = 64  # open files that a worker may accumulate
+_NAME = 200  # size of the buffer for the name of the watched call, bytes
+_SPARE = 64  # number of open files that a worker may accumulate
 _PR_SET_PDEATHSIG = 1
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
-"""Exit codes of a process that was ended from outside: by a person, or by a machine that runs out of memory."""
+"""Exit codes of a process that was ended externally: by a person, or because the machine ran out of memory."""
 
 
 def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compiled: Any) -> None:
-    """Run jobs from a pipe until it closes, and send their events; if the run is killed, its workers end too.
+    """Run jobs from a pipe until it closes, and send their events; if the run is killed, its workers also end.
 
-    The first object sent is None. Shared values are ``began``, the start time of the watched call, 0 outside of such calls;
-    ``what``, its name; ``calls``, the number of planner calls in the job; and ``compiled``, the number of functions compiled here.
-    The worker leads a process group, to which all processes that planners start belong.
+    The first object that is sent is None. Shared values are ``began``, the start time of the watched call, or 0 outside of such
+    calls; ``what``, the name of the call; ``calls``, the number of planner calls in the job; and ``compiled``, the number of
+    functions compiled in this process. The worker leads a process group that contains all processes started by planners.
     """
     os.setpgid(0, 0)
     tell_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server ends with the run
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server ends when the run ends
     os.register_at_fork(after_in_child=pipe.close)  # processes that external code forks are not workers
     _COMPILING.setLevel(logging.INFO)
     _COMPILING.addHandler(_Counter(compiled))
@@ -84,19 +86,19 @@ def _open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
     except FileNotFoundError:
         return 0
-    except OSError:  # no file handle is left for counting
+    except OSError:  # no file handle is left to count with
         return sys.maxsize
 
 
 class _Counter(logging.Handler):
-    """Counts the functions that are compiled in this process, in a shared number."""
+    """Counts the functions that are compiled in this process, in a shared value."""
 
     def __init__(self, compiled: Any) -> None:
         super().__init__()
         self._compiled = compiled
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Add one to the count."""
+        """Increment the count."""
         self._compiled.value += 1
 
 
@@ -109,7 +111,9 @@ def _next(events: Iterator[Event]) -> Event | Exception | None:
 
 
 def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """Return the two functions to call before and after a watched call; they set ``began`` to 0 while Numba compiles or loads."""
+    """Return the two functions to call before and after a watched call; they set ``began`` to 0 while Numba compiles or loads
+    functions.
+    """
     from numba.core import event
 
     calling, compiling = False, 0
@@ -118,7 +122,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         began.value = time.monotonic() if calling and not compiling else 0.0
 
     class CompilerLock(event.Listener):  # type: ignore[misc]
-        """Listens to Numba's compiler lock and counts its holders: a thread may acquire the lock several times."""
+        """Listens to Numba's compiler lock and counts how often it is held, because a thread may acquire the lock several times."""
 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
@@ -146,7 +150,9 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
 
 
 def _sendable(error: BaseException) -> Exception:
-    """Return the error, with its traceback as a note unless it is Agora's own; if it cannot be sent, one with the same message."""
+    """Return the error, with its traceback as a note unless it is one of Agora's own errors; if it cannot be pickled, return an
+    error with the same message.
+    """
     if not isinstance(error, Exception):
         return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
     if not isinstance(error, AgoraError):
@@ -160,7 +166,7 @@ def _sendable(error: BaseException) -> Exception:
 
 @dataclass
 class _Worker:
-    """A process, the parent's end of its pipe, and its present work.
+    """A worker process, the parent's end of its pipe, and its current work.
 
     Attributes:
         planner: label of the planner whose jobs it runs.
@@ -201,13 +207,13 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """Return the report on the worker's lost job; the planner is to blame if ``planner`` is set and its call was running."""
+        """Return the report on the worker's lost job; the planner is blamed if ``planner`` is set and a call of it was running."""
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
 
     def tell(self) -> None:
-        """Log the functions that were compiled since the last log."""
+        """Log the functions that were compiled since the last call."""
         if functions := self.compiled.value - self.told:
             _COMPILING.info("compiling in a worker: %d functions", functions, extra={"functions": functions})
             self.told += functions
@@ -222,15 +228,16 @@ class _Worker:
         self.process.join()
 
     def followed(self, work: Work, planner: str) -> _Worker:
-        """End the worker, and return a new worker for the jobs of a planner."""
+        """End the worker, and return a new worker for a planner's jobs."""
         self.stop()
         return _start(work, planner)
 
 
 def start_server() -> None:
-    """Start the process that workers are forked from, unless it runs; it imports the workers' modules in the background.
+    """Start the process that workers are forked from, unless it is already running; it imports the workers' modules in the
+    background.
 
-    The process ignores Ctrl-C, even while it imports: the run stops its workers itself.
+    The process ignores Ctrl-C, even while it imports modules, because the run stops its workers itself.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload([__name__, "agora.benchmark.executors._preloaded"])
     resource_tracker.ensure_running()  # the fork server's first step, which would unblock the signal
@@ -247,8 +254,8 @@ class Processes(Checked):
 
     Attributes:
         workers: number of workers.
-        deadline: longest time of one call of a planner, one step of the world or one metric, s; a worker that exceeds it is killed.
-            Time while the worker waits for a processor, or while Numba compiles, does not count.
+        deadline: maximum time for one planner call, one step of the world or one metric, s; a worker that exceeds it is killed.
+            Time during which the worker waits for a processor or Numba compiles does not count.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2

@@ -2,11 +2,11 @@
 
 A Ray worker runs no episode itself. It starts a separate process and watches it (`agora.benchmark.executors.processes`), so a
 planner that hangs or ends its process is reported in the same way as on one machine, and Ray does not notice it. Ray notices lost
-workers and nodes. In that case no planner is to blame, and the whole job is restarted elsewhere. Ray's own retries are off: they
-continue the old stream of events, which need not match the events of the second attempt.
+workers and nodes. In that case no planner is to blame, and the whole job is restarted elsewhere. Ray's own retries are disabled:
+they continue the old stream of events, which may not match the events of the second attempt.
 
-Jobs are sent without the data that is read from this machine's files, because reading it would dominate the time of the benchmark's
-own process. If a worker reports that its files differ, later jobs carry the data.
+Jobs are sent without the data from this machine's files, because the benchmark's own process would spend most of its time reading
+it. If a worker reports that its files differ, later jobs contain the data.
 """
 
 from __future__ import annotations
@@ -29,28 +29,29 @@ from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
 from agora.ranges import Checked, Within
 
 LOCAL = "local"
-"""The address for a local Ray instance on this machine."""
+"""The address that stands for a local Ray instance on this machine."""
 
-_ANSWER = 120.0  # s within which every node reports its versions
+_ANSWER = 120.0  # s, time within which every node must report its versions
 _ALONE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
 }  # with Ray's default niceness of 15, other programs leave it almost no CPU time
-_PERIOD = 1.0  # s between two progress reports of a job, and longest wait for events
+_PERIOD = 1.0  # s, time between two progress reports of a job, and maximum wait for events
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
 @dataclass(frozen=True)
 class Ray(Checked):
-    """Workers of a Ray cluster, which need Agora but no file of this machine; they are faster if they have the same files.
+    """Workers of a Ray cluster. They need Agora but no files from this machine; they are faster if they have the same files.
 
     The connection lasts until Python ends. If the program is already connected to Ray, that connection is used.
 
     Attributes:
-        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the cluster that runs on this machine, ``local`` starts one.
+        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the cluster that runs on this machine, and ``local`` starts
+            one.
         workers: number of jobs sent at once; jobs without a free CPU wait in Ray's queue.
-        deadline: longest time of one call of a planner, one step of the world or one metric, s; a process that exceeds it is
-            killed. Time while the process waits for a processor, or while Numba compiles, does not count.
+        deadline: maximum time for one planner call, one step of the world or one metric, s; a process that exceeds it is killed.
+            Time during which the process waits for a processor or Numba compiles does not count.
         retries: number of times that a job is restarted after its worker or node has died.
     """
 
@@ -63,7 +64,7 @@ class Ray(Checked):
         """Connect to the cluster, and make sure that its nodes have the same versions as this machine.
 
         Raises:
-            InputError: Ray is not installed, there is no cluster, or its versions differ.
+            InputError: Ray is not installed, there is no cluster, or the versions on its nodes differ.
         """
         _check(_connect(self.address, self.workers))
 
@@ -74,7 +75,7 @@ class Ray(Checked):
         ray = _connect(self.address, self.workers)
         _check(ray)
         task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_run_job)
-        shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
+        shared = [ray.put(work)]  # in a list, because otherwise Ray would unpickle it for every job
         asked = _Conditions(self.deadline, versions()(), work.files(), work.packages())
         under_way = _JobsUnderWay(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
@@ -93,10 +94,10 @@ class _Conditions:
     """The conditions that a worker must meet to run jobs.
 
     Attributes:
-        deadline: longest time of one call, s.
+        deadline: maximum time for one call, s.
         versions: versions on the machine that started the run.
-        files: digests of that machine's files that the episodes depend on, by name.
-        packages: versions of the packages that hold the components on that machine, by name.
+        files: digests of the files on that machine that the episodes depend on, by name.
+        packages: versions of the packages that contain the components on that machine, by name.
     """
 
     deadline: float
@@ -107,7 +108,7 @@ class _Conditions:
 
 @dataclass(eq=False)
 class _Running:
-    """A job, the stream of its events, and the number of its attempts."""
+    """A job with its event stream and its number of attempts."""
 
     job: Any
     stream: Any
@@ -119,7 +120,7 @@ class _JobsUnderWay:
 
     Attributes:
         running: running jobs.
-        carrying: whether jobs carry the data that is read from files, because the files of some worker differ.
+        carrying: whether jobs contain the data from files, because the files of at least one worker differ.
     """
 
     def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
@@ -175,8 +176,10 @@ class _JobsUnderWay:
 
 
 def _connect(address: str, workers: int) -> Any:
-    """Return the module ray, connected to a cluster."""
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Ray reads it once; it prints a page for every worker that dies
+    """Connect to a cluster, and return the module ray."""
+    os.environ.setdefault(
+        "RAY_DEDUP_LOGS_SKIP_REGEX", "."
+    )  # Ray reads it once; without it, Ray prints a page for every dead worker
     try:
         import ray
     except ImportError as error:
@@ -202,16 +205,16 @@ def _connect(address: str, workers: int) -> Any:
 
 
 def _check_answers(address: str) -> None:
-    """Make sure that something listens at an address; Ray itself would report this only after a minute."""
+    """Make sure that something listens at an address; Ray itself would report a failure only after a minute."""
     host, _, port = address.rpartition(":")
     if port.isdigit():
         socket.create_connection((host, int(port)), timeout=5.0).close()
 
 
 def versions() -> Callable[[], dict[str, str]]:
-    """Return a function that returns, by name, the versions that results depend on; "none" if a package is not installed.
+    """Return a function that returns the versions that results depend on, by name; "none" if a package is not installed.
 
-    The function is defined here so that Ray sends its code, not its name: it also works on nodes without Agora.
+    The function is nested so that Ray sends its code instead of its name; it therefore also works on nodes without Agora.
     """
 
     def installed() -> dict[str, str]:
@@ -251,11 +254,11 @@ def _check(ray: Any) -> None:
         except ray.exceptions.RayTaskError:
             raise
         except ray.exceptions.RayError:
-            continue  # the node died; nothing will run there
+            continue  # the node died, so nothing will run on it
 
 
 def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
-    """Make sure that versions equal those of this process.
+    """Make sure that versions equal those in this process.
 
     Raises:
         InputError: a version differs; the message names both.
@@ -271,7 +274,7 @@ class _LocalWorker:
     """The worker process that a Ray worker controls; it also runs the next jobs of the same run.
 
     Attributes:
-        sees: whether this node has the files that episodes are made from, the same as where the run was started.
+        sees: whether this node has the same files for creating episodes as the machine on which the run was started.
     """
 
     def __init__(self, work: Work, asked: _Conditions) -> None:
@@ -293,7 +296,7 @@ class _LocalWorker:
         self._events = None
         for event in events:
             if isinstance(event, Done | Lost):
-                self._events = events  # it looks into the queue when it is asked again
+                self._events = events  # it checks the queue when it is called again
                 yield event
                 return
             yield event
@@ -304,9 +307,10 @@ _LOCAL_WORKERS: dict[str, _LocalWorker] = {}
 
 
 def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:
-    """Run a job in a Ray worker, and yield its events, or its exception; an empty list if the worker lacks files.
+    """Run a job in a Ray worker, and yield its events or its exception, or an empty list if files are missing on the worker.
 
-    Events come in lists, at most one list per `_PERIOD` unless something finishes: each list costs Ray some milliseconds.
+    Events are sent in lists, at most one list per `_PERIOD` unless something finishes, because each list costs Ray a few
+    milliseconds.
     """
     import ray
 

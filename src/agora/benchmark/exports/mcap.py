@@ -1,7 +1,7 @@
-"""Recorded episodes as MCAP files with Foxglove's message types: one file per episode of a run, and one per bag.
+"""Exports recorded episodes as MCAP files with Foxglove's message types: one file per episode of a run, and one per bag.
 
 A bag's messages are copied unchanged. A run has no ROS messages, so its recordings are converted to messages
-(`agora.datasets.mcap_recording`). In both cases `agora.datasets.recorded` reads the file back, and gives the same metrics.
+(`agora.datasets.mcap_recording`). In both cases `agora.datasets.recorded` can read the file, which gives the same metrics.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def write_mcap_files(
     progress: Callable[[int, int], None] = lambda n, total: None,
     left_out: list[str] | None = None,
 ) -> list[Path]:
-    """Write an MCAP file for each episode of a run and for each bag, and return their paths. Files are written whole or not at all.
+    """Write an MCAP file for each episode of a run and for each bag, and return the paths. Files are written atomically.
 
     Args:
-        folder: folder of the files, created here.
-        sources: folders of runs, bags, MCAP files, folders of them or of Arena's recorder.
+        folder: folder for the files, created by this function.
+        sources: folders of runs, bags, MCAP files, folders that contain these, or folders of Arena's recorder.
         keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; by default, all kept
             episodes.
         progress: called with the number of finished sources or episodes, and the total.
@@ -73,13 +73,15 @@ def write_mcap_files(
 
 
 def _of_recordings(played: PlayedEpisode) -> bytes:
-    """Return the bytes of the file of an episode that has recordings only, no messages."""
+    """Return the bytes of the file of an episode that has only recordings, no messages."""
     said = sorted(entries_of(played), key=lambda entry: entry.nanoseconds)
     return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
 
 
 def _of_source(source: Source | Path, episodes: Sequence[PlayedEpisode]) -> Iterator[tuple[str, bytes]]:
-    """Yield names and bytes of the files of a source: one file with its ROS messages, if it has them, else one per episode."""
+    """Yield the names and bytes of a source's files: one file with its ROS messages if it has any, otherwise one file per
+    episode.
+    """
     said = (
         []
         if isinstance(source, Path)

@@ -1,4 +1,4 @@
-"""New files of exports: their names, and writing them without replacing anything."""
+"""Names new files of exports, and writes them without overwriting anything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agora.files import write_whole
 
 
 def file_name(played: PlayedEpisode) -> str:
-    """Return the name of an episode's file, without suffix: ``suite.stage.episode.planner``."""
+    """Return the name of an episode's file without extension: ``suite.stage.episode.planner``."""
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
 
@@ -21,7 +21,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def write_new(path: Path, content: bytes) -> Path:
-    """Write a new file, whole or not at all, and return its path.
+    """Write a new file atomically, and return its path.
 
     Raises:
         ResultsError: the file exists or cannot be written.

@@ -1,4 +1,6 @@
-"""Episodes of a run as ROS 1 bags, written without ROS: RViz, rqt and rosbag play them, and ``agora bag`` reads them back."""
+"""Exports episodes of a run as ROS 1 bags without requiring ROS. RViz, rqt and rosbag can play the bags, and ``agora bag`` can read
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,16 @@ __all__ = ["write_bags"]
 def write_bags(
     folder: Path, source: Path, keys: Collection[str] = (), progress: Callable[[int, int], None] = lambda n, total: None
 ) -> list[Path]:
-    """Write a bag for each episode of a run, and return their paths. Files are written whole or not at all.
+    """Write a bag for each episode of a run, and return the paths. Files are written atomically.
 
     Args:
-        folder: folder of the files, created here.
+        folder: folder for the files, created by this function.
         source: folder of a run.
         keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
         progress: called with the number of finished episodes, and the total.
 
     Raises:
-        InputError: the package rosbags is missing, or the suite of the run cannot be built here.
+        InputError: the package rosbags is missing, or the suite of the run cannot be built on this machine.
         UnknownNameError: no episode has this key. ResultsError: a file exists or cannot be written, or no recording was kept.
     """
     store()

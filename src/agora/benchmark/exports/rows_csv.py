@@ -1,4 +1,4 @@
-"""The rows of a run as one CSV file."""
+"""Exports the rows of a run as one CSV file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _NUMBER = "outcome_number"
 def write_csv(path: Path, run: Path) -> Path:
     """Write a line for each row of a run, sorted by key, and return the file's path; undefined values are empty.
 
-    The columns are those of ``episodes/``, and ``outcome_number``, the number of the outcome in recordings. If planners of the run
-    were changed after the edition of its suite was drawn, the column ``after_draw`` has their marks.
+    The columns are those in ``episodes/``, plus ``outcome_number``, the number of the outcome in recordings. If planners of the run
+    were changed after the edition of its suite was drawn, the column ``after_draw`` contains their marks.
 
     Args:
         path: path of the file.
         run: folder of the run.
 
     Raises:
-        ResultsError: the folder holds no run or no rows, or the file exists or cannot be written.
+        ResultsError: the folder contains no run or no rows, or the file exists or cannot be written.
     """
     import pyarrow as pa
     from pyarrow import csv

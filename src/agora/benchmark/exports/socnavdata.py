@@ -1,8 +1,8 @@
-"""Episodes of a run as the trajectory files of SocNavData2026, for its raters, its tools and its learned metric ALT.
+"""Exports episodes of a run as trajectory files of SocNavData2026, for its raters, its tools and its learned metric ALT.
 
 The format is that of ``dataset/check_trajectory_format/schema.json`` (SocNavData/SocNav3 4bb85eb, the data set's earlier name): one
 JSON file per trajectory, with ``grid``, ``walls`` and ``sequence``. SocNavData2026 reads walls, people and poses; its ALT metric
-also looks up a text, ``context_description``, among those that it was trained with.
+also looks up the string ``context_description`` among those that it was trained with.
 
 Rows of the grid grow with y, cells are 0 (free), 1 (occupied) and -1 (unknown). Lengths are in m, angles in rad, times in s,
 positions in the map frame and speeds in the robot's frame.
@@ -28,9 +28,9 @@ from agora.metrics.quantities.outline import corners
 
 __all__ = ["write_socnavdata_files"]
 
-_DIGITS = 5  # decimal places of a number
-_SIDES = 16  # corners of the polygon inscribed in a disc
-_PLANE, _MARGIN = 1.0, 1.0  # cell and margin of a plane without a map, m
+_DIGITS = 5  # number of decimal places
+_SIDES = 16  # number of corners of the polygon inscribed in a disc
+_PLANE, _MARGIN = 1.0, 1.0  # cell size and margin of a plane without a map, m
 
 
 def write_socnavdata_files(
@@ -40,17 +40,17 @@ def write_socnavdata_files(
     context: str = "",
     progress: Callable[[int, int], None] = lambda n, total: None,
 ) -> list[Path]:
-    """Write a trajectory file for each episode of a run, and return their paths. A file is there whole or not at all.
+    """Write a trajectory file for each episode of a run, and return the paths. Files are written atomically.
 
     Args:
-        folder: folder of the files, created here.
+        folder: folder for the files, created by this function.
         source: folder of a run.
         keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
-        context: task of the robot, in English; none is written by default.
+        context: task of the robot, in English; omitted by default.
         progress: called with the number of finished episodes, and the total.
 
     Raises:
-        InputError: an episode has several robots; a trajectory has one.
+        InputError: an episode has several robots, but a trajectory file describes one robot.
         UnknownNameError: no episode has this key.
         ResultsError: a file exists or cannot be written, or no recording was kept.
     """
@@ -75,8 +75,8 @@ def trajectory(recording: Recording, context: str = "") -> dict[str, Any]:
     contains the polygon and is centred on the base. Furniture is part of the grid and the walls; ``objects`` is empty.
 
     Args:
-        recording: episode of one robot.
-        context: value of ``context_description``; left out if empty.
+        recording: recording of an episode with one robot.
+        context: value of ``context_description``; omitted if empty.
     """
     place = recording.map or _plane(recording)
     told = {"context_description": context} if context else {}
@@ -88,7 +88,7 @@ def _round(values: Array) -> Any:
 
 
 def _plane(recording: Recording) -> Map:
-    """Return an empty map that contains everybody and the goal."""
+    """Return an empty map that is large enough for all positions and the goal."""
     people = recording.pedestrian_position[recording.pedestrian_present]
     points = np.concatenate((recording.pose[:, :2], recording.goal[None, :2], people))
     (left, bottom), (right, top) = points.min(0) - _MARGIN, points.max(0) + _MARGIN
@@ -113,10 +113,10 @@ def _grid(place: Map) -> dict[str, Any]:
 
 
 def walls_of(place: Map) -> Doubles:
-    """Return the walls (W, 4) of a map, x0, y0, x1, y1, m.
+    """Return the walls (W, 4) of a map: x0, y0, x1, y1, m.
 
-    These are its segments, the edges of its polygons, a polygon inscribed in each disc, and the straight borders between occupied
-    and other cells. The edge of the map is not a wall.
+    These are its segments, the edges of its polygons, the edges of a polygon inscribed in each disc, and the straight borders
+    between occupied and other cells. The edge of the map is not a wall.
     """
     upright, level = _runs(np.diff(place.occupied.T, axis=0)), _runs(np.diff(place.occupied, axis=0))
     borders = np.concatenate((upright[:, [0, 1, 0, 2]], level[:, [1, 0, 2, 0]])) * place.resolution
@@ -127,8 +127,8 @@ def walls_of(place: Map) -> Doubles:
 
 
 def _runs(change: Bools) -> Doubles:
-    """Return the runs (R, 3) of changes between lines of cells: number of the border, and start and end of the run along it, in
-    cells.
+    """Return the runs (R, 3) of changes between adjacent lines of cells: index of the border, and start and end of the run along
+    it, in cells.
     """
     padded = np.pad(change.astype(np.int8), ((0, 0), (1, 1)))
     step = np.diff(padded, axis=1)

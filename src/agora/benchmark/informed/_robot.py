@@ -1,6 +1,6 @@
-"""The informed robot: a reference that knows the future and bounds what planners can reach.
+"""The informed robot: a reference that knows the future and gives an upper bound for planners.
 
-It is not a planner: it drives an episode several times and returns the last drive (`agora.benchmark.informed.oracle.foresee`). A
+It is not a planner: it drives an episode several times and returns one of the drives (`agora.benchmark.informed.oracle.foresee`). A
 run lists it among the planners under the label `INFORMED`.
 """
 
@@ -29,7 +29,7 @@ class Informed:
     """A robot that knows where everybody will be, including people's reactions to it.
 
     Attributes:
-        drives: largest number of drives per episode. The last drive counts.
+        drives: maximum number of drives per episode.
     """
 
     declares: ClassVar[Declaration] = Declaration()
@@ -37,7 +37,7 @@ class Informed:
     drives: int = 24
 
     def episodes(self, starts: Sequence[Start], conditions: Conditions, watch: Watch) -> Foreseen:
-        """Return the drives of some episodes.
+        """Return the drives of given episodes.
 
         Args:
             starts: starts of the episodes, with one robot each.
@@ -58,7 +58,7 @@ class Foreseen:
 
     Attributes:
         starts: starts of the episodes.
-        drives: largest number of drives per episode.
+        drives: maximum number of drives per episode.
         conditions: conditions of their stage.
         watch: called at every step of the world and every search.
     """
@@ -75,13 +75,13 @@ class Foreseen:
 
 
 def refuse_informed(planner: str) -> None:
-    """Refuse a text that names the informed robot, for commands that need a planner.
+    """Reject a string that names the informed robot, for commands that need a planner.
 
     Args:
-        planner: text that names a planner.
+        planner: string that names a planner.
 
     Raises:
-        InputError: the text names the informed robot.
+        InputError: the string names the informed robot.
     """
     if planner == INFORMED:
         raise InputError(
@@ -91,5 +91,5 @@ def refuse_informed(planner: str) -> None:
 
 
 def informed() -> Named:
-    """Return the informed robot under its label."""
+    """Return the informed robot as a named planner."""
     return Named(INFORMED, Informed())

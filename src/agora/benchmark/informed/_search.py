@@ -1,7 +1,7 @@
-"""A search over cells and moments for a track that keeps clear of people whose motion is known.
+"""A search over cells and time steps for a trajectory that keeps clear of people whose motion is known.
 
-Dynamic programming over time layers: a cell is entered from the cells within reach of one tick. Each cell keeps only its cheapest
-entry, so the cost of a change of velocity is approximate.
+It uses dynamic programming over time layers: a cell can be entered from the cells that are within reach in one tick. Each cell
+keeps only its cheapest predecessor, so the cost of velocity changes is approximate.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from agora.world.start import Start
 
 _LENGTH_COST = np.float32(0.2)  # s/m
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
-_LINE, _BESIDE = 12, 0.2  # points on the line between two members of a group, and the distance kept from them, m
-_LATER = np.float32(5.95)  # s after the first arrival; later arrivals are not cheaper
+_LINE, _BESIDE = 12, 0.2  # number of points on the line between two group members, and the distance kept from them, m
+_LATER = np.float32(5.95)  # s, search time after the first arrival; later arrivals are not cheaper
 _FAR = 1e4
-_BLAMED = np.float32(0.35)  # share of a decrease of the gap, above which the robot is to blame; lowered to allow for inaccuracy
-_SHARE = 0.95  # of the top speed; the controller uses the rest to catch up
+_BLAMED = np.float32(0.35)  # share of a gap reduction above which it is due to the robot; lowered to allow for inaccuracy
+_SHARE = 0.95  # fraction of the top speed; the controller uses the rest to catch up
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """The cells and moments of a search, and the costs of motion on them.
+    """The cells and time steps of a search, and the costs of motion between them.
 
     Attributes:
         cell: edge of a cell, m.
-        tick: time between two moments, s.
-        speed: largest speed, m/s. Moves of one tick reach all cells within this speed.
-        parts: number of moments in a tick, including its end, at which the gap to people and walls is checked.
+        tick: time step, s.
+        speed: maximum speed, m/s. A move of one tick can reach all cells within this speed.
+        parts: number of times per tick, including its end, at which the gap to people and walls is checked.
         agility: cost of a change of velocity, s per (m/s)2.
-        wide: gap below which closeness has a cost, m.
-        penalty: largest cost of closeness, s per s.
-        rounding: time over which corners are rounded, s.
+        wide: gap below which proximity has a cost, m.
+        penalty: maximum cost of proximity, s per s.
+        rounding: time over which corners are smoothed, s.
     """
 
     cell: float = 0.1
@@ -62,7 +62,7 @@ class Lattice:
         return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
 
     def moves(self) -> Ints:
-        """Return (M, 2) offsets of all moves of one tick, in rows and columns."""
+        """Return the offsets (M, 2) of all moves of one tick, in rows and columns."""
         reach = self.speed * self.tick / self.cell + 1e-6
         most = int(reach)
         offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
@@ -70,7 +70,7 @@ class Lattice:
 
 
 CAREFUL = Lattice()
-"""Cells and moments of the oracle of situations; its robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
+"""Lattice of the situation oracle; its robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
 
 
 def search(
@@ -85,20 +85,20 @@ def search(
     keep: float = 0.0,
     latest: float = math.inf,
 ) -> Doubles | None:
-    """Return a track (T, 2), one row per control period ``dt``, that keeps away from everybody; None if no such track exists.
+    """Return a trajectory (T, 2), one row per control period ``dt``, that keeps clear of everybody; None if there is none.
 
     Args:
         start: start of the episode, whose first robot is driven.
-        people: recording of everybody in the episode, and of the robot.
+        people: recording of all people in the episode, and of the robot.
         dt: control period, s.
-        margin: distance kept from people beyond the radii, m.
-        wall: distance kept from walls beyond the radius, m.
-        delay: time for which the robot stays in place first, s.
-        since: time at which the track begins, s, at the robot's position in the recording at that time.
-        lattice: cells and moments of the search.
-        keep: gap to people within which the robot comes no nearer by its own motion, m; if it is not 0, the track also does not
-            cross the line between two members of a group.
-        latest: time by which the robot arrives, s.
+        margin: distance kept from people in addition to the radii, m.
+        wall: distance kept from walls in addition to the radius, m.
+        delay: time for which the robot stays in place at the beginning, s.
+        since: time at which the trajectory begins, s; it begins at the robot's position in the recording at that time.
+        lattice: cells and time steps of the search.
+        keep: gap to people below which the robot's own motion must not reduce the gap further, m; if it is not 0, the trajectory
+            also does not cross the line between two members of a group.
+        latest: time by which the robot must arrive, s.
     """
     then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
     robot = np.asarray(people.pose[then, :2], np.float64)
@@ -134,7 +134,7 @@ def search(
 
 
 def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, Ints, Floats]:
-    """Return the arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a velocity (2,) at the start, rows and columns per
+    """Return the arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a start velocity (2,) in rows and columns per
     tick.
     """
     cell, tick, parts, moves = lattice.cell, lattice.tick, lattice.parts, lattice.moves()
@@ -148,7 +148,9 @@ def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, I
 
 
 def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, clearance: float) -> Floats:
-    """Return (rows, columns) distance of each search cell to walls beyond the clearance, m; negative if the cell is too near."""
+    """Return the distance (rows, columns) of each search cell to walls, minus the clearance, m; negative if the cell is too
+    close.
+    """
     row, column = np.mgrid[: shape[0], : shape[1]]
     points = np.stack([column, row], axis=-1).reshape(-1, 2) * cell + shifted
     gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
@@ -157,10 +159,10 @@ def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, cle
 
 
 def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
-    """Return (T, P, 2) positions to avoid at the moments of the search, and (P,) distances to keep from them.
+    """Return the positions (T, P, 2) to avoid at the times of the search, and the distances (P,) to keep from them.
 
-    The positions are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who walk
-    together. Absent pedestrians are far away.
+    The positions are those of the pedestrians and, with ``groups``, those of points on the lines between members of a group who
+    walk together. Absent pedestrians are placed far away.
     """
     at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
     there, place = people.pedestrian_present[at], people.pedestrian_position[at]
@@ -183,7 +185,9 @@ def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: b
 def _approach(
     gaps: Floats, people: Floats, reach: Floats, cell: np.float32, wide: np.float32, left: np.float32, top: np.float32
 ) -> None:
-    """Reduce the gaps (rows, columns) of cells, m, to the gaps to people (P, 2), in cells, if these are below ``wide``."""
+    """Reduce the gaps (rows, columns) of cells, m, to their gaps to people, where these are below ``wide``; positions (P, 2) are in
+    cells.
+    """
     rows, columns = gaps.shape
     for p in range(people.shape[0]):
         x, y, within = people[p, 0] - left, people[p, 1] - top, (reach[p] + wide) / cell
@@ -206,7 +210,9 @@ def _layers(
     costs: Floats,
     box: tuple[int, int, int, int],
 ) -> None:
-    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, m."""
+    """Fill a box in ``gaps`` (parts, rows, columns) with the gaps to walls and people, and in ``near`` (rows, columns) with those
+    to pedestrians, m.
+    """
     top, bottom, left, right = box
     cell, wide, keep = costs[0], costs[4], costs[6]
     x, y = np.float32(left), np.float32(top)
@@ -220,7 +226,7 @@ def _layers(
 
 @kernel
 def _closeness(gaps: Floats, row: int, column: int, via: Ints, wide: np.float32, most: np.float32, moves: bool) -> np.float32:
-    """Return the cost of closeness on a move into a cell; `_NEVER` if the move leads through people or walls."""
+    """Return the proximity cost of a move into a cell; `_NEVER` if the move leads through people or walls."""
     cost = _ZERO
     for j in range(via.shape[0]):
         gap = gaps[j, row - via[j, 0], column - via[j, 1]]
@@ -246,23 +252,23 @@ def _explore(
     costs: Floats,
     came: Array,
 ) -> int:
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if it is not reached; return the tick of the arrival.
+    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if the cell is not reached; return the tick of arrival.
 
     Args:
         free: (rows, columns) gap to walls, m.
         people: ((T - 1) * parts + 1, P, 2) x and y, in cells.
-        reach: (P,) distance kept from each of them, m.
-        pedestrians: number of pedestrians, which come first in ``people``; the rest are points on lines between members of groups.
+        reach: (P,) distance kept from each position in ``people``, m.
+        pedestrians: number of pedestrians, which come first in ``people``; the rest are points on lines between group members.
         start: row and column of the start.
         goal: row and column of the goal.
-        delay: ticks for which the robot stays in place first.
+        delay: number of ticks for which the robot stays in place at the beginning.
         moves: (M, 2) rows and columns of the moves.
         steps: (M + 1, 2) the moves, and the velocity at the start in the same unit.
-        via: (M, parts, 2) rows and columns from the place at each part of a move to its end.
-        costs: edge of a cell, m; a tick, s; cost per cell of length; cost per squared change of move; gap below which closeness
-            has a cost, m; largest cost of closeness in a part of a tick; gap to pedestrians within which the robot comes no nearer,
-            m.
-        came: (T, rows, columns) of -1.
+        via: (M, parts, 2) rows and columns from the position at each part of a move to the end of the move.
+        costs: edge of a cell, m; a tick, s; cost per cell of length; cost per squared change of move; gap below which proximity has
+            a cost, m; maximum proximity cost in a part of a tick; gap to pedestrians below which the robot's own motion must not
+            reduce the gap further, m.
+        came: (T, rows, columns), filled with -1 by the caller.
     """
     ticks, rows, columns = came.shape
     count, parts = via.shape[0], via.shape[1]
@@ -321,7 +327,7 @@ def _explore(
 
 
 def _smooth(places: Doubles, times: Doubles, dt: float, rounding: float) -> Doubles:
-    """Return the path (T, 2) at control periods, with corners rounded over ``rounding``, s."""
+    """Return the trajectory (T, 2), one row per control period, with corners smoothed over ``rounding``, s."""
     moments = np.arange(0.0, times[-1] + dt, dt)
     track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
     half = round(0.5 * rounding / dt)

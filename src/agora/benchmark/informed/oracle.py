@@ -1,12 +1,12 @@
-"""The oracle of situations: a robot that knows beforehand where everybody will be, and drives to the goal in time.
+"""The situation oracle: a robot that knows in advance where everybody will be, and drives to the goal in time.
 
-The people of the episode do not see the robot, so their positions do not depend on its motion. A search over cells and moments
-(`agora.benchmark.informed._search`) finds a track that keeps clear of all of them; a controller follows it, and an ordinary episode
-shows whether the robot arrives without a contact.
+The people of the episode do not see the robot, so their positions do not depend on its motion. A search over cells and time steps
+(`agora.benchmark.informed._search`) finds a trajectory that keeps clear of all of them. A controller follows the trajectory in an
+ordinary episode, which shows whether the robot arrives without contact.
 
-Among people who see the robot, `foresee` drives an episode repeatedly. If a drive fails, or arrives but is not clean, its beginning
-up to a few seconds before the failure is kept. Everybody repeats the same motion up to then, and the rest is searched again, given
-the people's motion in that drive.
+If people see the robot, `foresee` drives an episode repeatedly. If a drive fails, or arrives but is not clean, it is kept up to a
+few seconds before the failure. Up to that time everybody repeats the same motion; the rest is searched again, given the people's
+motion in that drive.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
-"""Speed of the robot that gives way to nobody, m/s, and the gap to a person below which this is a conflict, m."""
+"""Speed of a robot that does not give way, m/s, and the gap to a person below which this counts as a conflict, m."""
 
 _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
-"""Margins to people and to walls, m, and time to stay at the start, s."""
+"""Successive attempts: margins to people and to walls, m, and time to stay at the start, s."""
 
 _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
-"""For successive drives of `foresee`: the margin to people, m, and the time before its end from which a failed drive is repeated,
-s.
-"""
+"""Values for successive drives of `foresee`: the margin to people, m, and how long before its end a failed drive is resumed, s."""
 
 _CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
-"""For a clean arrival: margin to people, margin to walls, and gap to people within which the robot comes no nearer, m."""
+"""Values for clean arrivals: margin to people, margin to walls, and gap to people below which the robot's own motion must not
+reduce the gap further, m.
+"""
 
 _CLEANER = 8
-"""Number of first drives in which `foresee` looks for a clean arrival."""
+"""Number of initial drives in which `foresee` tries to arrive clean."""
 
 UNWATCHED = Watch()
 
@@ -54,11 +54,11 @@ _AHEAD, _STILL = 0.35, 0.06  # s and m
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Follows a timed track, without seeing people.
+    """Follows a timed trajectory without seeing people.
 
     Attributes:
         track: (T, 2) positions over time, m; one row per control period.
-        delay: time from a command to its effect, s. The robot steers from its predicted pose after that time.
+        delay: time from a command to its effect, s. The robot steers from the pose predicted for the end of that time.
     """
 
     declares: ClassVar[Declaration] = Declaration()
@@ -67,7 +67,7 @@ class Timed:
     delay: float = 0.0
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Steer towards the position of the track a moment later."""
+        """Steer towards the position on the trajectory a short time later."""
         late = round(self.delay / observation.dt)
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
         sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
@@ -90,7 +90,7 @@ class Timed:
 
 
 def _advance(pose: Array, twist: Array, dt: float) -> Array:
-    """Return poses (N, 3) after a time under twists (N, 3) without sideways motion."""
+    """Return the poses (N, 3) after a time with constant twists (N, 3) without sideways motion."""
     turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
     forward = dt * twist[:, 0]
     return np.stack(
@@ -99,12 +99,12 @@ def _advance(pose: Array, twist: Array, dt: float) -> Array:
 
 
 class Solution(NamedTuple):
-    """The oracle's drive in one situation.
+    """The trajectory that the oracle drove in one situation.
 
     Attributes:
-        recording: recording of the last drive that was tried.
-        solved: whether it reached the goal without a contact.
-        conflict: least gap to any person, m, of a robot that drives straight at constant speed; infinite without people.
+        recording: recording of the last attempt.
+        solved: whether it reached the goal without contact.
+        conflict: minimum gap to any person, m, of a robot that drives straight at constant speed; infinite without people.
     """
 
     recording: Recording
@@ -117,7 +117,7 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
 
     Args:
         card: the card.
-        suite: suite whose first stage plays the card.
+        suite: suite whose first stage runs the card.
         episode: number of the episode.
     """
     start = suite.start(suite.stages[0].name, episode)
@@ -137,7 +137,7 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
 
 
 def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
-    """Run one episode along a track."""
+    """Run one episode along a trajectory."""
     episodes = Episodes(
         [start], Timed(track, start.robots[0].model.command_delay), conditions, before=watch.before, after=watch.after
     )
@@ -146,7 +146,7 @@ def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = U
 
 
 def straight_gap(start: Start, people: Recording) -> float:
-    """Return the least gap, m, between a recording's people and a robot that takes the shortest path and gives way to nobody."""
+    """Return the minimum gap, m, between a recording's people and a robot that takes the shortest path and does not give way."""
     robot, place = start.robots[0], start.map
     found = AStar().path(PathRequest(place, robot.pose, robot.goals[0], robot.model.radius))
     if found is None or len(people.pedestrian_id) == 0:
@@ -163,12 +163,12 @@ def straight_gap(start: Start, people: Recording) -> float:
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
     """Drive an episode repeatedly until the robot arrives clean, given people's motion in the previous drive.
 
-    The result bounds what planners can reach, because this robot knows the future, including people's reactions.
+    The result is an upper bound for planners, because this robot knows the future, including people's reactions.
 
     Args:
         start: start of the episode, whose first robot is driven.
         conditions: conditions of its stage.
-        drives: largest number of drives.
+        drives: maximum number of drives.
         watch: called at every step of the world and every search.
 
     Returns:
@@ -226,8 +226,8 @@ class _Way(NamedTuple):
 
 
 def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
-    """Return a track (T, 2) behind or next to the pedestrian with id 1 and then to the goal, or ahead of the pedestrian to the
-    goal.
+    """Return a trajectory (T, 2) that follows or accompanies the pedestrian with id 1 and then leads to the goal, or that leads the
+    pedestrian to the goal.
     """
     robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
     if how == "ahead":
@@ -246,6 +246,6 @@ def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
 
 
 def _line(start: Doubles, end: Doubles, speed: float, dt: float) -> Doubles:
-    """Return the points from one place to another at constant speed, one row per control period."""
+    """Return the points of a straight line between two places at constant speed, one row per control period."""
     count = max(2, math.ceil(float(np.hypot(*(end - start))) / (speed * dt)))
     return start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)

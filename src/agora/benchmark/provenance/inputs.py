@@ -1,7 +1,7 @@
 """The input files of a run and their digests, which reveal files that change during the run.
 
-The description of a run is its resolved suite and planners (`agora.benchmark.bench.describe`). It holds the values of suite files
-and presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
+The description of a run is its resolved suite and planners (`agora.benchmark.bench.describe`). It contains the values from suite
+files and presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ class ReadsFiles(Protocol):
     """A component that reads files other than those named by its fields (`named_file`)."""
 
     def files(self) -> Iterable[Path]:
-        """Return the files, and the folders of which every file counts; missing ones are skipped."""
+        """Return the files, and folders whose files all count; missing files and folders are skipped."""
 
 
 @runtime_checkable
 class NamesParts(Protocol):
-    """A component whose fields name other components by text, as a trainer names its teacher."""
+    """A component whose fields name other components as strings, as a trainer names its teacher."""
 
     def named_parts(self) -> Iterable[Named]:
-        """Return these components, built."""
+        """Return these components as objects."""
 
 
 def inputs(*parts: Any) -> dict[str, str]:
-    """Return the digest of every file that the episodes depend on, by its name, sorted.
+    """Return the digest of every file that the episodes depend on, by file name, sorted.
 
     A name begins with ``configs/`` or ``scenarios/`` for files that come with Agora and with ``data/`` for those of the data
-    folder; for other files it is the whole path.
+    folder; for other files it is the full path.
 
     Args:
         parts: suites and planners, or any other values that contain components.
@@ -54,8 +54,8 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
     Args:
         was: earlier digests, by name.
-        now: present digests, by name.
-        rest: rest of the sentence: the time of the change and the remedy.
+        now: current digests, by name.
+        rest: rest of the sentence: the time of the change and what to do.
     """
     for name in sorted({*was, *now}):
         if name not in now:
@@ -68,7 +68,7 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
 
 def unread(component: Named) -> Named:
-    """Return a component, and those in it, without the cached contents of their files, which may have changed."""
+    """Return a component and its nested components without the cached contents of their files, which may have changed."""
     part = component.part
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return component
@@ -78,7 +78,7 @@ def unread(component: Named) -> Named:
 
 
 def named_file(value: str | Path) -> Path | None:
-    """Return the file named by a text of a configuration, if it exists and its name has a folder or a suffix."""
+    """Return the file named by a string in a configuration, if it exists and the string contains a folder or an extension."""
     path = Path(value)
     try:
         return path if ("/" in str(value) or path.suffix) and path.is_file() else None
@@ -120,7 +120,7 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _name(file: Path) -> str:
-    """Return the name of a file; it is the same on every machine if the file comes with Agora or is in the data folder."""
+    """Return the name of a file, which is the same on every machine if the file comes with Agora or is in the data folder."""
     shared, data = folder("configs").parent.resolve(), data_home().resolve()
     for name in ("configs", "scenarios"):
         if file.is_relative_to(shared / name):

@@ -1,4 +1,4 @@
-"""The machine on which results were made."""
+"""The machine on which results were computed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Machine:
         cpu: model of the CPU.
         system: name and version of the operating system.
         python: name and version of Python.
-        packages: versions of the packages that numbers depend on, by name.
+        packages: versions of the packages on which numerical results depend, by name.
     """
 
     commit: str
@@ -39,7 +39,9 @@ class Machine:
 
     @property
     def software(self) -> dict[str, str]:
-        """The versions that numbers depend on, by name: Python's, without its last number, and those of `packages`."""
+        """The versions on which numerical results depend, by name: that of Python, without its last number, and those of
+        `packages`.
+        """
         return {"Python": ".".join(self.python.split(".")[:2]), **self.packages}
 
 

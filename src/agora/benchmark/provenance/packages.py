@@ -1,4 +1,4 @@
-"""The code that makes results: Agora and the packages of components, so that a run never mixes two versions.
+"""Identifies the code that computes results (Agora and the packages of components), so that a run never mixes two versions.
 
 A version alone is not enough: the code of an editable installation or a checkout changes without a new version. So every package
 has a digest of its code files in addition to its version. `manifest` lists these files, so that an error can name the changed ones.
@@ -31,13 +31,13 @@ from agora.registry import KINDS, Named, available
 from agora.robots.model import load_robot
 
 OWN = "agora-nav"
-"""Agora's own distribution."""
+"""Name of Agora's own distribution."""
 
 _AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")
 _NO_CODE = ("__pycache__", "node_modules", "_share")
-"""Folders of a package without code. A wheel has the configs in ``_share``, a checkout elsewhere;
-`agora.benchmark.provenance.inputs` covers them.
+"""Folders of a package without code. The configs, which a wheel has in ``_share`` and a checkout elsewhere, are covered by
+`agora.benchmark.provenance.inputs`.
 """
 
 _MOST_FILES = 5
@@ -47,8 +47,8 @@ def packages(*parts: Any) -> dict[str, str]:
     """Return the version of Agora and of every distribution that components come from, by its name, sorted.
 
     A version reads ``1.0, code DIGEST``, where the digest covers all code files of the component's package. It is the same for a
-    checkout, an editable installation and a wheel. A component outside of any distribution has its module's name, and only a
-    digest.
+    checkout, an editable installation and a wheel. A component outside of any distribution is listed under the name of its module,
+    with only a digest.
 
     Args:
         parts: suites, planners and metrics, or any other values that contain components.
@@ -67,14 +67,14 @@ def modules(*parts: Any) -> set[str]:
 
 
 def manifest(*parts: Any) -> str:
-    """Return the code files that the digests of `packages` cover, one line per file: digest and path, in the format of ``b2sum -l
-    128``.
+    """Return the code files covered by the digests of `packages`, one line per file with digest and path, in the format of ``b2sum
+    -l 128``.
     """
     return "".join(line for places in _places(parts).values() for line in _lines(*places))
 
 
 def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Name the first package that differs between two results of `packages`, in words; empty if none differs."""
+    """Return a description of the first package that differs between two results of `packages`; empty if none differs."""
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
             return f"package {name} was {was.get(name, 'not installed')} and is {now.get(name, 'not installed')}"
@@ -82,7 +82,7 @@ def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 
 def changed_files(listed: str) -> str:
-    """Name the files of a `manifest` that have changed since, as `different_files` does; empty if none has."""
+    """Return a description of the files in a `manifest` that have changed since then, like `different_files`; empty if none has."""
     places = {path.partition("/")[0] for path in _digests(listed)}
     return different_files(
         listed, "".join(line for name in places if (place := _place_of(name)) is not None for line in _lines(place))
@@ -90,7 +90,7 @@ def changed_files(listed: str) -> str:
 
 
 def different_files(listed: str, later: str) -> str:
-    """Name the first few files that differ between a `manifest` and a later one, in words; empty if none differs."""
+    """Return a description of the first few files that differ between a `manifest` and a later one; empty if none differs."""
     was, now = _digests(listed), _digests(later)
     words = ("changed", "gone", "new")
     different = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
@@ -103,7 +103,7 @@ def check_imported() -> None:
     """Make sure that Agora's files have not changed since this process imported them.
 
     Raises:
-        InputError: a file was changed, so modules imported from now on would have another version.
+        InputError: a file was changed, so modules imported from now on would be of a different version.
     """
     if changed := changed_files("".join(_IMPORTED)):
         raise InputError(f"Agora's own code has changed since this program started: {changed}; restart the program")
@@ -112,7 +112,7 @@ def check_imported() -> None:
 def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
     """Return the outermost packages or modules of components, by the name of their distribution; Agora's is always included.
 
-    With ``ask``, planners are asked for their declarations, which may run programs and read weights.
+    With ``ask``, the declarations of planners are also read, which may run programs and read weights.
     """
     places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
     for part in parts:
@@ -154,7 +154,7 @@ def _by_name(component: Any, ask: bool) -> Iterator[Any]:
     if isinstance(component, Stage):
         yield from (load_robot(name) for name in component.models)
     if ask and hasattr(type(component), "declares"):
-        with suppress(AgoraError):  # no planner, a program that does not run, or weights that are still to be trained
+        with suppress(AgoraError):  # not a planner, a program that does not run, or weights that have not been trained yet
             yield from [provider for provider, _ in Wiring.of(declaration_of(component).needs).order]
             yield from [policy] if isinstance(policy := getattr(component, "policy", None), Policy) else []
 
@@ -170,14 +170,16 @@ def _version(name: str, lines: Iterable[str]) -> str:
 
 @functools.cache
 def _distributions() -> dict[str, str]:
-    """Return the names of distributions by their top modules; if two share a module, the one that registers a component."""
+    """Return the names of distributions by their top modules; if two distributions share a module, the one that registers a
+    component is used.
+    """
     named = {top: names[0] for top, names in packages_distributions().items()}
     points = (point for kind in KINDS for point in available(kind).values())
     return named | {point.module.partition(".")[0]: point.dist.name for point in points if point.dist is not None}
 
 
 def _lines(*places: Path) -> Iterator[str]:
-    """Yield the lines of a manifest for packages and modules, with the present state of their files."""
+    """Yield the lines of a manifest for packages and modules, from the current state of their files."""
     for place in sorted(places):
         for file in [place] if place.is_file() else _files(place):
             known = file.stat()
@@ -187,7 +189,7 @@ def _lines(*places: Path) -> Iterator[str]:
 
 @functools.cache
 def _digest(file: Path, *_: int) -> str:
-    """Return the digest of a file, which is read again only if its inode, its size or one of its times has changed."""
+    """Return the digest of a file; the file is read again only if its inode, its size or one of its timestamps has changed."""
     return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
@@ -215,11 +217,11 @@ def _place_of(name: str) -> Path | None:
     """Return the package or module whose folder or file has this name; None if Python does not find it."""
     if name == _AGORA.name:
         return _AGORA
-    with suppress(ValueError):  # the program itself, which nothing imports
+    with suppress(ValueError):  # the main program, which nothing imports
         if (spec := find_spec(name.partition(".")[0])) is not None:
             return Path(str([*(spec.submodule_search_locations or ()), spec.origin][0]))
     return None
 
 
 _IMPORTED = tuple(_lines(_AGORA))
-"""The lines of Agora's manifest when this module was imported."""
+"""The lines of Agora's manifest at the time when this module was imported."""

@@ -1,7 +1,8 @@
-"""Digests of planners over driving code, parameters and weights, to detect planners that were changed after an edition was drawn.
+"""Digests of planners (driving code, parameters and weights), used to detect planners that were changed after an edition was drawn.
 
-The code covers the planner's modules and the modules of `_DRIVES` that these import, directly or not. The engine, sensors and maps
-are the same for every planner and are left out. For a planner of another package, all code files of that package count.
+The code consists of the planner's modules and the modules in `_DRIVES` that these import, directly or indirectly. The engine,
+sensors and maps are the same for every planner and are left out. For a planner of another package, all code files of that package
+count.
 
 Only code counts. A module may be moved or renamed, and its docstrings, comments, blank lines and imports may be edited
 (`docs/decisions/2026-11-30-only-code-counts.md`).
@@ -29,13 +30,15 @@ from agora.registry import Named
 __all__ = ["after_draw", "digest_of"]
 
 CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
-"""Marks of a planner with another digest than at the draw, and of a planner that did not exist with these parameters."""
+"""Marks of a planner whose digest differs from that at the draw, and of a planner that did not exist with these parameters at the
+draw.
+"""
 
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
 """Packages of Agora whose modules belong to a planner if the planner imports them."""
 
 _HUBS = ("agora.planners.adapters", "agora.planners.presets")
-"""Modules that call planners but belong to no planner."""
+"""Modules that call planners but do not belong to any planner."""
 
 
 def digest_of(planner: Named) -> str:
@@ -71,7 +74,7 @@ def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str
 
 
 def _closure(names: Iterable[str]) -> dict[str, Path]:
-    """Return the files of modules of `_DRIVES`, and of the modules that they import, by name."""
+    """Return the files of modules in `_DRIVES`, and of the modules in `_DRIVES` that they import, by name."""
     found: dict[str, Path] = {}
     waiting = list(names)
     while waiting:
@@ -84,7 +87,7 @@ def _closure(names: Iterable[str]) -> dict[str, Path]:
 
 
 def _file(name: str) -> Path | None:
-    """Return the file of a module of Agora; None if the name is not a module."""
+    """Return the file of an Agora module; None if no module has this name."""
     place = Path(agora.__file__).parent.joinpath(*name.split(".")[1:])
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
 
@@ -114,7 +117,7 @@ def code_of(source: str) -> str:
 
 
 def _is_text(node: ast.AST) -> TypeGuard[ast.Expr]:
-    """Return whether a statement consists of a string alone, as docstrings do."""
+    """Return whether a statement consists only of a string, like a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -131,6 +134,6 @@ def _imported(file: Path, changed: int) -> list[str]:
 
 
 def _module_of(module: str, name: str) -> str:
-    """Return the module from which ``from module import name`` takes the name: ``module``, or the module of this name in it."""
+    """Return the module that ``from module import name`` imports from: ``module`` itself, or its submodule ``name``."""
     inner = f"{module}.{name}"
     return module if _file(inner) is None else inner

@@ -1,8 +1,8 @@
-"""Folders of work that can be resumed: a run, a tuning, a calibration, a training.
+"""Folders of work that can be resumed: a run, a parameter search, a calibration, a training run.
 
-Only one process at a time may work in such a folder. A record in the folder holds the data that decides the results; the work can
-be resumed only if this data is unchanged. Versions and digests of files are compared first, so that the error names the file or the
-package.
+Only one process at a time may work in such a folder. A record in the folder contains the data that determines the results; the work
+can be resumed only if this data is unchanged. Versions and digests of files are compared first, so that the error names the file or
+the package.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agora.files import write_whole
 from agora.yaml_tree import read_text, value_text
 
 _CODE = "code.txt"
-"""File with the manifest of the code that decides the results of a folder (`agora.benchmark.provenance.packages.manifest`)."""
+"""File with the manifest of the code that determines the results in a folder (`agora.benchmark.provenance.packages.manifest`)."""
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def exclusive_access(folder: Path) -> Iterator[None]:
     """Create a folder of results and lock it against other processes; the lock ends with the process.
 
     Raises:
-        ResultsError: it cannot be created, or another process works in it.
+        ResultsError: the folder cannot be created, or another process works in it.
         InputError: Agora's own code has changed since this process started.
     """
     check_imported()
@@ -50,7 +50,7 @@ def exclusive_access(folder: Path) -> Iterator[None]:
 
 
 def mark_of(decides: Mapping[str, Any]) -> str:
-    """Return the digest of the plain data that decides results; it marks the files of a run."""
+    """Return the digest of the plain data that determines results; it marks the files of a run."""
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
@@ -60,13 +60,13 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
     Args:
         record: file that describes the existing work.
         what: name of the work in messages: "run", "training", "calibration".
-        was: plain data by name that decided the results when the work started.
-        now: the same data now.
+        was: plain data by name that determined the results when the work started.
+        now: the same data at present.
         resume: whether to resume the work.
-        more: the alternative to resuming, for the message.
+        more: alternative to resuming, for the message.
 
     Raises:
-        ResultsError: the work should not be resumed, or something differs; the message names it.
+        ResultsError: ``resume`` is False, or some data differs; the message names the difference.
     """
     if not resume:
         raise ResultsError(f"{record.parent}: already contains a {what}; choose another folder, or continue it with --resume{more}")
@@ -78,7 +78,7 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
-    """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as at its start."""
+    """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as when it started."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
             raise ResultsError(f"{folder}: was started by a version of Agora that recorded no {key}; start again in another folder")
@@ -90,13 +90,13 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
 
 
 def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Make sure that Python and the packages that compute numbers have the same versions as when the work started.
+    """Make sure that Python and the numerical packages have the same versions as when the work started.
 
     Args:
         record: file that describes the work.
         what: name of the work in messages.
         was: versions by name when the work started.
-        now: versions by name now.
+        now: current versions by name.
 
     Raises:
         ResultsError: a version differs.
@@ -109,12 +109,14 @@ def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping
 
 
 def write_code(folder: Path, manifest: str) -> None:
-    """Save the manifest of the code with which the work in a folder starts. Raises: OSError: it cannot be written."""
+    """Save the manifest of the code with which the work in a folder starts. Raises: OSError: the file cannot be written."""
     write_whole(folder / _CODE, manifest)
 
 
 def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Name the package that has changed since the work in a folder started, and its changed files; empty if none has."""
+    """Return a description of the package that has changed since the work in a folder started, and of its changed files; empty if
+    none has.
+    """
     changed = change(was, now)
     return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
 
@@ -125,7 +127,7 @@ def code_of(folder: Path) -> str:
 
 
 def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
-    """Return the first difference between two trees of plain data, in words that locate it."""
+    """Return a description of the first difference between two trees of plain data, with its location."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):

@@ -18,18 +18,18 @@ _MOST_RANGES = 6
 
 @dataclass(frozen=True)
 class RunAudit:
-    """The rows of a run, compared with the episodes that it planned.
+    """The result of comparing the rows of a run with its planned episodes.
 
     Attributes:
         rows: rows of the run's own episodes, in the order of the shards.
-        planned: number of episodes of each planner by stage; empty if the run's record lacks it, as for bags.
-        missing: planner, stage and number of each planned episode with neither a row nor a reason.
+        planned: number of episodes of each planner by stage; empty if the run's record does not contain it, as for bags.
+        missing: planner, stage and number of each planned episode that has neither a row nor a reason for its absence.
         interrupted: reason for each episode that was given up, by key.
         damaged: problem of each shard that cannot be read, by path.
         foreign: number of rows that belong to another run, by path.
-        untimed: keys of rows that should have planning times and have none.
-        unrecorded: keys of rows that should have a trajectory and have none.
-        unmeasured: number of rows in which a metric failed, by the error.
+        untimed: keys of rows that should have planning times but do not.
+        unrecorded: keys of rows that should have a trajectory but do not.
+        unmeasured: number of rows in which a metric failed, by error.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -43,7 +43,9 @@ class RunAudit:
     unmeasured: Mapping[str, int]
 
     def problems(self) -> list[str]:
-        """Return a sentence for each deviation from the plan, except interrupted episodes, which are listed with their reasons."""
+        """Return one sentence per deviation from the plan, except for interrupted episodes, which are listed separately with their
+        reasons.
+        """
         each = sum(self.planned.values())
         said = []
         for planner, some in groupby(sorted(self.missing), lambda one: one[0]):
@@ -62,7 +64,7 @@ class RunAudit:
         return said
 
     def failed_metrics(self) -> list[str]:
-        """Return a sentence for each error of a metric."""
+        """Return one sentence per metric error."""
         return [f"{count} of {len(self.rows)} rows lack a metric: {error}" for error, count in self.unmeasured.items()]
 
 
@@ -72,7 +74,7 @@ def _short(path: Path) -> str:
 
 
 def _places(episodes: Iterable[tuple[str, int]]) -> str:
-    """Return stages and ranges of numbers in words: ``hall 0, 3 to 7; room 2``."""
+    """Return stages and ranges of numbers as text: ``hall 0, 3 to 7; room 2``."""
     words = []
     for stage, some in groupby(episodes, lambda one: one[0]):
         runs: list[list[int]] = []
@@ -88,7 +90,7 @@ def _places(episodes: Iterable[tuple[str, int]]) -> str:
 
 
 def _is_key(parts: Sequence[str]) -> bool:
-    """Return whether these are the parts of the key of a row."""
+    """Return whether strings are the parts of a row's key."""
     return len(parts) == 5 and parts[2].isdecimal()
 
 
@@ -96,8 +98,8 @@ def audit_run(folder: Path) -> RunAudit:
     """Compare the rows of a run with its plan.
 
     Raises:
-        ResultsError: the folder holds no run, or an episode has two rows.
-        InputError: its record is wrong.
+        ResultsError: the folder contains no run, or an episode has two rows.
+        InputError: the run's record is invalid.
     """
     run = RunFolder.read(folder)
     rows: list[dict[str, Any]] = []

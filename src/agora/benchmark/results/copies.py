@@ -1,4 +1,4 @@
-"""Finds copies among rows: episodes with the same start and the same result for every planner count as one observation.
+"""Finds copies among rows. Episodes with the same start and the same result for every planner count as one observation.
 
 A row stores digests of the start of its episode (`START`) and of its place (`PLACE`); see `agora.tasks.copies`. Rows without these
 columns, from external episodes or older versions, are never treated as copies.
@@ -31,10 +31,11 @@ def distinct(rows: Iterable[Row]) -> list[Row]:
 
 
 def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
-    """Return each episode that is a copy with the earlier episode it copies; episodes are given as suite, stage, number and seed.
+    """Return the earlier episode for each episode that is a copy of it; episodes are given as suite, stage, number and seed.
 
-    An episode is a copy if it has the start of an earlier episode and each of its rows equals the row of the same planner and robot
-    there. Randomness during an episode, such as sensor noise, makes rows with equal starts differ. Then both episodes count.
+    An episode is a copy if it has the same start as an earlier episode and each of its rows equals the row of the same planner and
+    robot in that episode. If randomness during an episode, such as sensor noise, makes rows with equal starts differ, both episodes
+    count.
     """
     alike: dict[Any, dict[_Episode, list[Row]]] = {}
     for row in rows:
@@ -54,7 +55,7 @@ def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
 
 
 def copy_notes(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence for each stage with copies that gives the number of episodes that count."""
+    """Return one sentence per stage with copies, which gives the number of episodes that count."""
     found, counts = copies(rows), dict[Any, list[int]]()
     for episode in dict.fromkeys(map(_episode_of, rows)):
         count = counts.setdefault(episode[1], [0, 0])
@@ -73,5 +74,5 @@ def _episode_of(row: Row) -> _Episode:
 
 
 def _values(row: Row) -> list[tuple[str, Any]]:
-    """The values of a row that are equal in copies."""
+    """Return the values of a row that are equal in copies."""
     return sorted((name, value) for name, value in row.items() if name not in _NOT_COMPARED and value is not None)

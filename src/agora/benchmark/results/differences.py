@@ -1,4 +1,4 @@
-"""Bit-exact differences between a row in a file and the same row computed here."""
+"""Bit-exact differences between a row in a file and the same row recomputed on this machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from agora.benchmark.results.copies import PLACE, START
 
 @dataclass(frozen=True)
 class Difference:
-    """A value in a file that was not reproduced.
+    """A value in a file that could not be reproduced.
 
     Attributes:
         file: name of the file.
         key: key of the row.
         column: column of the value.
-        entry: the value in the file, in words.
-        here: the value here, in words.
+        entry: the value in the file, as text.
+        here: the recomputed value, as text.
     """
 
     file: str
@@ -32,7 +32,7 @@ class Difference:
 
 
 def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
-    """Yield the bit-exact differences between a row of a file and the same row computed here, the most important first."""
+    """Yield the bit-exact differences between a row of a file and the same row recomputed on this machine, most important first."""
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
         if column in (START, PLACE) and column not in theirs:

@@ -1,4 +1,4 @@
-"""The folder of a run, opened by the one process that works in it."""
+"""The folder of a run, opened by the only process that works in it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agora.benchmark.results.store import Keep
 from agora.errors import ResultsError
 
 _LOG = logging.getLogger(__name__)
-_FREE = 64 * 2**20  # bytes that must be free beyond the estimate
+_FREE = 64 * 2**20  # bytes that must be free in addition to the estimate
 _PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate
 
 
 @dataclass(frozen=True)
 class OpenRun(RunFolder):
-    """The folder of a run in which only this process works.
+    """The folder of a run to which this process has exclusive access.
 
     Attributes:
         finished: keys of the existing rows.
-        lost: reasons why episodes have no row, by key, including earlier parts of the run.
+        lost: reasons why episodes have no row, by key, including those from earlier parts of the run.
     """
 
     finished: set[str] = field(default_factory=set)
@@ -56,12 +56,13 @@ class OpenRun(RunFolder):
             self.write_lost()
 
     def write_lost(self) -> None:
-        """Write the episodes without a row, with reasons. Raises: ResultsError: the file cannot be written."""
+        """Write the list of episodes without a row, with reasons. Raises: ResultsError: the file cannot be written."""
         with _writing(self.path):
             self.write_interrupted(self.lost)
 
     def check_unchanged(self, inputs: Mapping[str, str], packages: Mapping[str, str]) -> None:
-        """Make sure at the end that files and code are unchanged; otherwise, mark ``run.yaml`` so that the run cannot be resumed.
+        """Make sure at the end of a run that files and code are unchanged; otherwise, mark ``run.yaml`` so that the run cannot be
+        resumed.
 
         Args:
             inputs: digests of the files (`agora.benchmark.provenance.inputs`).
@@ -81,13 +82,15 @@ class OpenRun(RunFolder):
 
 
 def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Return earlier and present digests or versions, both if they have changed, so that no single version is claimed."""
+    """Return digests or versions; for those that have changed, both the earlier and the current one, so that no single version is
+    claimed.
+    """
     return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Name the folder in the error if something cannot be written into it."""
+    """Raise an error that names the folder if something cannot be written to it."""
     try:
         yield
     except OSError as error:
@@ -107,20 +110,21 @@ def open_run(
 ) -> Iterator[OpenRun]:
     """Open a folder for a run, and lock it against other processes.
 
-    Half-written files are deleted. Rows that have lost their planning times or trajectories are deleted too, so that their episodes
-    are run again.
+    Half-written files are deleted. Rows whose planning times or trajectories are lost are also deleted, so that their episodes are
+    run again.
 
     Args:
-        path: path of the folder, created here.
-        record: record of the run: everything that decides its results.
+        path: path of the folder, which is created by this function.
+        record: record of the run: everything that determines its results.
         code: manifest of its code (`agora.benchmark.provenance.packages.manifest`).
         episodes: total number of episodes, for which the disk must have room.
-        resume: whether the folder may hold the run already.
-        repeats: whether a repeated episode gives the same result; if not, incomplete rows stay, and a message is logged.
+        resume: whether the folder may already contain the run.
+        repeats: whether a repeated episode gives the same result; if not, incomplete rows are kept, and a message is logged.
         before: record of the run in the folder, if planners are added to it; None if the record is the same.
 
     Raises:
-        ResultsError: the folder cannot be written, has no room, holds another run or rows of one, or is in use by another process.
+        ResultsError: the folder cannot be written, has not enough space, contains another run or rows of another run, or is in use
+            by another process.
         InputError: Agora's own code has changed since this process started.
     """
     keep = record.trajectories or "all"
@@ -144,7 +148,7 @@ def open_run(
 
 
 def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
-    """Make sure that a disk has room for the results.
+    """Make sure that a disk has enough space for the results.
 
     Args:
         folder: folder of the results.
@@ -152,7 +156,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
         keep: choice of the recordings that are kept.
 
     Raises:
-        ResultsError: it has no room, or its free space is unknown.
+        ResultsError: the disk has not enough space, or its free space is unknown.
     """
     need = _FREE + episodes * _PER_EPISODE[keep]
     try:
@@ -164,7 +168,7 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
 
 
 def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
-    """Return the run with the machine that it is made on: the run in the folder, which must equal the earlier one, or a new one."""
+    """Return the run with the machine on which it runs: the run in the folder, whose record must equal ``before``, or a new run."""
     here, file = Machine.here(), RunRecord.path_in(path)
     if RunFolder.is_at(path):
         written = RunRecord.read(path)
@@ -184,12 +188,12 @@ def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool
 
 @dataclass(frozen=True)
 class _Read:
-    """The contents of a folder's shards, each read once: identities of rows, and keys of the other parts.
+    """The contents of a folder's shards, each read once: the identities of rows, and the keys in the other parts.
 
     Attributes:
         run: run that the shards belong to.
-        rows: rows of each whole shard, by its name.
-        keys_of: keys in the other parts, by name of the part and of the shard.
+        rows: rows of each whole shard, by name of the shard.
+        keys_of: keys in the other parts, by names of part and shard.
         names: names of all shards, whole or not.
     """
 
@@ -200,7 +204,7 @@ class _Read:
 
     @staticmethod
     def of(run: RunFolder) -> _Read:
-        """Read the shards. Raises: ResultsError: a shard has a row of another run, or two shards have the same row."""
+        """Read the shards. Raises: ResultsError: a shard contains a row of another run, or two shards contain the same row."""
         columns = {"episodes": (*store.IDENTITY, "outcome"), "timing": store.IDENTITY, "trajectories": ("key",)}
         rows, keys_of, names = dict[str, list[dict[str, Any]]](), dict[tuple[str, str], set[str]](), set[str]()
         for part in store.PARTS:
@@ -220,7 +224,7 @@ class _Read:
         return (row["key"] for some in self.rows.values() for row in some)
 
     def mend(self, repeats: bool) -> None:
-        """Delete incomplete shards, and shards of which something was lost if their episodes can be run again."""
+        """Delete incomplete shards, and shards with lost data if their episodes can be run again."""
         for name in self.names:
             if name not in self.rows:
                 store.remove(self.run.path, name)
@@ -233,7 +237,7 @@ class _Read:
                     del self.rows[name]
 
     def _lost(self, name: str) -> list[str]:
-        """Return the parts of the run, timing and trajectories, that lack data for rows of a shard."""
+        """Return the parts (timing, trajectories) in which data is missing for rows of a shard."""
         rows, keep = self.rows[name], self.run.record.trajectories or "none"
         kept = {row["key"] for row in rows if store.is_kept(row, keep)}
         wanted = {"timing": {row["key"] for row in rows}, "trajectories": kept}

@@ -1,14 +1,14 @@
-"""Recordings on disk: a Parquet shard with one row per recording, whose columns are the fields of `agora.core.recording.Recording`.
+"""Recordings on disk: Parquet shards with one row per recording, whose columns are the fields of `agora.core.recording.Recording`.
 
-The columns follow from the fields: an array becomes a flat list of the field's type, its last axis innermost, so
-``np.reshape(row["pose"], (-1, 3))`` is the array. The file states the version of this layout. In files of version 1, which state
-none, the first axis is innermost. Tracks keep the engine's single precision, so metrics computed from a shard equal those of the
-row. Every shard has the same columns, so that any Parquet reader reads a folder as one table; fields that a recording lacks are
-null. Readings of channels keep their types: float32 readings are in ``values``, others in a list with the name of their type, such
-as ``uint8``, which exists if some recording has such readings. Maps are stored by name. Planning times are not kept: they belong to
-the timing, to which the promise of byte-identical results does not apply.
+The columns follow from the fields: an array becomes a flat list of the field's type with its last axis innermost, so
+``np.reshape(row["pose"], (-1, 3))`` is the array. The file contains the version of this layout. Files of version 1 contain no
+version; in them the first axis is innermost. Tracks keep the engine's single precision, so metrics computed from a shard equal
+those in the row. Every shard has the same columns, so that any Parquet reader can read a folder as one table; fields that a
+recording does not have are null. Channel readings keep their types: float32 readings are in ``values``; readings of another type
+are in a list with the name of the type, such as ``uint8``, which exists if any recording has such readings. Maps are stored by
+name. Planning times are not stored here; they belong to the timing shards, for which byte-identical results are not guaranteed.
 
-Measured for a minute at 10 Hz: 15 kB without pedestrians, and 20 bytes more per sample of each present pedestrian (200 kB for 30
+Measured size for one minute at 10 Hz: 15 kB without pedestrians, plus 20 bytes per sample and pedestrian present (200 kB for 30
 pedestrians who are present half of the time).
 """
 
@@ -38,7 +38,7 @@ _ARRAYS = {name: one for name, one in declared_arrays(Recording).items() if one.
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
 _MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
 _OFFSET, _SENSORS = "map_offset", "sensors"
-_VALUES, _SINGLE = "values", "float32"  # the list of the readings of this type
+_VALUES, _SINGLE = "values", "float32"  # the list with the readings of this type
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
 _NAME = "outcome_name"
 _UNITS = {
@@ -51,7 +51,7 @@ _UNITS = {
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
 VERSION = 2
-"""Version of the layout of the columns; files of version 1 do not state it."""
+"""Version of the column layout; files of version 1 do not contain it."""
 
 
 def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") -> None:
@@ -60,7 +60,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
 
 
 def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
-    """Return the bytes of a shard of recordings by key, of a run. Values of absent pedestrians are discarded."""
+    """Return the bytes of a run's shard of recordings by key. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
     kinds = {kind for recording in items.values() for kind in _kinds(recording)}
@@ -74,12 +74,12 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
     Args:
         path: path of the shard.
-        maps: maps to attach, by name; recordings have none without it.
+        maps: maps to attach, by name; if None, recordings have no map.
 
     Raises:
-        ResultsError: the shard cannot be read whole, or has a later version. InputError: it contains anything other than
-            recordings.
-        UnknownNameError: ``maps`` lacks one.
+        ResultsError: the shard cannot be read completely, or has a later version. InputError: the shard contains anything other
+            than recordings.
+        UnknownNameError: a map is missing from ``maps``.
     """
     table = shard.read(path)
     if isinstance(table, str):
@@ -93,7 +93,7 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
-    """Make sure that columns of numbers hold numbers and columns of texts hold texts, in any file."""
+    """Make sure that numeric columns contain numbers and string columns contain strings, whatever file was read."""
     schema = _schema(())
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
@@ -102,7 +102,7 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(kinds: Collection[str]) -> pyarrow.Schema:
-    """Return the columns of recordings, in the order of the fields, for channel readings of these types."""
+    """Return the columns of recordings, in the order of the fields, with lists for channel readings of given types."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -153,7 +153,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
 
 
 def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
-    """Return an array as a column's list."""
+    """Return an array as a list for a column."""
     if values is None:
         return None
     if one.masked:
@@ -173,7 +173,7 @@ def _pack_contact(contact: Contact) -> dict[str, Any]:
 
 
 def _unpack_contact(fields: dict[str, Any]) -> Contact:
-    """Return a contact event; events in older files do not record who closed the gap."""
+    """Return a contact event; events in older files do not record which party closed the gap."""
     closing = fields.get("closing")
     known = {"kind": ContactKind(fields["kind"]), "closing": None if closing is None else Closing(**closing)}
     return Contact(**{**fields, **known})
@@ -186,7 +186,7 @@ def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
 
 
 def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of `_pack_robot` as fields of a recording."""
+    """Return values written by `_pack_robot` as fields of a recording."""
     delay = fields.pop("command_delay")
     arrays: dict[str, Any] = {
         name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()
@@ -200,12 +200,12 @@ def _kinds(recording: Recording) -> set[str]:
 
 
 def _place_of(array: Array) -> str:
-    """Return the name of the list that holds the numbers of a reading."""
+    """Return the name of the list that contains the numbers of a reading."""
     return _VALUES if array.dtype.name == _SINGLE else array.dtype.name
 
 
 def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array]]:
-    """Return readings by channel and field, each from the one list that holds it."""
+    """Return readings by channel and field, each taken from the list that contains it."""
     found: dict[str, dict[str, Array]] = {}
     for one in readings:
         channel, name, shape = one.pop("channel"), one.pop("field"), one.pop("shape")
@@ -216,7 +216,9 @@ def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array
 
 
 def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None, version: int) -> Recording:
-    """Return the recording of a row of a file of a version; columns that older files lack are treated as empty."""
+    """Return the recording in a row of a file with the given layout version; columns missing from older files are treated as
+    empty.
+    """
     name = columns["map_name"][row].as_py()
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)

@@ -1,4 +1,4 @@
-"""Reads the recordings that a run kept, with their maps, and completes rows from them."""
+"""Reads the kept recordings of a run with their maps, and completes rows from them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LOG = logging.getLogger(__name__)
 
 
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
-    """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
+    """Return the kept recordings by key, with the map of the episode according to the suite.
 
-    Without ``keys``, all kept recordings are returned. If this machine lacks the suite's worlds, recordings have no map, and a
-    message is logged.
+    Without ``keys``, all kept recordings are returned. If the suite's worlds are missing on this machine, recordings have no map,
+    and a message is logged.
 
     Raises:
-        ResultsError: the folder holds no run.
+        ResultsError: the folder contains no run.
     """
     run = RunFolder.read(folder)
     if keys is None:
@@ -58,16 +58,16 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
 
 
 def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows of a run; if the run was made before the metrics of clean arrivals, compute them from the recordings.
+    """Return rows of a run; if the run is older than the metrics of clean arrivals, compute these from the recordings.
 
-    If an episode that reached its goal has no recording with a map, all rows stay as they are: clean arrivals are not measured.
+    If an episode that reached its goal has no recording with a map, all rows are unchanged and clean arrivals are not measured.
 
     Args:
         folder: folder of the run.
         rows: rows of the run's shards.
 
     Raises:
-        ResultsError: the folder holds no run.
+        ResultsError: the folder contains no run.
     """
     whole = [dict(row) for row in rows]
     lacking = [row for row in whole if clean_arrival.name not in row]
@@ -83,6 +83,6 @@ def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
-    """Return the map of an externally played episode, from the results themselves."""
+    """Return the map of an externally run episode from the results folder."""
     name = maps.get("/".join(key.split("/")[:3]))
     return None if name is None else read_exact(folder / "maps" / name)

@@ -1,4 +1,4 @@
-"""Rows of ended episodes, wherever they were played: in a worker, in a ROS graph, over sockets, or in a bag."""
+"""Rows of ended episodes, wherever they were run: in a worker, in a ROS graph, over sockets, or from a bag."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agora.metrics.planner_notes import main_reason
 from agora.metrics.planning_time import TIMING
 
 OPTIONAL = ("reason", START, PLACE)
-"""Columns of rows, other than their identity and the metrics, that may be missing."""
+"""Optional columns of rows, other than the identity and the metrics."""
 
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", *OPTIONAL)
-"""Columns of rows other than their identity and the metrics."""
+"""Columns of rows, other than the identity and the metrics."""
 
 UNMEASURED = "unmeasured"
-"""Column of the errors of failed metrics; only in rows with such errors."""
+"""Column with the errors of failed metrics; only in rows with such errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class EndedEpisode:
         seed: seed of the stage.
         robots: robots of the episode, with their planners and recordings.
         pedestrians: level of perception; None if unknown.
-        beside: texts that are added to every row, by column.
+        beside: strings that are added to every row, by column.
     """
 
     suite: str
@@ -50,7 +50,7 @@ class EndedEpisode:
 
     @staticmethod
     def of(played: PlayedEpisode) -> EndedEpisode:
-        """Return an episode that was played externally."""
+        """Return an episode that was run externally."""
         told = None if played.conditions is None else played.conditions.perception.source
         return EndedEpisode(played.suite, played.stage, played.episode, played.seed, played.robots, told)
 
@@ -87,7 +87,7 @@ class EndedEpisode:
 
 
 def _measure(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
-    """Return the metrics of a robot by name; if a metric failed, the column `UNMEASURED` holds the errors."""
+    """Return the metrics of a robot by name; if a metric failed, the column `UNMEASURED` contains the errors."""
     values: dict[str, Any] = {}
     errors = []
     for metric in measures:
@@ -100,10 +100,10 @@ def _measure(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
 
 
 class ShardRows:
-    """Collects the rows, the timing and the recordings of a shard as its episodes end.
+    """Collects the rows, the timing and the recordings of a shard as episodes end.
 
     Args:
-        measures: every metric.
+        measures: all metrics.
         keep: choice of the recordings that are kept.
         run: mark of the run's shards; empty for none.
 
@@ -134,7 +134,7 @@ class ShardRows:
         self.episodes.append(ended.episode)
 
     def files(self) -> dict[str, bytes]:
-        """Return the bytes of the shard's files by part, in the order of keys, regardless of the order in which episodes ended."""
+        """Return the bytes of the shard's files by part, sorted by key, regardless of the order in which episodes ended."""
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
         units = {m.name: m.unit for m in (*self._lasting, *self._fleeting)} | {"duration": "s", store.CALLS: "s"}
         files = {

@@ -1,7 +1,7 @@
 """The folder of a run, for reading; `agora.benchmark.results.open_run` opens it for running.
 
-``run.yaml`` describes the run (`agora.benchmark.results.run_record`). ``episodes``, ``timing`` and ``trajectories`` hold shards
-(`agora.benchmark.results.store`), ``interrupted.txt`` lists the episodes that were given up, with the reasons.
+``run.yaml`` describes the run (`agora.benchmark.results.run_record`). ``episodes``, ``timing`` and ``trajectories`` contain shards
+(`agora.benchmark.results.store`). ``interrupted.txt`` lists the episodes that were given up, with the reasons.
 """
 
 from __future__ import annotations
@@ -41,45 +41,47 @@ class RunFolder:
         """Return the run in a folder.
 
         Raises:
-            ResultsError: the folder holds no run. InputError: its ``run.yaml`` is wrong.
+            ResultsError: the folder contains no run. InputError: its ``run.yaml`` is invalid.
         """
         return RunFolder(path, RunRecord.read(path))
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Return whether a folder holds a run."""
+        """Return whether a folder contains a run."""
         return RunRecord.path_in(path).is_file()
 
     def suite(self) -> Suite:
         """Return the suite of the run.
 
         Raises:
-            InputError: the suite was written by another version of Agora, or refers to things that this machine lacks.
+            InputError: the suite was written by another version of Agora, or refers to things that are missing on this machine.
         """
         return self.record.build_suite(self.path)
 
     def interrupted(self) -> dict[str, str]:
-        """Return the episodes that were given up and have no row, with reasons, by key."""
+        """Return the reasons why episodes were given up, by key; these episodes have no row."""
         listed = self.path / _INTERRUPTED
         lines = read_text(listed).splitlines() if listed.is_file() else []
         return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
     def write_interrupted(self, reasons: Mapping[str, str]) -> None:
-        """Write the episodes that were given up; without any, no file exists. Raises: OSError: the file cannot be written."""
+        """Write the list of episodes that were given up; if there are none, the file does not exist. Raises: OSError: the file
+        cannot be written.
+        """
         if reasons:
             write_whole(self.path / _INTERRUPTED, "".join(f"{key}\t{reason}\n" for key, reason in reasons.items()))
         else:
             (self.path / _INTERRUPTED).unlink(missing_ok=True)
 
     def shards(self, part: str, columns: Sequence[str] | None = None) -> Iterator[Shard]:
-        """Yield the shards of one part of the run, like `agora.benchmark.results.store.shards`, without the rows of other runs."""
+        """Yield the shards of one part of the run, like `agora.benchmark.results.store.shards`, excluding rows of other runs."""
         for read in store.shards(self.path / part, columns):
             strange = {row["key"] for row in self.strangers(read)}
             yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
     def strangers(self, read: Shard) -> list[dict[str, Any]]:
-        """Return the rows of a shard that do not belong to the run: all if it has another run's mark, else rows of unplanned
-        episodes.
+        """Return the rows of a shard that do not belong to the run: all rows if it has another run's mark, otherwise rows of
+        unplanned episodes.
         """
         record = self.record
         if read.run and record.id is not None:
@@ -96,7 +98,7 @@ class RunFolder:
 
 
 def episodes_kept(path: Path) -> str:
-    """Return, in words, the number of finished episodes that the run in a folder keeps."""
+    """Return a text with the number of finished episodes that are kept in a run's folder."""
     try:
         done = {key.rpartition("/")[0] for key in store.keys(path / "episodes")}
         planned = RunRecord.read(path).episodes

@@ -1,6 +1,6 @@
-"""``run.yaml``: the subject of a run, the machines that ran it, and the planned contents of its folder.
+"""The file ``run.yaml``: what was run, on which machines, and the planned contents of the folder.
 
-Suite and planners are kept as plain data, because this machine may lack their components.
+Suite and planners are kept as plain data, because their components may be missing on this machine.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["RunRecord"]
 
 _FILE = "run.yaml"
 _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "packages", "tuning", "planned", "trajectories")
-"""Fields of `RunRecord` that decide its results or the planned episodes, in the order of the digest."""
+"""Fields of `RunRecord` that determine the results or the planned episodes, in the order in which they enter the digest."""
 
 
 @dataclass(frozen=True)
 class _StageOutline:
-    """The part of a stage that can be read in every record."""
+    """The part of a stage that can be read from every record."""
 
     name: str
     seed: int | None = None
@@ -39,7 +39,7 @@ class _StageOutline:
 
 @dataclass(frozen=True)
 class _SuiteOutline:
-    """The part of a suite that can be read in every record."""
+    """The part of a suite that can be read from every record."""
 
     name: str
     seed: int | None = None
@@ -48,33 +48,33 @@ class _SuiteOutline:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The contents of ``run.yaml``. Fields that are None are missing in the file, because the program that made the run does not
+    """The contents of ``run.yaml``. Fields that are None are missing from the file, because the program that wrote it does not
     record them.
 
     Attributes:
         suite: resolved suite, plain data.
-        planners: planners with their parameters, plain data, by label; or labels alone.
+        planners: planners with their parameters as plain data, by label; or only their labels.
         version: version of Agora.
-        pedestrians: level of perception of planners, by label; other planners have the stages' levels.
-        record: names of channels whose readings the recordings keep.
+        pedestrians: levels of perception of planners, by label; other planners have the stages' levels.
+        record: names of channels whose readings are kept in the recordings.
         inputs: digests of the files that the episodes depend on, by name.
-        packages: versions of the packages that hold the components.
-        tuning: settings of a search for parameters, whose trials are the run's planners.
+        packages: versions of the packages that contain the components.
+        tuning: settings of a parameter search whose trials are the run's planners.
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
-        whole: number of episodes by stage of the whole suite, if this run has a part of it.
-        blind: labels of planners that read no walls (`agora.benchmark.knowledge.blind`).
-        unaware: labels of planners that read nothing of people (`agora.benchmark.knowledge.unaware`).
-        control: labels of planners that were not requested, but run for comparison (`agora.benchmark.control`).
+        whole: number of episodes of the whole suite, by stage, if this run covers a part of it.
+        blind: labels of planners that do not see walls (`agora.benchmark.knowledge.blind`).
+        unaware: labels of planners that do not see people (`agora.benchmark.knowledge.unaware`).
+        control: labels of planners that were not requested but were run for comparison (`agora.benchmark.control`).
         after_draw: marks of planners that were changed after the suite's edition was drawn, by label
             (`agora.benchmark.provenance.planner_code`).
-        id: digest of all of these, the mark of the run's shards.
-        earlier: marks of shards from before planners were added to the run.
+        id: digest of the fields that determine the results or the planned episodes; the mark of the run's shards.
+        earlier: marks of shards that were written before planners were added to the run.
         made_on: machine on which the run started.
         resumed_on: other machines on which the run was resumed.
-        sources: files of externally played episodes.
+        sources: files of externally run episodes.
         notes: notes on these episodes.
-        maps: names of the maps' files, by episode.
+        maps: names of the map files, by episode.
     """
 
     suite: dict[str, Any]
@@ -110,7 +110,7 @@ class RunRecord:
         """Read the record of a run's folder; other keys in the file are ignored.
 
         Raises:
-            ResultsError: the folder holds no run.
+            ResultsError: the folder contains no run.
             InputError: the file cannot be read, or a part of it is missing or has the wrong type.
         """
         path = folder / _FILE
@@ -125,11 +125,11 @@ class RunRecord:
         return build(values, RunRecord, str(path))
 
     def write(self, folder: Path) -> None:
-        """Write the file, whole or not at all. Raises: OSError: it cannot be written."""
+        """Write the file atomically. Raises: OSError: the file cannot be written."""
         write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
 
     def decides(self) -> dict[str, Any]:
-        """Return the data that decides the results, and the planned episodes, as plain data by name."""
+        """Return the data that determines the results and the planned episodes, as plain data by name."""
         return self._said(_DECIDES)
 
     def mark(self) -> str:
@@ -151,7 +151,7 @@ class RunRecord:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The names and parameters of planners by label, plain data, with the level of perception if the record has one."""
+        """The names and parameters of planners by label, as plain data, with the level of perception if the record contains one."""
         known = self.planners if isinstance(self.planners, dict) else {}
         levels: Mapping[str, str] = self.pedestrians or {}
         told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
@@ -159,7 +159,7 @@ class RunRecord:
 
     @property
     def part(self) -> str:
-        """The part of its suite that the run covers, in words; empty for a whole suite."""
+        """A description of the part of its suite that the run covers; empty for a whole suite."""
         if not self.whole:
             return ""
         planned = self.planned or {}
@@ -171,13 +171,13 @@ class RunRecord:
         return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
 
     def shown(self, label: str) -> str:
-        """Return the label of a planner for tables, with its mark if it was changed after the suite's edition was drawn."""
+        """Return the label of a planner for tables, with a mark if the planner was changed after the suite's edition was drawn."""
         mark = (self.after_draw or {}).get(label)
         return f"{label} ({mark})" if mark else label
 
     @property
     def episodes(self) -> int:
-        """The total number of episodes; 0 if the record lacks it."""
+        """The total number of episodes; 0 if the record does not contain it."""
         return sum((self.planned or {}).values()) * len(self.planners)
 
     @property
@@ -187,7 +187,7 @@ class RunRecord:
         return {label: name_of(label, levels.get(label)) for label in self.planners}
 
     def has(self, label: str, planner: Named) -> bool:
-        """Return whether the run has a planner of this name with these parameters."""
+        """Return whether the run has a planner with this name and these parameters."""
         return isinstance(self.planners, dict) and any(
             self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
         )
@@ -196,30 +196,30 @@ class RunRecord:
         """Return the suite; ``where`` is the folder of the run, for messages.
 
         Raises:
-            InputError: the suite was written by another version of Agora, or refers to things that this machine lacks.
+            InputError: the suite was written by another version of Agora, or refers to things that are missing on this machine.
         """
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 
     def seed_of(self, stage: str) -> int | None:
-        """Return the seed of a stage: its own, or the suite's; None if the record has neither."""
+        """Return the seed of a stage: its own seed or that of the suite; None if the record has neither."""
         own = next((one.seed for one in self.outline.stages if one.name == stage), None)
         return self.outline.seed if own is None else own
 
 
 @dataclass(frozen=True)
 class _Outlined:
-    """Wraps an outline so that messages name its place in the file."""
+    """Wraps an outline so that messages name its location in the file."""
 
     suite: _SuiteOutline
 
 
 def _of(kind: type, values: Any) -> Any:
-    """Return the values that correspond to fields of a dataclass."""
+    """Return the values that correspond to the fields of a dataclass."""
     return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
 
 
 def _outline_of(suite: Any) -> Any:
-    """Return the outline of a plain suite."""
+    """Return the outline of a suite given as plain data."""
     values = _of(_SuiteOutline, suite)
     if isinstance(values, dict) and isinstance(values.get("stages"), list):
         values["stages"] = [_of(_StageOutline, stage) for stage in values["stages"]]

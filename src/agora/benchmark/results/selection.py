@@ -1,4 +1,4 @@
-"""Selected episodes of a run, all or those of given keys, with their recordings, planning times and conditions."""
+"""Selects episodes of a run, all or those with given keys, with their recordings, planning times and conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 __all__ = ["RunSelection"]
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 64  # number of episodes whose recordings are in memory together
+_AT_ONCE = 64  # number of episodes whose recordings are in memory at the same time
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class RunSelection:
 
     Attributes:
         run: folder of the run.
-        groups: rows of the robots of each episode under a planner.
+        groups: rows of each episode with a planner, one row per robot.
         asked: whether the episodes were selected by key.
     """
 
@@ -39,7 +39,7 @@ class RunSelection:
 
     @staticmethod
     def of(folder: Path, keys: Collection[str]) -> RunSelection:
-        """Select the episodes of these keys, or all."""
+        """Select the episodes with given keys, or all episodes."""
         run = RunFolder.read(folder)
         groups: dict[str, list[dict[str, Any]]] = {}
         for read in run.shards("episodes"):
@@ -60,8 +60,8 @@ class RunSelection:
         """The episodes, with their recordings and planning times.
 
         Raises:
-            InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or not that of a requested
-                episode.
+            InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or the recording of a
+                requested episode was not kept.
         """
         stages, calls, some = self._stages(), self._calls(), False
         for first in range(0, len(self.groups), _AT_ONCE):
@@ -95,7 +95,9 @@ class RunSelection:
         )
 
     def _stages(self) -> dict[str, Stage]:
-        """Return the stages by name; empty if the run does not describe them fully, or refers to things that this machine lacks."""
+        """Return the stages by name; empty if the run does not describe them fully, or refers to things that are missing on this
+        machine.
+        """
         if any(set(stage) == {"name"} for stage in self.run.record.suite.get("stages", ())):
             return {}
         try:

@@ -1,8 +1,8 @@
-"""A shard: one Parquet file that exists whole or not at all, and detects damage.
+"""A shard: one Parquet file that is written atomically and can be checked for damage.
 
-It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, which reveals truncated and corrupted
-shards, the run that it belongs to, if any, the version of its layout, and information on its columns. The bytes depend only on the
-contents, the run and the version of pyarrow.
+It is written under a temporary name and renamed. Its metadata contain a digest of all its bytes, which reveals truncated and
+corrupted shards; the run that it belongs to, if any; the version of its layout; and information on its columns. The bytes depend
+only on the contents, the run and the version of pyarrow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DIGEST, _ZEROS = b"blake2b:", b"0" * 32
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write the bytes of a shard; its folder is created.
+    """Write the bytes of a shard; the folder is created if necessary.
 
     Raises:
         ResultsError: the shard cannot be written.
@@ -48,13 +48,13 @@ def encode(
 
     Args:
         table: rows of the shard.
-        smooth: Parquet's names of columns of float32 that change little from value to value: the bytes of their values are stored
-            separately (byte stream split).
+        smooth: Parquet names of float32 columns whose values change little from one to the next; the bytes of their values are
+            stored separately (byte stream split).
         run: mark of the shard's run (`run_of`); empty for none.
         version: version of the layout of the columns (`version_of`).
-        about: further metadata, each a mapping that is written as JSON; ``units`` has the units of columns.
+        about: further metadata, by name; each is a mapping that is written as JSON. ``units`` contains the units of columns.
     """
-    # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
+    # The metadata of the Parquet file end with `_DIGEST` and the digest of the file, computed with zeros in place of the digest.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -109,11 +109,11 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
 
 
 class ShardSize(NamedTuple):
-    """The size of a shard's table, as the shard states it.
+    """The size of a shard's table, according to its metadata.
 
     Attributes:
         rows: number of rows.
-        columns: number of columns; each part of a list of structures is a column.
+        columns: number of columns; each field of a list of structures counts as a column.
         values: number of values in all columns.
         size: decoded size, bytes.
     """
@@ -125,7 +125,7 @@ class ShardSize(NamedTuple):
 
 
 def extent(path: Path) -> ShardSize:
-    """Return the size of a shard's table, from its metadata alone.
+    """Return the size of a shard's table, read only from its metadata.
 
     Raises:
         Exception: the file is not a Parquet file.
@@ -139,11 +139,11 @@ def extent(path: Path) -> ShardSize:
 
 
 def run_of(table: pyarrow.Table) -> str:
-    """Return the run that the table of a shard belongs to; empty if it states none."""
+    """Return the run that a shard's table belongs to; empty if the metadata contain none."""
     return ((table.schema.metadata or {}).get(b"run") or b"").decode()
 
 
 def version_of(table: pyarrow.Table) -> int:
-    """Return the version of the layout of a shard's columns; 1 if it states none."""
+    """Return the version of a shard's column layout; 1 if the metadata contain none."""
     said = (table.schema.metadata or {}).get(b"version", b"1")
     return int(said) if said.isdigit() else 1

@@ -1,11 +1,11 @@
-"""Results on disk: rows in Parquet shards; recordings are in `agora.benchmark.results.recording_shards`.
+"""Results on disk: rows in Parquet shards (for recordings, see `agora.benchmark.results.recording_shards`).
 
 A killed run leaves only whole shards (`agora.benchmark.results.shard`). Truncated or corrupted shards are logged, and their
-episodes count as not done. With one version of pyarrow, equal contents give equal bytes: columns, types, order and compression are
-fixed.
+episodes count as not done. With the same version of pyarrow, equal contents give equal bytes, because columns, types, order and
+compression are fixed.
 
-There is one row per episode and robot. The columns `IDENTITY` come first and are never empty. The others follow by name: texts,
-booleans, and numbers as float64, None if undefined. The timing also has `CALLS`, a list of numbers.
+There is one row per episode and robot. The columns `IDENTITY` come first and are never empty. The other columns follow in
+alphabetical order: strings, booleans, and numbers as float64; None if undefined. The timing also has `CALLS`, a list of numbers.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 """Columns that identify the episode and the robot of a row."""
 
 PARTS = ("episodes", "timing", "trajectories")
-"""Folders of a run; a shard's file in the first is written last."""
+"""Folders of a run; a shard's file in the first folder is written last."""
 
 OUTCOME = "outcome"
-"""Column of the outcome, by name; the metadata map names to the numbers in recordings."""
+"""Column with the name of the outcome; the metadata map names to the numbers used in recordings."""
 
 CALLS = "calls"
-"""Column of the timing: wall time of each control call, s, single precision."""
+"""Column of the timing table: wall time of each control call, s, single precision."""
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -54,7 +54,7 @@ def episode_key(row: Mapping[str, Any]) -> str:
     """Return the key of an episode and robot: ``suite/stage/episode/planner/robot``.
 
     Raises:
-        InputError: a part is missing, empty or holds a slash.
+        InputError: a part is missing or empty, or contains a slash.
     """
     parts = []
     for column in _KEY:
@@ -71,8 +71,8 @@ class Shard(NamedTuple):
     Attributes:
         path: path of the shard.
         rows: all rows, possibly with some columns only; empty if the shard has a problem.
-        problem: problem of the shard, in words, or "".
-        run: mark of its run; empty if it states none.
+        problem: description of the shard's problem, or "".
+        run: mark of its run; empty if the shard contains none.
     """
 
     path: Path
@@ -87,14 +87,14 @@ def encode_rows(
     """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
 
     Args:
-        rows: at least one row, each with the columns of `IDENTITY` except the key; values are texts, booleans, numbers, arrays (K,)
-            of numbers, or None.
+        rows: at least one row, each with the columns of `IDENTITY` except the key; values are strings, booleans, numbers, arrays
+            (K,) of numbers, or None.
         run: mark of the run; empty for none.
-        where: names the shard in messages.
+        where: name of the shard in messages.
         units: units of columns, for the metadata; columns without a unit are left out.
 
     Raises:
-        InputError: an identity is missing, a key occurs twice, or a column holds values of different kinds.
+        InputError: an identity is missing, a key occurs twice, or a column contains values of different types.
     """
     import pyarrow as pa
 
@@ -111,24 +111,24 @@ def encode_rows(
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:
-    """Write rows to one shard, ``<something>.parquet``, encoded by `encode_rows`; its folder is created.
+    """Write rows to one shard, ``<something>.parquet``, encoded by `encode_rows`; the folder is created if necessary.
 
     Raises:
-        InputError: as `encode_rows`. ResultsError: the shard cannot be written.
+        InputError: as in `encode_rows`. ResultsError: the shard cannot be written.
     """
     shard.write(path, encode_rows(rows, run, str(path)))
 
 
 def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
-    """Write a shard of a run, its rows last, so that it exists whole or not at all.
+    """Write a shard of a run. The rows are written last, so that the shard is either complete or does not exist.
 
     Args:
         folder: folder of the run.
         name: name of the shard.
-        files: bytes of its files, by their part (`PARTS`).
+        files: bytes of its files, by part (`PARTS`).
 
     Raises:
-        ResultsError: it cannot be written.
+        ResultsError: the shard cannot be written.
     """
     for part in reversed(PARTS):
         if part in files:
@@ -136,16 +136,16 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 
 
 def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Return the rows of all whole shards of a folder in the order of their names, or of one shard; [] if no shard exists.
+    """Return the rows of all whole shards in a folder, in the order of the shards' names, or of one shard; [] if no shard exists.
 
-    Damaged shards are named in the log and left out (`damaged_shards`).
+    Damaged shards are logged and left out (`damaged_shards`).
 
     Args:
         folder: folder of one part of a run, or the path of one shard.
         columns: columns to read, including ``key``; all if None.
 
     Raises:
-        ResultsError: two shards hold the same key.
+        ResultsError: two shards contain the same key.
     """
     rows: list[dict[str, Any]] = []
     for read in shards(folder, columns):
@@ -166,7 +166,7 @@ def check_unique(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
 
 
 def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard]:
-    """Yield the shards of a folder in the order of their names.
+    """Yield the shards in a folder in the order of their names.
 
     Args:
         folder: folder of one part of a run, or the path of one shard.
@@ -180,28 +180,28 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
 
 
 def keys(folder: Path) -> set[str]:
-    """Return the keys of all rows or recordings in the whole shards of a folder."""
+    """Return the keys of all rows or recordings in the whole shards in a folder."""
     return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
 
 
 def finished_keys(folder: Path) -> set[str]:
-    """Return the keys of all rows that need not be run again."""
+    """Return the keys of all rows whose episodes do not need to be run again."""
     return {row["key"] for row in read_rows(folder, ["key"])}
 
 
 def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
-    """Return whether a run keeps the recording of a row."""
+    """Return whether the recording of a row is kept."""
     return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
 
 
 def remove(folder: Path, name: str) -> None:
-    """Delete all files of a shard, its rows last."""
+    """Delete all files of a shard; the rows are deleted last."""
     for part in reversed(PARTS):
         (folder / part / f"{name}.parquet").unlink(missing_ok=True)
 
 
 def damaged_shards(folder: Path) -> dict[Path, str]:
-    """Return the problem of each shard of a folder that cannot be read whole."""
+    """Return a description of the problem for each shard in a folder that cannot be read completely."""
     return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 
 
@@ -218,7 +218,7 @@ def _plain(value: Any) -> Any:
 
 
 def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
-    """Return a column without gaps, of integers or of texts."""
+    """Return a column of integers or strings, without missing values."""
     import pyarrow as pa
 
     plain = [_plain(value) for value in values]
@@ -232,7 +232,9 @@ def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
 
 
 def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
-    """Return a column of texts, booleans, float64 numbers or float32 lists; undefined values are None, empty columns numbers."""
+    """Return a column of strings, booleans, float64 numbers or float32 lists. Undefined values are None; a column without values is
+    numeric.
+    """
     import pyarrow as pa
 
     if values and all(isinstance(value, np.ndarray) for value in values):
@@ -249,7 +251,7 @@ def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
 
 
 def _strange(values: list[Any]) -> str:
-    """Return the kinds of value in a column, for an error message."""
+    """Return the types of values in a column, for an error message."""
     return " and ".join(sorted({"NaN" if value != value else type(value).__name__ for value in values}))
 
 

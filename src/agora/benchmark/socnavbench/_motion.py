@@ -1,7 +1,8 @@
-"""The motion of SocNavBench's robot under a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then executed at once.
+"""How SocNavBench's robot executes a joystick's commands (CMU-TBD/SocNavBench 2724ea85): they are clipped and take effect
+immediately.
 
 Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); position commands set the pose (``execute_position_cmds``).
-Poses are float32; values that SocNavBench computes in float64 under NumPy 1 are float64 here.
+Poses are float32; values that SocNavBench computes in float64 with NumPy 1 are float64 in this module.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import numpy as np
 from agora.core.state import Floats
 
 TOLERANCE = 0.01
-"""Excess speed of a requested position that is tolerated, m/s (``clip_posn: epsilon``)."""
+"""Tolerated excess speed of a requested position, m/s (``clip_posn: epsilon``)."""
 
 
 def clip_velocity(value: float, low: float, high: float) -> float:
-    """Return a velocity, rounded to 3 digits, within its bounds (``agents/robot_utils.py: clip_vel``)."""
+    """Return a velocity rounded to 3 digits and clipped to its bounds (``agents/robot_utils.py: clip_vel``)."""
     return min(max(low, round(float(value), 3)), high)
 
 
 def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
-    """Return the pose (3,) that is reached for a requested pose (``agents/robot_utils.py: clip_posn``).
+    """Return the pose (3,) that the robot reaches for a requested pose (``agents/robot_utils.py: clip_posn``).
 
-    If the requested pose is farther than ``fastest``, m/s, allows in ``dt``, s, the step is shortened along its direction, then its
-    heading.
+    If reaching the requested pose in ``dt``, s, would require more than ``fastest``, m/s, the step is shortened along its
+    direction, which becomes the heading.
     """
     dx, dy = new[0] - old[0], new[1] - old[1]
     if math.hypot(dx, dy) / dt <= fastest + TOLERANCE:
@@ -43,10 +44,10 @@ def follow(
 
     Args:
         command: (2,) v and w, or (4,) x, y, heading and v.
-        pose: (3,) pose of the robot; its heading counts turns.
+        pose: (3,) pose of the robot, with an unwrapped heading.
         dt: step, s.
-        v: lowest and highest speed, m/s.
-        w: lowest and highest turn rate, rad/s.
+        v: minimum and maximum speed, m/s.
+        w: minimum and maximum turn rate, rad/s.
 
     Returns:
         The pose (3,) after the step, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.

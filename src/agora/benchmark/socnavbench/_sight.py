@@ -1,7 +1,7 @@
-"""The camera images of a SocNavBench joystick in the mode full-render, drawn when it asks for a state.
+"""The camera images for a SocNavBench joystick in the mode full-render, rendered when it requests a state.
 
-SocNavBench (CMU-TBD/SocNavBench 2724ea85) draws its images for films after an episode; its joysticks receive none. The default
-camera is the camera of those films, `CAMERA`.
+SocNavBench (CMU-TBD/SocNavBench 2724ea85) renders images only after an episode, for videos; its joysticks receive none. The default
+camera is that of these videos, `CAMERA`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 CAMERA = "pioneer3dx_rgbd"
-"""The robot with the camera of SocNavBench."""
+"""The robot that has SocNavBench's camera."""
 
 
 def sight_camera(model: RobotModel, text: str) -> Camera:
-    """Return the camera through which a joystick sees; its rate and latency do not count.
+    """Return the camera whose images a joystick receives; its rate and latency are ignored.
 
     Args:
-        model: robot; its camera is used if it has one, else `CAMERA`.
-        text: changes to the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
+        model: robot; its camera is used if it has one, otherwise `CAMERA`.
+        text: changed parameters of the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
 
     Raises:
         InputError: the camera is unknown, it is fixed in the world, or no renderer is installed.
@@ -45,7 +45,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
 
 class JoystickSight:
-    """A camera on the robot of an episode, which takes images on request.
+    """A camera on the robot of an episode that takes images on request.
 
     Args:
         world: world of the episode.
@@ -58,19 +58,21 @@ class JoystickSight:
         self._cameras = Cameras(world, camera, room)
 
     def walk(self) -> None:
-        """Move people to their present positions; called once per step, so that images do not depend on how often they are
+        """Move people to their current positions. It is called once per step, so that images do not depend on how often they are
         requested.
         """
         self._cameras.walk(0)
 
     def images(self) -> Mapping[str, Array]:
-        """Return the images of this moment, by name of the camera's fields."""
+        """Return the current images, keyed by camera field name."""
         self._cameras.take(0)
         return {name: array[0, 0] for name, array in self._cameras.reading.items()}
 
 
 def told_camera(camera: Camera) -> dict[str, Any]:
-    """Return the description of a camera for a joystick: size, intrinsics, px; pose on the robot, m and rad; range of depths, m."""
+    """Return the description of a camera for a joystick: image size and intrinsics, px; pose on the robot, m and rad; depth range,
+    m.
+    """
     optics = camera.pinhole
     size = {"width": camera.width, "height": camera.height}
     names = ("fx", "fy", "cx", "cy", "x", "y", "z", "roll", "pitch", "yaw")

@@ -1,10 +1,10 @@
-"""Episodes of SocNavBench's suites as the files that its simulator and its joysticks write (CMU-TBD/SocNavBench 2724ea85).
+"""Exports episodes of SocNavBench's suites as the files that its simulator and its joysticks write (CMU-TBD/SocNavBench 2724ea85).
 
 Each episode has a folder ``test_ALGO/EPISODE`` with ``episode_log.txt`` (``Simulator.generate_sim_log``), the scores of
 ``generate_episode_score_report``, ``sim_state_data/sim_state_T.json`` (``SimState.export_to_file``) and
 ``joystick_data/agent_data.csv`` (``JoystickBase.write_pandas``). Names, keys and definitions are those of that code, and the map's
-corner is the origin. SocNavBench pickles its scores, and a pickle may run code when it is read; here the scores are JSON. In
-SocNavBench's states, pedestrians are one step behind.
+corner is the origin. SocNavBench pickles its scores, and a pickle may run code when it is read; this module writes the scores as
+JSON. In SocNavBench's states, pedestrians are one step behind.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def write_socnavbench_files(
     """Write the files of each episode of a run, and return the episodes' folders.
 
     Args:
-        folder: folder of the folders ``test_ALGO``; in a SocNavBench checkout, ``tests/socnav``.
+        folder: folder for the subfolders ``test_ALGO``; in a SocNavBench checkout, ``tests/socnav``.
         source: folder of a run.
-        keys: keys of episodes, as `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
+        keys: keys of episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
         progress: called with the number of finished episodes, and the total.
 
     Raises:
-        InputError: the run is not of a SocNavBench suite. UnknownNameError: no episode has this key.
+        InputError: the run's suite is not a SocNavBench suite. UnknownNameError: no episode has this key.
         ResultsError: a folder exists or cannot be written, or no recording was kept.
     """
     run, written = RunSelection.of(source, keys), []
@@ -79,10 +79,10 @@ class _Told:
         algorithm: name of the planner.
         recording: recording of the robot.
         read: the episode in SocNavBench's format.
-        poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, from the map's corner.
+        poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, relative to the map's corner.
         names: names of the robot and the pedestrians.
         ends: (1 + P, 2, 3) starts and goals.
-        cooldown: (T, 1 + P) steps until each party may collide again.
+        cooldown: (T, 1 + P) number of steps until each party may collide again.
         last: (T, 1 + P) time of the last collision, s.
         colliders: name of the touched party for each collision.
         cause: cause of the end.
@@ -121,7 +121,7 @@ class _Told:
 
     @property
     def _present(self) -> Any:
-        """(T, 1 + P) whether the robot and each pedestrian are present."""
+        """Return whether the robot and each pedestrian are present (T, 1 + P)."""
         return np.column_stack([np.ones(len(self.recording.time), np.bool_), self.recording.pedestrian_present])
 
     def write(self, place: Path) -> None:
@@ -158,7 +158,7 @@ class _Told:
         return float(self.recording.time[1]) if len(self.recording.time) > 1 else 0.0
 
     def _scores(self) -> dict[str, Any]:
-        """Return the scores; arrays over all steps are as in SocNavBench if the recording has all steps."""
+        """Return the scores; arrays over all steps are the same as in SocNavBench if the recording has all steps."""
         recording, time = self.recording, self.recording.time
         velocity = np.diff(self.poses[:, 0, :2].astype(np.float64), axis=0) / np.diff(time)[:, None]
         acceleration = np.diff(velocity, axis=0) / np.diff(time)[1:, None]
@@ -223,7 +223,7 @@ class _Told:
         return "\n".join(lines) + "\n"
 
     def _table(self) -> str:
-        """Return one line per sample: its time and everybody's pose, formatted as pandas writes arrays."""
+        """Return one line per sample with its time and everybody's pose, in the format in which pandas writes arrays."""
         text = io.StringIO()
         table, present = csv.writer(text, lineterminator="\n"), self._present
         there = np.flatnonzero(present.any(0))

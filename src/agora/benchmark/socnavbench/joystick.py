@@ -1,8 +1,8 @@
 """The simulator's side of the protocol with a SocNavBench joystick (CMU-TBD/SocNavBench 2724ea85).
 
 The joystick connects to the simulator's socket; the simulator connects to the joystick's socket and sends the list of episodes.
-Each episode begins with a description of the world. The joystick answers with its name and ``ready``, then asks for states and
-sends commands until it receives the end.
+Each episode begins with a description of the world. The joystick answers with its name and ``ready``, then requests states and
+sends commands until it receives the end of the episode.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName, RenderMode
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
-_LISTENS = 5.0  # s within which a joystick must listen after it has connected
-_KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
+_LISTENS = 5.0  # s, time within which a joystick must listen after it has connected
+_KNOCK = 0.01  # s, time between two attempts, as in ``establish_handshake``
 _ADDRESS = "/tmp/socnavbench_joystick"
 _REPEATS = 50
-_REFUSED = 10  # invalid messages per episode before the planner has failed
+_REFUSED = 10  # number of invalid messages per episode after which the planner has failed
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,18 @@ class Meeting:
     """The sockets and the rules of a session with a joystick.
 
     Attributes:
-        address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT +
-            1. SocNavBench defines its addresses in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: address at which the simulator listens, instead of that of ``address``.
-        send: address at which the joystick listens, instead of that of ``address``.
-        asynchronous: time passes even without a new command; the last command is repeated.
-        repeats: largest number of repeated commands per episode, if asynchronous (``max_repeats``).
-        patience: silence of the joystick after which the session ends, s, if simulated time waits for it. The end of its process is
-            noticed at once; SocNavBench's sampling planner computes for many minutes before its first message.
+        address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, or HOST:PORT for the ports
+            PORT and PORT + 1. SocNavBench defines its addresses in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
+        recv: address at which the simulator listens, instead of the one derived from ``address``.
+        send: address at which the joystick listens, instead of the one derived from ``address``.
+        asynchronous: whether time passes even without a new command; the last command is then repeated.
+        repeats: maximum number of repeated commands per episode, if asynchronous (``max_repeats``).
+        patience: time without a message from the joystick after which the session ends, s, if simulated time waits for it. The end
+            of its process is detected immediately. SocNavBench's sampling planner computes for many minutes before its first
+            message.
         render_mode: ``schematic``, or ``full-render``, in which states include images of a camera on the robot.
-        camera: camera of the mode full-render, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The default is
-            the camera of the suite's robot, or SocNavBench's if the robot has none.
+        camera: camera in the mode full-render: parameters, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The
+            default is the camera of the suite's robot, or SocNavBench's if the robot has none.
     """
 
     address: str = _ADDRESS
@@ -80,7 +81,7 @@ class Meeting:
 
     @property
     def steered_by(self) -> str:
-        """The parties that could have sent the commands, if not the joystick alone; the text is added to every row."""
+        """A description of who could have sent the commands besides the joystick; it is added to every row."""
         return "" if self.receives.path else "any process on this machine: TCP does not identify the sender"
 
     @property
@@ -96,11 +97,11 @@ class Meeting:
 
 
 class Joystick:
-    """A joystick, including the wait for its connection.
+    """A joystick, with methods to wait for its connection and to exchange messages with it.
 
     Args:
-        meeting: sockets and rules of the session.
-        say: shows a line to the user.
+        meeting: the session's sockets and protocol rules.
+        say: function that shows a line to the user.
 
     Attributes:
         gone: reason why the joystick has stopped sending, or "".
@@ -131,7 +132,7 @@ class Joystick:
         self._tell(messages.names(episodes))
 
     def _connect(self, visitor: int) -> socket.socket | None:
-        """Connect to the joystick of a process; return None if it does not listen."""
+        """Connect to the joystick of a process; return None if the joystick does not listen."""
         end = time.monotonic() + _LISTENS
         reason = "no process listens there"
         while time.monotonic() < end:
@@ -153,11 +154,11 @@ class Joystick:
         """Begin an episode, and return the name that the joystick gives its planner.
 
         Raises:
-            EpisodeLostError: the joystick is gone, or does not become ready.
+            EpisodeLostError: the joystick has disconnected, or does not become ready.
         """
         self._refused, name = 0, messages.UNKNOWN
         self._tell(message)
-        while True:  # messages sent before the joystick knew of the last episode's end are obsolete
+        while True:  # messages that the joystick sent before it knew that the last episode had ended are obsolete
             try:
                 said = self.next(time.monotonic() + self.meeting.patience)
             except PlannerError as error:
@@ -174,7 +175,7 @@ class Joystick:
         """Return the joystick's next message, or None if none arrives by ``until``, on the clock of `time.monotonic`.
 
         Raises:
-            EpisodeLostError: its process has ended. PlannerError: too many of its messages in this episode were invalid.
+            EpisodeLostError: the joystick's process has ended. PlannerError: too many of its messages in this episode were invalid.
         """
         while True:
             try:
@@ -189,7 +190,7 @@ class Joystick:
                 self._refuse(letter, str(error))
 
     def command(self, until: float = math.inf) -> JoystickWord | PlannerName | Commands | None:
-        """Return the next message as `next` does; if time waits for the joystick, its silence ends the session."""
+        """Return the next message, like `next`; if time waits for the joystick, no message within ``patience`` ends the session."""
         if self.meeting.asynchronous:
             return self.next(until)
         said = self.next(time.monotonic() + self.meeting.patience)
@@ -198,7 +199,7 @@ class Joystick:
         return said
 
     def call_itself(self, before: str, now: str) -> None:
-        """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: it does not."""
+        """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: the name has changed."""
         if now != before:
             self._lose(f"it calls its planner {now!r} now, {before!r} before; use a run of its own for each planner")
 
@@ -210,7 +211,8 @@ class Joystick:
         """Announce the end of an episode.
 
         Raises:
-            EpisodeLostError: the joystick did not receive it, and time did not wait for it, so the time of its loss is unknown.
+            EpisodeLostError: the joystick did not receive the message and time does not wait for it, so it is unknown when it was
+                lost.
         """
         try:
             self._tell(message)
@@ -229,7 +231,7 @@ class Joystick:
         return messages.parse(letter.text)
 
     def _refuse(self, letter: Letter, reason: str) -> None:
-        """Report an invalid message; too many from the joystick itself count as a failure of its planner."""
+        """Report an invalid message; too many invalid messages from the joystick itself count as a failure of its planner."""
         self._say(f"message refused: {reason}")
         if letter.sender in (0, self._process):
             self._refused += 1

@@ -1,9 +1,9 @@
-"""Plays SocNavBench episodes whose robot a joystick drives over sockets, with SocNavBench's protocol and kinematics, and Agora's
-worlds and results.
+"""Runs SocNavBench episodes in which a joystick drives the robot over sockets, with SocNavBench's protocol and kinematics, and
+Agora's worlds and results.
 
-``agora serve socnavbench`` and ``agora bench --planner socnavbench`` share one mechanism: `Player.play` plays an episode for the
-executor `agora.benchmark.executors.outside`. A joystick is not a registered planner. It drives one robot, and receives positions,
-maps and names that planners, called for many worlds at once, do not have.
+``agora serve socnavbench`` and ``agora bench --planner socnavbench`` share one mechanism: `Player.play` runs an episode for the
+executor `agora.benchmark.executors.outside`. A joystick is not a registered planner: it drives a single robot, and it receives
+positions, maps and names that planners, which are called for many worlds at once, do not have.
 """
 
 from __future__ import annotations
@@ -57,18 +57,19 @@ def bench_by_joystick(
     say: Callable[[str], None] = lambda line: None,
     token: StopToken | None = None,
 ) -> Iterator[RunEvent]:
-    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield the events.
+    """Wait for a joystick, let it drive in every episode of a suite that has no row yet, and yield the events.
 
     Args:
-        suite: episodes of SocNavBench.
+        suite: suite of SocNavBench episodes.
         folder: folder of the results, which belong to the planner that the joystick names.
-        meeting: sockets and rules of the session.
-        resume: continue the run in ``folder``.
+        meeting: the session's sockets and protocol rules.
+        resume: whether to continue the run in ``folder``.
         say: shows progress to the user.
         token: stops the run from another thread between two episodes.
 
     Raises:
-        InputError: the suite is not SocNavBench's, a socket cannot listen at an address, or the results belong to another planner.
+        InputError: the suite is not a SocNavBench suite, a socket cannot listen at an address, or the results belong to another
+            planner.
         ResultsError: the folder cannot be used.
         EpisodeLostError: the joystick disappears before it names its planner.
     """
@@ -92,7 +93,7 @@ def bench_by_joystick(
 
 
 def _beside(meeting: Meeting) -> dict[str, str]:
-    """Return the texts that are added to every row of a run."""
+    """Return the strings that are added to every row of a run."""
     told = {"steered_by": meeting.steered_by, "render_mode": meeting.render_mode if meeting.render_mode != "schematic" else ""}
     return {column: text for column, text in told.items() if text}
 
@@ -104,7 +105,7 @@ def name_of(stage: Stage, episode: int) -> str:
 
 
 def _check(stage: Stage) -> None:
-    """Refuse a stage that a joystick cannot play. Raises: InputError: the message names the condition."""
+    """Reject a stage that cannot be run with a joystick. Raises: InputError: the message names the condition."""
     periods = stage.periods
     needs = {
         "world: socnavbench": stage.world.name == "socnavbench",
@@ -121,7 +122,7 @@ def _check(stage: Stage) -> None:
 
 
 def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
-    """Return the planner of the run in a folder, "" without a run, and the episodes that have no row."""
+    """Return the planner of the run in a folder ("" if there is no run), and the episodes that have no row."""
     if not RunFolder.is_at(folder):
         return "", suite.entries()
     if not resume:
@@ -139,7 +140,7 @@ def _camera(meeting: Meeting, start: Start) -> Camera | None:
 
 
 def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
-    """Run two steps of an episode and render it, so that no joystick waits for the compiler."""
+    """Run two steps of an episode and render it, so that the joystick does not have to wait for compilation."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
@@ -154,7 +155,7 @@ def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
 
 
 class Player:
-    """Plays episodes whose robot a joystick drives.
+    """Runs episodes in which a joystick drives the robot.
 
     Args:
         suite: the episodes.
@@ -174,10 +175,10 @@ class Player:
         return self._label
 
     def play(self, stage: str, episode: int) -> list[Recording]:
-        """Play an episode and return a recording of its robot.
+        """Run an episode and return a recording of its robot.
 
         Raises:
-            EpisodeLostError: the joystick is gone, or has changed its planner.
+            EpisodeLostError: the joystick has disconnected, or has changed its planner.
         """
         if (stage, episode) in self._met:
             start, scene = self._met.pop((stage, episode))
@@ -213,11 +214,11 @@ class Player:
 
 @dataclass(frozen=True, eq=False)
 class _Led:
-    """Robots whose poses are set from outside.
+    """Robots whose poses are set externally.
 
     Attributes:
-        centre: whether walls stop only the robots' centres.
-        made: the bodies of the batches so far.
+        centre: whether walls stop only the centres of the robots.
+        made: the bodies of the batches created so far.
     """
 
     can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
@@ -226,7 +227,7 @@ class _Led:
 
     @staticmethod
     def of(stage: Stage) -> _Led:
-        """Return robots that walls stop in the same way as those of a stage."""
+        """Return robots that are stopped by walls in the same way as those of a stage."""
         return _Led(stage.simulator.part == Native(walls="centre"))
 
     def bodies(self, world: World) -> LedBodies:
@@ -236,7 +237,7 @@ class _Led:
 
 
 class _Still:
-    """A planner whose robot stands still."""
+    """A planner whose robot does not move."""
 
     declares = Declaration(turns_at_goal=True)
 
@@ -246,15 +247,15 @@ class _Still:
 
 
 class _Driver(_Still):
-    """The joystick in the role of a planner: it is asked once per control period, and sets the robot's pose.
+    """The joystick in the role of a planner: it is called once per control period, and sets the robot's pose.
 
     Attributes:
-        late: number of periods that began too late, if time does not wait.
+        late: number of periods that began too late, if time does not wait for the joystick.
     """
 
     def __init__(self, joystick: Joystick, scene: JoystickScene, model: RobotModel, period: float) -> None:
         self._joystick, self._scene, self._model, self._period = joystick, scene, model, period
-        self._queue: deque[Floats | None] = deque()  # commands, and None for a requested state
+        self._queue: deque[Floats | None] = deque()  # commands; None stands for a requested state
         self._last: Floats | None = None
         self._repeats = joystick.meeting.repeats
         self._due = time.monotonic()
@@ -270,7 +271,7 @@ class _Driver(_Still):
         """Apply the joystick's next command in the following step; the returned twist is ignored.
 
         Raises:
-            PlannerError: the joystick abandons the episode, or sends invalid messages; raised again when the row is asked alone.
+            PlannerError: the joystick abandons the episode, or sends invalid messages; raised again when the row is called alone.
         """
         if self._failed is not None:
             raise self._failed
@@ -287,12 +288,12 @@ class _Driver(_Still):
         return super().act(observation, memory)
 
     def stop_where_lost(self, what: str) -> None:
-        """End the episode before a step of the world if the joystick is gone: it then has no result."""
+        """End the episode without a result before a step of the world if the joystick has disconnected."""
         if what == WORLD and self._lost is not None:
             raise self._lost
 
     def _awaited(self) -> Floats:
-        """Return the next command; time waits for it."""
+        """Return the next command; simulated time waits for it."""
         while True:
             self._answer()
             if self._queue:
@@ -300,7 +301,9 @@ class _Driver(_Still):
             self._receive(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
-        """Return the next command when the period is over, or the last one again; None without a command or after all repeats."""
+        """Return the next command when the period is over, or repeat the last one; None if there is no command or no repeats are
+        left.
+        """
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
             self._receive(said)

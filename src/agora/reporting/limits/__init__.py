@@ -1,1 +1,1 @@
-"""Limits, the difficulty at which a planner still succeeds half the time: their measurement, words, charts and tables."""
+"""Limits, i.e. the difficulties up to which planners succeed at least half the time: measurement, text, charts and tables."""

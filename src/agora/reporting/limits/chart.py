@@ -1,4 +1,4 @@
-"""Charts of limits as inline SVG: success rate over difficulty, with a curve per planner between floor and ceiling."""
+"""Charts of limits as inline SVG: success rate over difficulty, with one curve per planner between floor and ceiling."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _FOOT, _ROW = 96.0, 10.0, 370.0, 210.0, 44.0, 15.0
 _FAINT = "var(--faint)"
-_LONGEST = 15  # characters of a label
+_LONGEST = 15  # maximum number of characters in a label
 
 
 def colours_of(planners: Sequence[str]) -> dict[str, str]:
-    """Return a colour per planner; planners beyond the palette are all grey."""
+    """Return a colour per planner; planners for which the palette has no more colours are grey."""
     return {planner: OKABE_ITO[k] if k < len(OKABE_ITO) - 1 else _FAINT for k, planner in enumerate(planners)}
 
 
 def limit_chart(limits: Limits, outcome: str, colours: Mapping[str, str]) -> Markup:
-    """Return the curves of all planners on one axis, and below them their limits with intervals.
+    """Return a chart with the curves of all planners on one axis, and their limits with intervals below.
 
-    Floor and ceiling are dashed, and the space between them is shaded.
+    Floor and ceiling are dashed, and the area between them is shaded.
 
     Args:
         limits: limits on the axis.
@@ -76,7 +76,7 @@ def _axes(limits: Limits) -> Markup:
 
 
 def ticks(limits: Limits) -> list[tuple[float, float]]:
-    """Return the fractions of the axis at which round values lie, with these values."""
+    """Return round values on the axis, each with its fraction."""
     easy, hard = limits.axis.easy, limits.axis.hard
     low, high = min(easy, hard), max(easy, hard)
     if limits.axis.scale == "log":
@@ -97,7 +97,7 @@ def _curve(limit: Limit, colour: str, *, dashed: bool = False) -> Markup:
 
 
 def _limit(limit: Limit, colour: str, place: int) -> Markup:
-    """A row with the limit of a planner and its interval; an arrow marks an end of the axis if the limit may lie beyond it."""
+    """Return a row with a planner's limit and its interval; an arrow marks an end of the axis if the limit may be beyond it."""
     y = _TOP + _HEIGHT + _FOOT + _ROW * (place + 0.5)
     short = limit.planner if len(limit.planner) <= _LONGEST else f"{limit.planner[: _LONGEST - 1]}…"
     parts = [fill_markup('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', _LEFT - 8, y + 4, short, limit.planner)]
@@ -113,7 +113,7 @@ def _limit(limit: Limit, colour: str, place: int) -> Markup:
 
 
 def _shares(limit: Limit, colour: str) -> Markup:
-    """The success rates of groups of episodes."""
+    """Return the success rates of groups of episodes, as dots."""
     parts = []
     for fraction, share, count in limit.points:
         x, y = _place(fraction, share)

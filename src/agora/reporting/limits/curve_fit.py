@@ -1,9 +1,9 @@
-"""Falling curves of success over difficulty: maximum likelihood on a grid, and its value under resampled episodes.
+"""Fits falling curves of success over difficulty: maximum likelihood on a grid, for the episodes and for resamples of them.
 
 The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
 N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
-instead of rising. It cannot rise, whatever the data. The difficulty x is a fraction of an axis, 0 at the easy end. All fits of a
-bootstrap are a single matrix product on the grid, so the fit neither diverges nor depends on a start value.
+instead of rising. It cannot rise, whatever the data. The difficulty x is a fraction of an axis, 0 at the easy end. Because the fit
+is a search on a grid, it neither diverges nor depends on an initial value, and all fits of a bootstrap are a single matrix product.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agora.core.state import Array, Doubles
 __all__ = ["POINTS", "Fits", "fit"]
 
 POINTS: Doubles = np.linspace(0.0, 1.0, 41)
-"""Fractions of an axis at which curves are stored."""
+"""Fractions of an axis at which curves are evaluated and stored."""
 
 _MIDDLES = np.linspace(-0.3, 1.3, 129)
 _WIDTHS = np.geomspace(0.015, 3.0, 13)
@@ -29,14 +29,15 @@ _CHI2 = 3.841  # 95 % quantile with one degree of freedom
 
 @dataclass(frozen=True)
 class Fits:
-    """The curve that fits some episodes best, and the curves that fit resamples of them.
+    """The curve that fits the episodes best, and the curves that fit resamples of them.
 
     Attributes:
-        half: fraction of the axis at which success falls below one half, in [0, 1]; 0 if it is below everywhere, 1 if nowhere.
+        half: fraction of the axis at which the probability of success falls below one half, in [0, 1]; 0 if it is below one half
+            everywhere, 1 if nowhere.
         curve: (41,) probability of success at `POINTS`.
         halves: (B,) ``half`` of each resample.
         curves: (B, 41) ``curve`` of each resample.
-        likely: least and largest ``half`` that the likelihood ratio does not reject at 5 %.
+        likely: minimum and maximum ``half`` that the likelihood-ratio test does not reject at 5 %.
     """
 
     half: float
@@ -47,22 +48,23 @@ class Fits:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of ``half``. Each end is the wider of the bootstrap's percentile and the likelihood ratio's limit.
+        """The 95 % interval of ``half``. Each end is the outer one of the bootstrap percentile and the limit from the likelihood
+        ratio.
 
-        The bootstrap accounts for the dependence between episodes in one place. The likelihood gives the uncertainty if all
-        episodes succeed or all fail; all resamples of such episodes are the same.
+        The bootstrap accounts for the dependence between episodes in one place. The likelihood provides the uncertainty if all
+        episodes succeed or all fail, in which case all resamples are the same.
         """
         low, high = np.quantile(self.halves, (0.025, 0.975))
         return min(float(low), self.likely[0]), max(float(high), self.likely[1])
 
     @property
     def area(self) -> float:
-        """Mean probability of success over the axis."""
+        """The mean probability of success over the axis."""
         return float(_areas(self.curve))
 
     @property
     def areas(self) -> Doubles:
-        """(B,) ``area`` of each resample."""
+        """The ``area`` of each resample (B,)."""
         return _areas(self.curves)
 
 
@@ -71,7 +73,7 @@ def fit(x: Array, success: Array, counts: Array) -> Fits:
 
     Args:
         x: (N,) difficulty of each episode, a fraction of the axis.
-        success: (N,) 1 for a success, else 0.
+        success: (N,) 1 for a success, otherwise 0.
         counts: (B, N) how often each episode occurs in each resample.
     """
     weights = np.vstack([np.ones(len(x)), counts]).astype(np.float32)
@@ -86,27 +88,27 @@ def fit(x: Array, success: Array, counts: Array) -> Fits:
 
 @functools.cache
 def _grid() -> tuple[Doubles, Doubles, Doubles]:
-    """Middle, width and lapse rate (G,) of every curve of the grid."""
+    """Return the middle, the width and the lapse rate (G,) of every curve on the grid."""
     middle, width, lapse = np.meshgrid(_MIDDLES, _WIDTHS, _LAPSES, indexing="ij")
     return middle.ravel(), width.ravel(), lapse.ravel()
 
 
 @functools.cache
 def _halves() -> Doubles:
-    """(G,) fraction in [0, 1] at which each curve falls below one half."""
+    """Return the fraction (G,) in [0, 1] at which each curve falls below one half."""
     middle, width, lapse = _grid()
     return np.asarray(np.clip(middle - width * np.log(0.5 / (0.5 - lapse)), 0.0, 1.0))
 
 
 def _curves(x: Doubles) -> Doubles:
-    """(G, N) probability of success at given fractions."""
+    """Return the probability of success (G, N) at given fractions."""
     middle, width, lapse = (value[:, None] for value in _grid())
     return np.asarray((1.0 - lapse) / (1.0 + np.exp(np.clip((x - middle) / width, -60.0, 60.0))))
 
 
 @functools.lru_cache(maxsize=16)
 def _logarithms(x: bytes) -> tuple[Array, Array]:
-    """(N, G) logarithms of the probabilities of success and failure; planners with the same episodes share them."""
+    """Return the logarithms (N, G) of the probabilities of success and failure, cached for planners with the same episodes."""
     p = np.clip(_curves(np.frombuffer(x)).T, _SURE, 1.0 - _SURE)
     return np.log(p).astype(np.float32), np.log1p(-p).astype(np.float32)
 

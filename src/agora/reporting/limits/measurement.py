@@ -1,7 +1,8 @@
-"""Limits: the difficulty at which a planner still succeeds half the time, along each axis of a run (`agora.tasks.modules.axis`).
+"""Measures limits: the difficulty up to which a planner succeeds at least half the time, along each axis of a run
+(`agora.tasks.modules.axis`).
 
-Planners meet the same episodes. So the same resamples of places (a cluster bootstrap, because episodes in one place are correlated)
-give the interval of each planner and of the comparison of two planners.
+All planners run the same episodes. So the same resamples of places are used for the interval of each planner and for the comparison
+of two planners (a cluster bootstrap, because episodes in one place are correlated).
 """
 
 from __future__ import annotations
@@ -24,26 +25,27 @@ from agora.tasks.suite import Suite
 __all__ = ["Limit", "Limits", "OUTCOMES", "limits_of"]
 
 OUTCOMES = {"success": "reached", "clean_arrival": "reached clean"}
-"""Columns of rows whose limits are measured, if a run has them, and their names."""
+"""Columns of rows for which limits are measured, if a run has them, and their names."""
 
 RESAMPLES = 400
 _SURE = 0.05
 _NORMAL = NormalDist()
-_SHARES = 8  # groups of episodes for which a curve shows the success rate
+_SHARES = 8  # number of groups of episodes whose success rates are shown with a curve
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of a planner on an axis, by one outcome.
+    """The limit of a planner on an axis, for one outcome.
 
     Attributes:
         planner: label of the planner.
         outcome: column of the outcome.
         fits: fitted curve over fractions of the axis.
-        points: fraction of the axis, success rate and number of episodes of groups of episodes with similar difficulty.
-        relative: area under the curve, 0 for the floor and 1 for the ceiling; None if either is missing, or if they are equal.
+        points: for each group of episodes with similar difficulty: fraction of the axis, success rate and number of episodes.
+        relative: area under the curve, scaled so that the floor is 0 and the ceiling 1; None if either is missing, or if the
+            ceiling's area is not larger than the floor's.
         relative_interval: 95 % interval of ``relative``.
-        beyond: rows of failed episodes beyond the limit, the nearest first.
+        beyond: rows of failed episodes beyond the limit, nearest first.
     """
 
     planner: str
@@ -56,7 +58,9 @@ class Limit:
 
     @property
     def bound(self) -> str:
-        """``above`` if more than half of the episodes succeed over the whole axis, ``below`` if fewer do, else empty."""
+        """``above`` if the probability of success is above one half on the whole axis, ``below`` if it is below one half on the
+        whole axis, otherwise empty.
+        """
         return "above" if self.fits.half >= 1.0 else "below" if self.fits.half <= 0.0 else ""
 
 
@@ -65,10 +69,10 @@ class Apart:
     """A comparison of the limits of two planners on the same episodes.
 
     Attributes:
-        better: planner with the limit nearer to the hard end.
+        better: planner whose limit is closer to the hard end.
         worse: the other planner.
         outcome: column of the outcome.
-        p: two-sided p-value of the order, adjusted for the number of comparisons (Holm 1979).
+        p: two-sided p-value of the order of the two limits, adjusted for the number of comparisons (Holm 1979).
     """
 
     better: str
@@ -78,7 +82,7 @@ class Apart:
 
     @property
     def sure(self) -> bool:
-        """True if the difference is more than chance."""
+        """True if the difference is significant."""
         return self.p <= _SURE
 
 
@@ -88,11 +92,11 @@ class Limits:
 
     Attributes:
         axis: the axis.
-        stages: names of its stages.
-        limits: limits in the order of planners, for each outcome.
-        pairs: comparisons of the planners other than the references.
+        stages: names of the axis's stages.
+        limits: limits for each outcome, in the order of the planners.
+        pairs: comparisons between the planners other than the references.
         ceiling: label of the informed robot; None if the run does not have it.
-        floor: label of the blind robot; None if the run does not have it.
+        floor: label of the control planner; None if the run does not have it.
     """
 
     axis: Axis
@@ -103,16 +107,16 @@ class Limits:
     floor: str | None
 
     def of(self, outcome: str) -> list[Limit]:
-        """The limits by one outcome."""
+        """Return the limits for one outcome."""
         return [limit for limit in self.limits if limit.outcome == outcome]
 
     @property
     def outcomes(self) -> list[str]:
-        """The outcomes, in their order."""
+        """The outcomes, in order."""
         return list(dict.fromkeys(limit.outcome for limit in self.limits))
 
     def value(self, fraction: float) -> float:
-        """The value of the axis at a fraction."""
+        """Return the value of the axis at a fraction."""
         return self.axis.value(fraction)
 
 
@@ -126,7 +130,7 @@ def limits_of(
         rows: rows of the run.
         planners: labels of the planners, in the order of the result.
         ceiling: label of the informed robot.
-        floor: label of the blind robot.
+        floor: label of the control planner.
     """
     found: dict[str, list[tuple[str, Axis]]] = {}
     for stage in suite.stages:
@@ -137,11 +141,11 @@ def limits_of(
 
 @dataclass(frozen=True)
 class _Episodes:
-    """The episodes of an axis that all planners have.
+    """The episodes on an axis that all planners have.
 
     Attributes:
         x: (N,) fraction of the axis.
-        counts: (B, N) how often each resample of the places holds each episode.
+        counts: (B, N) how often each resample of the places contains each episode.
         rows: rows of each planner, in the order of ``x``.
     """
 
@@ -189,7 +193,7 @@ def _limits(
 
 
 def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], planners: Sequence[str]) -> _Episodes:
-    """The episodes of an axis for which every planner with rows has a row."""
+    """Return the episodes on an axis for which every planner that has rows has a row."""
     by_planner: dict[str, dict[tuple[str, int], Row]] = {planner: {} for planner in planners}
     for row in rows:
         if row["stage"] in stages and row["planner"] in by_planner:
@@ -203,7 +207,8 @@ def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], pla
 
 
 def resamples(places: Sequence[tuple[str, int]]) -> Ints:
-    """Return (B, N) how often each episode occurs in each resample of the places; each resample has as many places per stage.
+    """Return how often each episode occurs in each resample of the places (B, N); each resample has the original number of places
+    per stage.
 
     Args:
         places: stage and place of each episode.
@@ -225,12 +230,14 @@ def _points(x: Doubles, won: Doubles) -> tuple[tuple[float, float, int], ...]:
 
 
 def _beyond(made: Fits, x: Doubles, won: Doubles, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The failed episodes beyond the limit, or from the easy end if most episodes fail there; the nearest to the limit first."""
+    """Return the failed episodes beyond the limit, nearest first. If most episodes fail even at the easy end, these are all failed
+    episodes.
+    """
     return tuple(rows[k] for k in np.argsort(x, kind="stable") if x[k] >= made.half and not won[k])
 
 
 def _relative(made: Fits, ceiling: Fits | None, floor: Fits | None) -> tuple[float | None, tuple[float, float] | None]:
-    """The area under a curve, relative to the areas of the floor and the ceiling, with its interval."""
+    """Return the area under a curve relative to the areas of the floor and the ceiling, with its interval."""
     if ceiling is None or floor is None or ceiling.area <= floor.area:
         return None, None
     spans = np.maximum(ceiling.areas - floor.areas, 1e-9)
@@ -250,8 +257,9 @@ def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
 def _compare(better: Fits, worse: Fits) -> float:
     """Return the two-sided p-value of the order of two limits: twice the share of resamples that contradict it.
 
-    If no resample contradicts the order, the share is too coarse for comparisons of many planners. Then p is that of a normally
-    distributed difference, whose standard error is that of the resamples, or that of the likelihood ratio if larger.
+    If no resample contradicts the order, the share is too coarse for comparisons of many planners. In that case, p is computed for
+    a normally distributed difference, whose standard error is the larger of that of the resamples and that from the likelihood
+    ratio.
     """
     differences = better.halves - worse.halves
     against = (np.count_nonzero(differences < 0) + 0.5 * np.count_nonzero(differences == 0) + 1) / (len(differences) + 1)
@@ -264,7 +272,7 @@ def _compare(better: Fits, worse: Fits) -> float:
 
 
 def _holm(pairs: Sequence[Apart]) -> Iterator[Apart]:
-    """Comparisons with their p adjusted for the number of comparisons, the surest first."""
+    """Yield the comparisons with p adjusted for the number of comparisons, smallest p first."""
     least = 0.0
     for done, pair in enumerate(sorted(pairs, key=lambda one: one.p)):
         least = max(least, min(1.0, pair.p * (len(pairs) - done)))

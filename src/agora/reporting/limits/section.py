@@ -1,4 +1,4 @@
-"""The section of a report on limits: tables, sentences, curves side by side, and replays of episodes just beyond a limit."""
+"""The section on limits in a report: tables, sentences, curves side by side, and replays of episodes just beyond a limit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.reporting.limits.words import (
 
 __all__ = ["beyond", "limit_section"]
 
-_REPLAYS = 1  # per planner and axis
+_REPLAYS = 1  # number of episodes per planner and axis
 
 
 def beyond(found: Sequence[Limits]) -> list[str]:
-    """Return the keys of failed episodes just beyond the limits of planners, one per planner and axis, axes in turn."""
+    """Return the keys of failed episodes just beyond the limits of planners, one per planner and axis, axis by axis."""
     return [
         str(row["key"])
         for limits in found
@@ -33,11 +33,11 @@ def beyond(found: Sequence[Limits]) -> list[str]:
 
 
 def limit_section(found: Sequence[Limits], replayed: Collection[str]) -> dict[str, Any]:
-    """Return the limits in the form that the template shows; empty without axes.
+    """Return the limits in the form used by the template; empty without axes.
 
     Args:
         found: limits of the run.
-        replayed: keys of the episodes that the page plays.
+        replayed: keys of the episodes that can be replayed on the page.
     """
     if not found:
         return {}
@@ -94,7 +94,7 @@ def _line(limits: Limits, limit: Limit, colours: dict[str, str], replayed: Colle
 
 
 def _scores(found: Sequence[Limits], names: Sequence[str], outcomes: Sequence[str]) -> list[dict[str, Any]]:
-    """The areas of each planner on each axis by the first outcome, and their mean, the largest mean first."""
+    """Return the relative areas of each planner on all axes for the first outcome, and their mean, largest mean first."""
     lines = []
     for name in names:
         areas = [one.relative for limits in found for one in limits.of(outcomes[0]) if one.planner == name]

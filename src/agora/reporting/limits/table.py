@@ -1,4 +1,4 @@
-"""The limits of a run as one CSV file."""
+"""Writes the limits of a run as one CSV file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COLUMNS = ("planner", "axis", "outcome", "unit", "d50", "d50_low", "d50_high", "
 def limit_lines(found: Sequence[Limits]) -> list[dict[str, str]]:
     """Return one line per axis, outcome and planner, including the references.
 
-    ``d50`` is the limit as a value of the axis, and ``d50_low`` and ``d50_high`` are the smaller and the larger end of its 95 %
-    interval. Values beyond an end of the axis are clipped to that end; ``bound`` is ``above`` or ``below`` if the limit is beyond
-    the hard or the easy end. ``score`` is the area under the curve, 0 for the blind and 1 for the informed robot; it is empty if
-    either robot is missing.
+    ``d50`` is the limit as a value of the axis; ``d50_low`` and ``d50_high`` are the lower and upper ends of its 95 % interval.
+    Values beyond an end of the axis are clipped to that end; ``bound`` is ``above`` or ``below`` if the limit is beyond the hard or
+    the easy end. ``score`` is the area under the curve, scaled so that the control planner has 0 and the informed robot has 1; it
+    is empty if either is missing.
 
     Args:
         found: limits of the planners on each axis.
@@ -40,7 +40,7 @@ def limit_lines(found: Sequence[Limits]) -> list[dict[str, str]]:
 
 
 def write_limits(path: Path, lines: Sequence[dict[str, str]]) -> Path:
-    """Replace a file with lines of limits (`limit_lines`) and return its path.
+    """Write lines of limits (`limit_lines`) to a file, replacing it if it exists, and return its path.
 
     Raises:
         ResultsError: the file cannot be written.

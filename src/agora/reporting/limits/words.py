@@ -1,4 +1,4 @@
-"""Limits in words: numbers with their intervals, sentences, and the lines of tables."""
+"""Texts on limits: numbers with their intervals, sentences, and the lines of tables."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ _NAMES = {
 
 
 def limit_text(limits: Limits, limit: Limit) -> str:
-    """Return the limit of a planner with its interval, as ``0.31 [0.27, 0.36]``; a bound if it lies beyond an end of the axis."""
+    """Return a planner's limit with its interval, such as ``0.31 [0.27, 0.36]``; a bound if the limit is beyond an end of the
+    axis.
+    """
     low, high = limit.fits.interval
     return f"{_at(limits, limit.fits.half)} [{_at(limits, low)}, {_at(limits, high)}]"
 
 
 def relative_area_text(limit: Limit) -> str:
-    """Return the area of a planner relative to floor and ceiling with its interval; empty if there is none."""
+    """Return a planner's area relative to floor and ceiling, with its interval; empty if there is none."""
     if limit.relative is None or limit.relative_interval is None:
         return ""
     low, high = limit.relative_interval
@@ -54,12 +56,12 @@ def limit_sentence(limits: Limits, limit: Limit) -> str:
 
 
 def better_than(limits: Limits, limit: Limit) -> list[str]:
-    """Return the planners that this planner is better than, as far as the comparison is sure."""
+    """Return the planners than which this planner is significantly better."""
     return [pair.worse for pair in limits.pairs if pair.outcome == limit.outcome and pair.better == limit.planner and pair.sure]
 
 
 def leaders(limits: Limits, outcome: str) -> tuple[list[str], list[str]]:
-    """Return the planner with the limit nearest to the hard end, and the planners that cannot be distinguished from it.
+    """Return the planner whose limit is closest to the hard end, and the planners that do not differ significantly from it.
 
     Planners with equal limits at an end of the axis lead together.
     """
@@ -72,19 +74,19 @@ def leaders(limits: Limits, outcome: str) -> tuple[list[str], list[str]]:
 
 
 def ranked_limits(limits: Limits, outcome: str) -> list[Limit]:
-    """Return the limits by one outcome, without the references, sorted from the hard end of the axis to the easy end."""
+    """Return the limits for one outcome, without the references, sorted from the hard end of the axis to the easy end."""
     own = [one for one in limits.of(outcome) if one.planner not in (limits.ceiling, limits.floor)]
     return sorted(own, key=lambda one: (one.fits.half, one.fits.area), reverse=True)
 
 
 def fails_first(limit: Limit, most: int = 20) -> str:
-    """Return the ends of the first failed episodes beyond the limit, in words, the most frequent first; empty if there are none."""
+    """Return a text on how the first failed episodes beyond the limit ended, most frequent first; empty if there are none."""
     ends = Counter(str(row["outcome"]) for row in limit.beyond[:most])
     return ", ".join(f"{count} {_NAMES.get(end, end.replace('_', ' '))}" for end, count in ends.most_common())
 
 
 def leader_sentences(found: Sequence[Limits], outcome: str = "success") -> list[str]:
-    """Return a sentence per axis on the planners with the farthest limits by one outcome."""
+    """Return a sentence per axis on the planners with the highest limits for one outcome."""
     said = []
     for limits in found:
         first, level = leaders(limits, outcome)
@@ -103,13 +105,13 @@ def _join_words(names: Sequence[str]) -> str:
 
 
 def _at(limits: Limits, fraction: float) -> str:
-    """The value of an axis at a fraction, with a sign if the limit lies beyond its end."""
+    """Return the value of an axis at a fraction as text, with a sign if the limit is beyond an end of the axis."""
     rising = limits.axis.hard > limits.axis.easy
     sign = "" if 0.0 < fraction < 1.0 else ">" if (fraction >= 1.0) == rising else "<"
     return f"{f'{sign} ' if sign else ''}{_number(limits, fraction)}"
 
 
 def _number(limits: Limits, fraction: float) -> str:
-    """The value of an axis at a fraction, to about a hundredth of the axis."""
+    """Return the value of an axis at a fraction as text, rounded to about a hundredth of the axis."""
     span = abs(limits.axis.hard - limits.axis.easy)
     return f"{limits.value(fraction):.{max(0, 2 - math.floor(math.log10(span) + 0.5))}f}"

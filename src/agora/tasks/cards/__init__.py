@@ -1,1 +1,1 @@
-"""The scenario library: cards by family, one file each."""
+"""The scenario library: cards, with one file per family."""

@@ -1,4 +1,4 @@
-"""Cards by name, the situation of a played episode, and the building blocks of cards."""
+"""Looks up cards by name, returns the situation of a finished episode, and has building blocks for cards."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ __all__ = ["pose", "situation_of", "walker"]
 
 
 def load_card(name: str) -> Card:
-    """Return the card of a name.
+    """Return the card with a given name.
 
     Raises:
-        UnknownNameError: no such card.
+        UnknownNameError: no card has this name.
     """
     found: Card = load("cards", name)
     return found
 
 
 def card_names() -> list[str]:
-    """Names of all cards."""
+    """Return the names of all cards."""
     return sorted(available("cards"))
 
 
 def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
-    """Return the situation that a stage of a card played in an episode: its predicate judges the episode's recording.
+    """Return the situation of an episode of a stage that runs a card; its predicate is evaluated on the episode's recording.
 
     Raises:
-        InputError: the stage plays no card.
+        InputError: the stage does not run a card.
     """
     source = suite.stage(stage).world
     if source.name != "card":
@@ -46,13 +46,13 @@ def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
 
 
 def pose(x: float, y: float, heading: float = 0.0) -> Doubles:
-    """A pose (3,)."""
+    """Return a pose (3,)."""
     return np.array([x, y, heading], np.float64)
 
 
 def walker(
     start: tuple[float, float], *waypoints: tuple[float, float], speed: float = 1.0, radius: float = 0.25, **more: Any
 ) -> Person:
-    """A pedestrian who walks along waypoints and stays at the last; one without any stands where it is."""
+    """Return a pedestrian who walks along waypoints and stays at the last one; without waypoints, it stays where it is."""
     route = np.array(waypoints or (start,), np.float64)
     return Person(np.array(start, np.float64), route, speed, radius, **({"mode": 2, "tolerance": 0.3} | more))

@@ -1,4 +1,4 @@
-"""Going somewhere with somebody, and joining or leaving people who stand together."""
+"""Cards in which the robot accompanies somebody, or joins or leaves people who stand together."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ CIRCLE = {
 
 
 def circle(centre: tuple[float, float], people: int, radius: float, free: float, group: int = 0) -> tuple[list[Person], Doubles]:
-    """People on a circle who look at its middle, evenly, with a place left free at an angle; and that place, a pose.
+    """Return people evenly spaced on a circle and facing its centre, with a place left free at an angle, and the pose of that
+    place.
 
-    The circle is the p-space of Kendon's F-formations; the middle, which is everybody's, stays empty.
+    The circle is the p-space of Kendon's F-formations; the shared space in the middle (o-space) stays empty.
     """
     angles = free + np.arange(1, people + 1) * math.tau / (people + 1)
     spots = np.array(centre) + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -55,7 +56,7 @@ def circle(centre: tuple[float, float], people: int, radius: float, free: float,
     parameters=CIRCLE,
 )
 def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situation:
-    """People talk in the middle of a room; the gap is on the side away from the robot."""
+    """People talk in the middle of a room; the gap in their circle is on the side away from the robot."""
     there, mine = circle((2.0, 0.0), people, radius, math.radians(turn))
 
     def happened(recording: Recording) -> bool:
@@ -83,7 +84,7 @@ def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situa
     parameters=CIRCLE,
 )
 def leave_group(stream: Stream, people: int, radius: float, turn: float) -> Situation:
-    """The robot stands in the circle; its goal lies behind the people opposite."""
+    """The robot stands in the circle; its goal is behind the people opposite."""
     there, mine = circle((-2.0, 0.0), people, radius, math.pi + math.radians(turn))
 
     def happened(recording: Recording) -> bool:
@@ -107,7 +108,7 @@ def _round(centre: tuple[float, float], radius: float) -> Doubles:
 
 
 def _winding(name: str) -> Map:
-    """A room with a wall that one has to go around."""
+    """Return a room with a wall that has to be walked around."""
     return place(name, (-1.0, -4.0, 12.0, 4.0), (5.4, -4.0, 5.7, 1.0))
 
 
@@ -130,7 +131,7 @@ def _winding(name: str) -> Map:
     oracle="behind",
 )
 def following(stream: Stream, headway: float, speed: float, stop: float) -> Situation:
-    """The pedestrian goes around the end of a wall, stops behind it, and continues."""
+    """The pedestrian walks around the end of a wall, stops behind it, and continues."""
     route = ((3.0, 1.0), (5.0, 2.4), (7.5, 1.5), (10.5, -2.0))
     return Situation(
         map=_winding("following"),
@@ -158,7 +159,7 @@ def following(stream: Stream, headway: float, speed: float, stop: float) -> Situ
     oracle="ahead",
 )
 def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation:
-    """The pedestrian follows the robot through a corridor for as long as it takes."""
+    """The pedestrian follows the robot through a corridor, however long the robot takes."""
     follower = walker((1.0, 0.0), speed=speed, company=(gap, 0.0, 3600.0), heading=0.0)
 
     def happened(recording: Recording) -> bool:
@@ -191,7 +192,7 @@ def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation
     oracle="beside",
 )
 def accompanying(stream: Stream, offset: float, speed: float, stop: float) -> Situation:
-    """Both walk down a wide corridor, side by side."""
+    """Robot and pedestrian move side by side along a wide corridor."""
     y = offset / 2
 
     def happened(recording: Recording) -> bool:

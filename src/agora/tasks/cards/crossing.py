@@ -1,4 +1,6 @@
-"""Ways that cross. The pedestrian's start is so far away that it is at the crossing when a robot of `robot_speed` is."""
+"""Crossing paths. The pedestrian starts at a distance at which it reaches the crossing at the same time as a robot driving at
+`robot_speed`.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from agora.tasks.cards.predicates import between, first_inside, inside, met, tra
 from agora.tasks.cards.shapes import box, junction
 
 WAY = 5.0
-"""From the robot's start to the crossing, m."""
+"""Distance from the robot's start to the crossing, m."""
 
 ROBOT_SPEED = Range(0.4, 1.5, "m/s", "speed of the robot by which the encounter is timed")
 SIDE = Range(0, 1, "", "1 for a pedestrian from the robot's left, 0 from its right", whole=True)
 
 
 def _along(angle: float, distance: float) -> tuple[float, float]:
-    """The point at a distance and a direction from the crossing."""
+    """Return the point at a given distance and direction from the crossing."""
     return distance * math.cos(angle), distance * math.sin(angle)
 
 
@@ -43,7 +45,7 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
     },
 )
 def intersection_no_gesture(stream: Stream, angle: float, arrival: float, speed: float, robot_speed: float, left: int) -> Situation:
-    """An open floor; the ways cross in its middle."""
+    """An open floor; the paths cross in the middle."""
     turn = math.radians(angle) * (-1.0 if left else 1.0)
     start, end = _along(turn + math.pi, speed * (WAY / robot_speed + arrival)), _along(turn, 6.5)
     area = box(-1.2, -1.2, 1.2, 1.2)

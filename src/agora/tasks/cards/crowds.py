@@ -1,4 +1,4 @@
-"""Many people at once."""
+"""Cards with many people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPREAD = 0.15  # m/s
 
 
 def draw_speed(stream: Stream, mean: float) -> float:
-    """A speed about the mean, m/s."""
+    """Draw a speed around the mean, m/s."""
     return mean + float(stream.uniform(-_SPREAD, _SPREAD))
 
 
@@ -108,7 +108,7 @@ def parallel_traffic(stream: Stream, people: int, against: float, speed: float) 
     },
 )
 def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) -> Situation:
-    """A stream along a broad way from south to north; the robot comes out of a side corridor and goes into another."""
+    """A stream of people walks north along a wide corridor; the robot crosses it from one side corridor to another."""
     walkers: list[Person] = []
     for n in range(people):
         down = both and n % 2
@@ -143,7 +143,7 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
     },
 )
 def circular_crossing(stream: Stream, people: int, radius: float, noise: float, speed: float) -> Situation:
-    """Walkers start evenly on a circle and walk to the point opposite."""
+    """Pedestrians start evenly spaced on a circle and walk to the opposite point."""
     walkers = []
     for n in range(people):
         angle = math.pi + (n + 1) * math.tau / (people + 1)
@@ -177,7 +177,7 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     },
 )
 def robot_crowding(stream: Stream, people: int, near: float, interest: float, speed: float) -> Situation:
-    """People on a ring about the robot, one of them in its way, come up to it, stay with it for a time, and go back."""
+    """People in a ring around the robot, one of them in its path, approach it, stay near it for some time, and go back."""
     curious = []
     for n in range(people):
         angle = n * math.tau / people + float(stream.uniform(-0.15, 0.15))
@@ -214,7 +214,7 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
     conflict=False,
 )
 def queue(stream: Stream, people: int, spacing: float, service: float, cross: int) -> Situation:
-    """A line before a counter; every so often the first goes away and the others move up."""
+    """People queue at a counter; from time to time the first one leaves and the rest move up."""
     front = 3.2
     spots = [(0.0, front - spacing * n) for n in range(people + 1)]
     wait = service - spacing / 0.8

@@ -1,4 +1,4 @@
-"""Places through which only one fits at a time."""
+"""Cards with places that only one can pass at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOOR = Range(0.9, 1.2, "m", "width of the door")
 SPEED = Range(0.7, 1.2, "m/s", "the pedestrians'")
 
 _STANDS = (3600.0,)
-_TAKES = 2.0  # s, a lift's door from closed to open
+_TAKES = 2.0  # s, time for a lift door to open
 
 
 @card(
@@ -39,7 +39,7 @@ _TAKES = 2.0  # s, a lift's door from closed to open
     },
 )
 def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> Situation:
-    """A hallway between two rooms, somebody at each end."""
+    """A hallway between two rooms, with the robot at one end and the pedestrian at the other."""
     return Situation(
         map=hallway("narrow_hallway", 6.0, width),
         start=pose(-2.2, 0.0),
@@ -52,7 +52,7 @@ def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> S
 
 
 def _two_rooms(name: str, width: float) -> Map:
-    """Two rooms of 5 x 5 m side by side with a door between them at (0, 0)."""
+    """Return two adjacent rooms of 5 x 5 m with a door between them at (0, 0)."""
     return place(name, (-5.0, -2.5, 5.0, 2.5), *door(0.0, -2.5, 2.5, 0.0, width))
 
 
@@ -71,7 +71,7 @@ def _two_rooms(name: str, width: float) -> Map:
     },
 )
 def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> Situation:
-    """Robot and pedestrian come from both sides of the door."""
+    """Robot and pedestrian approach the door from opposite sides."""
     area = box(-0.6, -door / 2, 0.6, door / 2)
     return Situation(
         map=_two_rooms("narrow_doorway", door),
@@ -84,7 +84,7 @@ def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> S
 
 
 def _suite_of_rooms(name: str, width: float) -> Map:
-    """A room of 6 x 5 m on a corridor of 12 x 2.4 m, with a door at (0, 0); the corridor lies south."""
+    """Return a room of 6 x 5 m, a corridor of 12 x 2.4 m to the south of it, and a door between them at (0, 0)."""
     room = [(-6.0, 0.2, -3.0, 5.0), (3.0, 0.2, 6.0, 5.0), (-6.0, 0.0, -width / 2, 0.2), (width / 2, 0.0, 6.0, 0.2)]
     return place(name, (-6.0, -2.4, 6.0, 5.0), *room)
 
@@ -105,7 +105,7 @@ def _suite_of_rooms(name: str, width: float) -> Map:
     },
 )
 def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: float) -> Situation:
-    """The robot comes along the corridor; one pedestrian leaves, others stand in the room."""
+    """The robot comes along the corridor; one pedestrian leaves the room, and others stand in it."""
     area = box(-door / 2, -0.5, door / 2, 0.8)
     leaver = walker((0.0, 3.2), (0.0, 0.6), (0.0, -1.2), (5.0, -1.2), speed=speed, waits=(wait,))
     seats = ((-2.0, 4.2), (2.2, 3.6), (2.0, 1.6))
@@ -148,7 +148,7 @@ def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situ
 
 
 def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> Map:
-    """A lobby of 7 x 4 m and north of it a cabin, square, whose door at (0, 0) is closed at first."""
+    """Return a lobby of 7 x 4 m with a square lift cabin to the north, whose door at (0, 0) is closed at first."""
     half, sill = cabin / 2, 0.15
     walls = [(-3.5, sill, -half, cabin + sill), (half, sill, 3.5, cabin + sill)]
     leaves = Door(np.array([(-width / 2, sill / 2), (width / 2, sill / 2)]), opens=opens, closes=opens + stays, takes=_TAKES)
@@ -183,7 +183,7 @@ _NO_BUTTON = "Calling the lift: a door that has closed stays closed."
 def entering_elevator(
     stream: Stream, cabin: float, door: float, speed: float, opens: float, stays: float, leave: int, stay: int
 ) -> Situation:
-    """The robot is in the lobby before the door; people who leave set out once the door is open."""
+    """The robot waits in the lobby in front of the door; people who get out start to walk once the door is open."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
     spots = ((0.0, 0.65), (0.0, 1.3))
     out = [
@@ -232,7 +232,7 @@ def exiting_elevator(
     beside: float,
     patience: float,
 ) -> Situation:
-    """The robot is in the cabin; people stand before the door, to both sides."""
+    """The robot is in the cabin; people wait on both sides in front of the door."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
     people = [
         walker(

@@ -1,4 +1,4 @@
-"""A situation as files: a world folder as Arena 3.0 reads it."""
+"""Writes a situation as a world folder that Arena 3.0 can read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from agora.maps.io import write_map
 
 
 def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, list[str]]:
-    """Write map and scenario; return the scenario's path, and the parts of the situation that the file cannot hold.
+    """Write the map and the scenario; return the scenario's path and the parts of the situation that the file format cannot
+    represent.
 
     Args:
         situation: situation to write.
         name: name of the scenario.
-        folder: folder of the world, made new.
+        folder: folder of the world; created here.
 
     Raises:
         InputError: the folder exists, or cannot be created.
@@ -60,12 +61,14 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
 
 
 def _name(number: int) -> str:
-    """The name of a pedestrian of a situation in the file."""
+    """Return the name of a pedestrian in the file."""
     return f"pedestrian {number + 1}"
 
 
 def _activity(person: Person, everybody: Sequence[Person]) -> dict[str, Any]:
-    """Return the keys of what somebody does who waits: its state and its partners; who has nobody to talk with is idle."""
+    """Return the keys for the activity of a waiting pedestrian: its state and its conversation partners; a pedestrian without
+    partners is idle.
+    """
     if person.state in TALKS:
         others = tuple(
             _name(k) for k, p in enumerate(everybody) if p is not person and p.state in TALKS and p.group == person.group

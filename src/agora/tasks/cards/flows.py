@@ -1,4 +1,4 @@
-"""Streams of people through narrow and joining ways; archetypes of robot_sf's scenario sets, numbers of our own."""
+"""Streams of people through bottlenecks and junctions: archetypes from robot_sf's scenario sets, with our own numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPEED = Range(0.8, 1.2, "m/s", "mean speed of the pedestrians")
     parameters={"people": PEOPLE, "opening": Range(1.1, 1.8, "m", "width of the opening"), "speed": SPEED},
 )
 def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Situation:
-    """All people walk from the west room to the east room; the robot is in the midst of them."""
+    """All people walk from the west room to the east room, with the robot among them."""
     area = box(-1.0, -opening / 2, 1.0, opening / 2)
     walkers = []
     for n in range(people):
@@ -62,7 +62,7 @@ def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Sit
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
 def merging(stream: Stream, people: int, width: float, speed: float) -> Situation:
-    """The robot goes straight on to the east; people come from the south and turn east."""
+    """The robot drives straight east; people come from the south and turn east."""
     walkers = []
     for n in range(people):
         x, y = float(stream.uniform(-0.4, 0.4)), -2.6 - 0.8 * n
@@ -89,7 +89,7 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},
 )
 def t_intersection(stream: Stream, people: int, width: float, speed: float) -> Situation:
-    """The robot comes from the west and turns north; people come from the east, some continue to the west, some turn north."""
+    """The robot comes from the west and turns north; people come from the east, and some continue west while others turn north."""
     walkers = []
     for n in range(people):
         lane, start = width / 2 - 0.5 - float(stream.uniform(0.0, 0.3)), 2.6 + 0.9 * n

@@ -1,4 +1,4 @@
-"""Robot and pedestrian on one line: towards each other, one behind the other, one past the other."""
+"""Cards with robot and pedestrian on one line: towards each other, one behind the other, or one overtaking the other."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from agora.tasks.cards.predicates import changed_order, head_on, met, together
 from agora.tasks.cards.shapes import box, corridor, place
 
 ROOM, HALF = 3.0, 2.0
-"""Length and half the width of the rooms at the ends of a hallway, m."""
+"""Length and half width of the rooms at the ends of a hallway, m."""
 
 
 def hallway(name: str, length: float, width: float) -> Map:
-    """A hallway along x from (0, 0) to (length, 0) with a room at each end, where one can let somebody pass."""
+    """Return a hallway along x from (0, 0) to (length, 0), with a room at each end for letting others pass."""
     sides = [(0.0, width / 2, length, HALF), (0.0, -HALF, length, -width / 2)] if width < 2 * HALF else []
     return place(name, (-ROOM, -HALF, length + ROOM, HALF), *sides)
 
 
 def _lane(width: float, offset: float) -> float:
-    """An offset from the middle that leaves room to the wall, m."""
+    """Return the offset from the middle, m, limited so that there is room to the wall."""
     return min(offset, width / 2 - 0.4)
 
 
@@ -39,7 +39,7 @@ def _lane(width: float, offset: float) -> float:
     },
 )
 def frontal_approach(stream: Stream, width: float, offset: float, speed: float) -> Situation:
-    """The pedestrian comes from the other end and walks to where the robot came from."""
+    """The pedestrian comes from the other end and walks to the robot's end."""
     y = _lane(width, offset)
     return Situation(
         map=hallway("frontal_approach", 8.0, width),
@@ -67,7 +67,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
     sees_robots=False,
 )
 def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: float) -> Situation:
-    """The pedestrian goes the same way, much slower, or stands."""
+    """The pedestrian walks in the same direction, much more slowly, or stands still."""
     stands = speed < 0.05
     person = walker((5.0, offset), (13.0, offset), speed=max(speed, 0.05), waits=(3600.0,) if stands else (), heading=0.0)
     return Situation(
@@ -121,7 +121,7 @@ def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: fl
     },
 )
 def robot_overtaking(stream: Stream, width: float, headway: float, speed: float) -> Situation:
-    """The pedestrian walks on the robot's line, slower than the robot."""
+    """The pedestrian walks on the robot's line, more slowly than the robot."""
     return Situation(
         map=corridor("robot_overtaking", 20.0, width),
         start=pose(1.5, 0.0),
@@ -148,7 +148,7 @@ def robot_overtaking(stream: Stream, width: float, headway: float, speed: float)
     conflict=False,
 )
 def down_path(stream: Stream, width: float, headway: float, speed: float) -> Situation:
-    """Both go the same way at about the same speed."""
+    """Both move in the same direction at about the same speed."""
     return Situation(
         map=corridor("down_path", 20.0, width),
         start=pose(1.5, 0.0),

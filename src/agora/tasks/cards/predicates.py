@@ -1,4 +1,6 @@
-"""Predicates of interactions: yes or no, of a recording. A pedestrian is named by its id, its number in the card from 1."""
+"""Predicates that test whether an interaction occurred in a recording. A pedestrian is given by its id, i.e. its number in the
+card, from 1.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ __all__ = ["met"]
 
 
 def distance(recording: Recording, person: int) -> Doubles:
-    """(T,) between the centres of robot and pedestrian, m; infinite while it is not there."""
+    """Return the distances (T,) between the centres of robot and pedestrian, m; infinite while the pedestrian is absent."""
     slot = np.flatnonzero(recording.pedestrian_id == person)
     if len(slot) == 0:
         return np.full(len(recording.time), np.inf)
@@ -21,7 +23,7 @@ def distance(recording: Recording, person: int) -> Doubles:
 
 
 def track(recording: Recording, person: int) -> Doubles:
-    """(T, 2) places of a pedestrian, m; far away while it is not there."""
+    """Return the positions (T, 2) of a pedestrian, m; far away while it is absent."""
     slot = np.flatnonzero(recording.pedestrian_id == person)
     if len(slot) == 0:
         return np.full((len(recording.time), 2), 1e6)
@@ -29,12 +31,12 @@ def track(recording: Recording, person: int) -> Doubles:
 
 
 def met(recording: Recording, person: int, within: float) -> bool:
-    """Return whether robot and pedestrian were ever this near to each other, m."""
+    """Return whether robot and pedestrian were ever within ``within`` m of each other."""
     return bool((distance(recording, person) <= within).any())
 
 
 def changed_order(recording: Recording, person: int, axis: tuple[float, float], within: float) -> bool:
-    """Return whether one passed the other along an axis while they were this near, m."""
+    """Return whether one passed the other along an axis while they were within ``within`` m of each other."""
     near = distance(recording, person) <= within
     ahead = (track(recording, person) - recording.pose[:, :2]) @ np.array(axis)
     passes = (ahead[:-1] * ahead[1:] <= 0) & near[:-1] & near[1:]
@@ -42,28 +44,33 @@ def changed_order(recording: Recording, person: int, axis: tuple[float, float], 
 
 
 def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the steps of robot and pedestrian from sample to sample (T - 1, 2), m, and the cosine (T - 1,) between the two."""
+    """Return the displacements (T - 1, 2) of robot and pedestrian between samples, m, and the cosine (T - 1,) of the angle between
+    them.
+    """
     mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
     lengths = np.hypot(*mine.T) * np.hypot(*other.T)
     return mine, other, (mine * other).sum(axis=1) / np.maximum(lengths, 1e-12)
 
 
 def head_on(recording: Recording, person: int, within: float) -> bool:
-    """Return whether robot and pedestrian walked in about opposite directions, towards each other, this near to each other, m."""
+    """Return whether robot and pedestrian moved towards each other in roughly opposite directions while within ``within`` m of each
+    other.
+    """
     mine, _, cosine = _steps(recording, person)
     towards = (mine * (track(recording, person) - recording.pose[:, :2])[:-1]).sum(axis=1) > 0
     return bool((towards & (cosine < -0.7) & (distance(recording, person)[:-1] <= within)).any())
 
 
 def inside(points: Doubles, polygon: Doubles) -> Bools:
-    """(T,) which of the points (T, 2) are in a polygon (V, 2)."""
+    """Return which points (T, 2) are in a polygon (V, 2), as a mask (T,)."""
     return inside_all(np.asarray(polygon, np.float64), np.asarray(points, np.float64))
 
 
 def between(recording: Recording, person: int, polygon: Doubles) -> float:
-    """Time from when the first of robot and pedestrian was in a polygon to when the other was, s: the post-encroachment time.
+    """Return the post-encroachment time, s: the time from when the first of robot and pedestrian was in a polygon until the other
+    was.
 
-    0 where they were there together; infinite where one of them never was.
+    0 if they were in it at the same time; infinite if one of them never was.
     """
     robot, other = inside(recording.pose[:, :2], polygon), inside(track(recording, person), polygon)
     if not (robot.any() and other.any()):
@@ -73,13 +80,13 @@ def between(recording: Recording, person: int, polygon: Doubles) -> float:
 
 
 def share_near(recording: Recording, person: int, least: float, most: float) -> float:
-    """Share of the episode in which the distance to a pedestrian was between two values, m."""
+    """Return the share of the episode in which the distance to a pedestrian was between two values, m."""
     apart = distance(recording, person)
     return float(((apart >= least) & (apart <= most)).mean())
 
 
 def crowding(recording: Recording, within: float) -> int:
-    """Most pedestrians that were this near to the robot, m, at one moment."""
+    """Return the maximum number of pedestrians that were within ``within`` m of the robot at the same time."""
     if len(recording.pedestrian_id) == 0:
         return 0
     offset = recording.pedestrian_position - recording.pose[:, None, :2]
@@ -88,13 +95,13 @@ def crowding(recording: Recording, within: float) -> int:
 
 
 def meetings(recording: Recording, within: float) -> int:
-    """Return the number of pedestrians who were this near to the robot, m, at some time."""
+    """Return the number of pedestrians who were within ``within`` m of the robot at any time."""
     return sum(met(recording, int(person), within) for person in recording.pedestrian_id)
 
 
 def together(recording: Recording, person: int, within: float) -> float:
-    """Return the time for which robot and pedestrian both walked, in about the same direction and this near to each other, m;
-    in s.
+    """Return the time, s, for which robot and pedestrian both moved in roughly the same direction within ``within`` m of each
+    other.
     """
     step = np.diff(recording.time)
     mine, other, cosine = _steps(recording, person)
@@ -103,7 +110,7 @@ def together(recording: Recording, person: int, within: float) -> float:
 
 
 def first_inside(recording: Recording, person: int, polygon: Doubles) -> tuple[float, float]:
-    """Return the times at which robot and pedestrian first were in a polygon, s; infinite where they never were."""
+    """Return the times at which robot and pedestrian were first in a polygon, s; infinite if they never were."""
     places = recording.pose[:, :2], track(recording, person)
     robot, other = (recording.time[inside(points, polygon)] for points in places)
     return float(robot.min(initial=np.inf)), float(other.min(initial=np.inf))

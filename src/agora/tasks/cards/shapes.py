@@ -1,4 +1,4 @@
-"""Places of the cards: walls are filled boxes x0, y0, x1, y1, m."""
+"""Maps for the cards; walls are filled boxes x0, y0, x1, y1, m."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Bounds = tuple[float, float, float, float]
 
 
 def box(x0: float, y0: float, x1: float, y1: float) -> Doubles:
-    """The corners (4, 2) of a rectangle."""
+    """Return the corners (4, 2) of a rectangle."""
     return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float64)
 
 
 def place(name: str, bounds: Bounds, *walls: Bounds) -> Map:
-    """A closed rectangle with boxes in it."""
+    """Return a closed rectangle with walls in it."""
     x0, y0, x1, y1 = bounds
     outer = [
         (x0 - WALL, y0 - WALL, x1 + WALL, y0),
@@ -34,12 +34,14 @@ def place(name: str, bounds: Bounds, *walls: Bounds) -> Map:
 
 
 def corridor(name: str, length: float, width: float) -> Map:
-    """A corridor along x from (0, -width / 2) to (length, width / 2)."""
+    """Return a corridor along x from (0, -width / 2) to (length, width / 2)."""
     return place(name, (0.0, -width / 2, length, width / 2))
 
 
 def junction(name: str, arm: float, width: float, across: float, *, arms: str = "ewns") -> Map:
-    """Corridors that meet at (0, 0): east and west ones of ``width``, north and south ones of ``across``, all ``arm`` long, m."""
+    """Return corridors that meet at (0, 0). The east and west arms are ``width`` wide, the north and south arms ``across``; all are
+    ``arm`` long, m.
+    """
     a, b = across / 2, width / 2
     east, west, north, south = (arm if way in arms else side for way, side in zip("ewns", (a, a, b, b), strict=True))
     corners = [(-west, b, -a, north), (a, b, east, north), (-west, -south, -a, -b), (a, -south, east, -b)]
@@ -48,6 +50,6 @@ def junction(name: str, arm: float, width: float, across: float, *, arms: str = 
 
 
 def door(x: float, low: float, high: float, centre: float, width: float, thickness: float = 0.2) -> tuple[Bounds, Bounds]:
-    """A wall across at ``x`` from ``low`` to ``high`` with an opening about ``centre``: two boxes."""
+    """Return a wall at ``x`` from y ``low`` to ``high`` with an opening around ``centre``, as two boxes."""
     left, right = x - thickness / 2, x + thickness / 2
     return (left, low, right, centre - width / 2), (left, centre + width / 2, right, high)

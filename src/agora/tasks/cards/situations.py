@@ -1,6 +1,6 @@
-"""The five social situations of SEAN 2.0 (Tsoi et al., IEEE Robot. Autom. Lett. 7(4), 2022) in one room, the numbers our own.
+"""The five social situations of SEAN 2.0 (Tsoi et al., IEEE Robot. Autom. Lett. 7(4), 2022) in one room, with our own numbers.
 
-SEAN labels moments of any run with them; here each is brought about on purpose, in a room with bystanders.
+SEAN labels moments of any run with them; these cards create each situation deliberately, in a room with bystanders.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GROUP = {"people": Range(2, 4, "", "number of people that stand together", whol
     parameters={"speed": SPEED, "side": SIDE},
 )
 def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
-    """One comes from the south when the robot has arrived, the other from the north a little later."""
+    """One pedestrian comes from the south when the robot has arrived, another from the north a little later."""
     area = box(side - 1.0, -1.0, side + 1.0, 1.0)
     up = walker((side, -min(speed * (side + 4.5), 3.6)), (side, 3.6), speed=speed, waits=(max(0.0, side + 4.5 - 3.6 / speed),))
     down = walker((side + 1.0, 3.6), (side + 1.0, -3.6), speed=speed, waits=(2.5 + float(stream.uniform()),))
@@ -58,7 +58,7 @@ def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
     parameters={"speed": SPEED, "offset": Range(-0.2, 0.2, "m", "lateral distance of their line from the robot's")},
 )
 def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
-    """The first comes from the robot's goal, the second goes ahead of the robot."""
+    """The first pedestrian comes from the robot's goal; the second walks ahead of the robot."""
     return Situation(
         map=place("sean_down_path", BOUNDS),
         start=pose(-4.5, 0.0),
@@ -81,7 +81,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     conflict=False,
 )
 def sean_empty(stream: Stream, side: float) -> Situation:
-    """The room without anybody."""
+    """The empty room."""
     return Situation(
         map=place("sean_empty", BOUNDS),
         start=pose(-4.5, side),
@@ -103,7 +103,7 @@ def sean_empty(stream: Stream, side: float) -> Situation:
     conflict=False,
 )
 def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
-    """The goal is at the near side of a circle."""
+    """The goal is on the near side of a circle of people."""
     there, mine = circle((2.0, side), people, 1.0, math.pi)
     goal = pose(mine[0] - 0.4, mine[1], 0.0)
 
@@ -126,7 +126,7 @@ def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
     conflict=False,
 )
 def sean_leave_group(stream: Stream, people: int, side: float) -> Situation:
-    """The robot starts at the side of a circle that its goal is on."""
+    """The robot starts on the side of a circle of people that faces its goal."""
     there, mine = circle((-3.0, side), people, 1.0, 0.0)
 
     def happened(recording: Recording) -> bool:

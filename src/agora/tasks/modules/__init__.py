@@ -1,1 +1,1 @@
-"""Modules: one file each."""
+"""Modules, one per file."""

@@ -21,10 +21,10 @@ __all__ = ["Axis"]
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROBOT = "robot."
-"""Prefix of the keys of a robot's model."""
+"""Prefix of keys that belong to a robot's model."""
 
 _ENDS = (1e-6, 1.0 - 1e-6)
-"""Least and largest fraction from the easy to the hard end; some keys refuse the ends themselves."""
+"""Minimum and maximum fraction from the easy to the hard end; some keys reject the ends themselves."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Axis(Checked, Module):
         axis: name of the axis. Stages with the same axis are analysed together.
         easy: value at the easy end.
         hard: value at the hard end.
-        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select
-            members of lists, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
+        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select list
+            elements, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
             ``robot.command_delay``. Integer keys keep integer values. At least one key is needed.
         scale: whether equal steps (linear) or equal factors (log) are equally likely, for values and keys.
-        unit: unit of the value, as text that follows a number.
+        unit: unit of the value, as a string that follows a number.
     """
 
     axis: str = "difficulty"
@@ -82,7 +82,7 @@ class Axis(Checked, Module):
         """Return the plan with the keys of its stage and robots set.
 
         Raises:
-            InputError: there is no such key, or none at all, or a key refuses a value between the ends.
+            InputError: a key does not exist, no key is set, or a key rejects a value between the ends.
         """
         if not self.sets:
             raise InputError(
@@ -95,7 +95,7 @@ class Axis(Checked, Module):
         return replace(plan, stage=stage)
 
     def _set(self, stage: Stage, fraction: float) -> Stage:
-        """Return the stage at a difficulty, with a module that changes its robots if keys of robots are set."""
+        """Return the stage at a difficulty, with a module that changes its robots if any robot keys are set."""
         of_robots: dict[str, float] = {}
         for key, ends in self.sets.items():
             value = self._between(ends, fraction)
@@ -138,11 +138,11 @@ def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
     Args:
         whole: root of the tree.
         key: names and numbers, joined by dots.
-        value: new value; rounded if the present one is an integer.
+        value: new value; rounded if the current value is an integer.
         before: prefix of the key in messages.
 
     Raises:
-        InputError: there is no such key, or it refuses the value.
+        InputError: there is no such key, or it rejects the value.
     """
     name, _, rest = key.partition(".")
     if isinstance(whole, Named):

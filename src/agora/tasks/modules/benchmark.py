@@ -1,4 +1,4 @@
-"""A benchmark of Arena 3.0, played reset by reset."""
+"""A module that runs an Arena 3.0 benchmark, one episode per reset."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_b
 __all__ = ["Benchmark"]
 
 _OWN = ("name", "episodes", "world", "crowd", "modules", "seed")
-"""Keys that a stage with the module has, or has to have, for itself."""
+"""Keys that a stage with this module keeps or must set itself."""
 
 
 @dataclass(frozen=True)
 class Benchmark(Module):
     """Arena's ``benchmark``: the stages of a suite one after another, once for each planner of a contest.
 
-    The worlds and places of an episode depend on the benchmark and the seed, not on the planner, the date or the user. To get the
-    results in a report, run it with `agora.benchmark.contest`.
+    An episode's world, starts and goals depend on the benchmark and the seed, not on the planner, the date or the user. To get a
+    report of the results, run the benchmark with `agora.benchmark.contest`.
 
     Attributes:
-        path: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora if empty.
+        path: folder with ``config.yaml``, ``suites`` and ``contests``; if empty, the benchmark that comes with Agora.
     """
 
     sets: ClassVar = tuple(each.name for each in fields(Stage) if each.name not in _OWN)
@@ -41,14 +41,14 @@ class Benchmark(Module):
             raise ValueError(f"path: {error}") from error
 
     def files(self) -> list[Path]:
-        """The folder of the benchmark."""
+        """Return the folder of the benchmark."""
         return [Path(self.path) if self.path else folder("configs") / "benchmark" / "arena"]
 
     def read(self) -> ArenaBenchmark:
-        """The benchmark.
+        """Return the benchmark.
 
         Raises:
-            InputError: a file is missing or wrong.
+            InputError: a file is missing or invalid.
         """
         (root,) = self.files()
         changed = sum(file.stat().st_mtime_ns for file in root.rglob("*.yaml"))
@@ -60,7 +60,9 @@ class Benchmark(Module):
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan of the benchmark's episode, with the crowd of the given one; modules of its stage run after this one."""
+        """Return the plan of the benchmark's episode, with the crowd of the given plan; the modules of the benchmark's stage run
+        after this one.
+        """
         suite = self.read().suite
         entries = suite.entries()
         name, episode = entries[plan.episode % len(entries)]

@@ -1,4 +1,4 @@
-"""A module that keeps some zones clear: nothing is placed in them."""
+"""A module that keeps zones of given categories clear."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ClearForbiddenZones(Module):
     No randomly placed robot, goal, pedestrian or piece of furniture touches a zone of these categories.
 
     Attributes:
-        category: categories of zones; the category "forbidden" applies without this module too. Empty for none.
+        category: categories of zones; may be empty. Without this module, the category is "forbidden".
     """
 
     sets: ClassVar = ("forbidden",)

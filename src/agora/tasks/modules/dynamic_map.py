@@ -1,4 +1,4 @@
-"""A new map every few episodes."""
+"""A module that generates a new map every few episodes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class DynamicMap(Checked, Module):
     Map n depends only on the generator, the seed and n; episodes e to e + k - 1 share map e / k + ``ahead``.
 
     Attributes:
-        generator: map generator; ``file`` says if not given.
-        file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator`` or a path, which has a slash.
-        episode_per_map: episodes that share a map; as the file says, if 0.
-        ahead: number of skipped maps, which grows with each request for a new map.
+        generator: map generator; taken from ``file`` if not given.
+        file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator``, or a path, which must contain a slash.
+        episode_per_map: number of episodes that share a map; taken from ``file`` if 0.
+        ahead: number of skipped maps; increases with each request for a new map.
     """
 
     generator: Annotated[Named, Plug("map_generators")] | None = None
@@ -50,16 +50,16 @@ class DynamicMap(Checked, Module):
             raise ValueError(f"file: {error}") from error
 
     def resolved(self) -> tuple[Named, int]:
-        """The generator, and how many episodes share a map.
+        """Return the generator, and the number of episodes that share a map.
 
         Raises:
-            InputError: there is no such file, or it is wrong.
+            InputError: there is no such file, or it is invalid.
         """
         file, generator = self._read()
         return self.generator or generator, self.episode_per_map or file.episode_per_map
 
     def files(self) -> list[Path]:
-        """The file.
+        """Return the file.
 
         Raises:
             InputError: there is no such file.
@@ -72,13 +72,13 @@ class DynamicMap(Checked, Module):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "DYNAMICMAP") -> DynamicMap:
-        """The module with keys of Arena's ``map_generator.yaml`` over those of ``configs/map_generator/default.yaml``.
+        """Return the module for keys of Arena's ``map_generator.yaml``, which override ``configs/map_generator/default.yaml``.
 
         A value of ``algorithm_config`` applies to the ``algorithm`` of the same mapping, so another algorithm begins with its own
         defaults.
 
         Raises:
-            InputError: an unknown key, or one that makes no generator; named after ``where``.
+            InputError: a key is unknown, or no generator can be created from the keys; the message begins with ``where``.
         """
         base = plain(cls()._read()[0])
         if "algorithm" in values:
@@ -87,10 +87,11 @@ class DynamicMap(Checked, Module):
         return cls(from_arena(plain(file), where), episode_per_map=file.episode_per_map)
 
     def with_algorithm(self, values: dict[str, Any]) -> DynamicMap:
-        """The module with another ``algorithm`` and ``algorithm_config`` of Arena's; size and episodes for each map stay.
+        """Return the module with another Arena ``algorithm`` and ``algorithm_config``; the map size and the number of episodes per
+        map stay the same.
 
         Raises:
-            InputError: no such algorithm, or a parameter that it does not have or refuses.
+            InputError: the algorithm is unknown, or it does not have or rejects a parameter.
         """
         return replace(self, generator=from_arena(values | {"map_properties": plain(self._read()[0].map_properties)}))
 
@@ -109,7 +110,7 @@ def generator_of(world: Any) -> Named | None:
 
 @dataclass(frozen=True)
 class _One:
-    """One place of a source of generated worlds."""
+    """A single place from a source of generated worlds."""
 
     source: Generated
     number: int

@@ -1,4 +1,4 @@
-"""A curriculum: stages of growing difficulty."""
+"""A curriculum: stages of increasing difficulty."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from agora.world.start import WIDEST_GOAL
 
 @dataclass(frozen=True)
 class CurriculumStage(Checked):
-    """A stage of Arena 3.0's curriculum files, which are lists of stages.
+    """A stage in an Arena 3.0 curriculum file, which is a list of stages.
 
     Attributes:
         static: number of static obstacles.
         interactive: number of obstacles that pedestrians use.
         dynamic: number of pedestrians.
         goal_radius: distance at which a goal counts as reached, m.
-        map_generator: ``algorithm`` and ``algorithm_config`` for the module ``dynamic_map``; or, as in older files, a mapping of
-            algorithms, each with its configuration, of which the first is used.
+        map_generator: ``algorithm`` and ``algorithm_config`` for the module ``dynamic_map``; or, as in older files, a mapping from
+            algorithms to their configurations, of which the first is used.
     """
 
     static: Annotated[int, Within(0, MOST)] = 0
@@ -48,7 +48,7 @@ class CurriculumStage(Checked):
                 raise ValueError(f"map_generator: {error}") from error
 
     def algorithm(self) -> dict[str, Any]:
-        """The algorithm that generates maps, as Arena's ``map_generator.yaml`` names it."""
+        """Return the algorithm that generates maps, in the format of Arena's ``map_generator.yaml``."""
         if "algorithm" in self.map_generator:
             return self.map_generator
         name, config = next(iter(self.map_generator.items()))
@@ -57,13 +57,14 @@ class CurriculumStage(Checked):
 
 @dataclass(frozen=True)
 class Staged(Module):
-    """Arena's ``staged``: numbers of obstacles, goal radius and kind of map come from a stage of a curriculum.
+    """Arena's ``staged``: the numbers of obstacles, the goal radius and the type of map come from a curriculum stage.
 
-    The obstacles mode is ``random``, whose numbers it sets; the maps are those of the module ``dynamic_map``, if it comes after.
+    The obstacles mode must be ``random``; this module sets its numbers. If the module ``dynamic_map`` comes after this one, it uses
+    the map algorithm of the stage.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which has a slash.
-        index: number of the stage, limited to the first and the last.
+        curriculum: a name in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which must contain a slash.
+        index: number of the stage, clamped to the first and the last.
     """
 
     sets: ClassVar = ("goal_tolerance",)
@@ -79,7 +80,7 @@ class Staged(Module):
         object.__setattr__(self, "index", min(max(self.index, 0), last))
 
     def files(self) -> list[Path]:
-        """The file.
+        """Return the file.
 
         Raises:
             InputError: there is no such file.
@@ -87,23 +88,23 @@ class Staged(Module):
         return [named_file("training/curriculums", self.curriculum, ".yaml")]
 
     def stages(self) -> tuple[CurriculumStage, ...]:
-        """The stages of the curriculum.
+        """Return the stages of the curriculum.
 
         Raises:
-            InputError: the file is wrong, or empty.
+            InputError: the file is invalid or empty.
         """
         (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
 
     def moved(self, by: int) -> Staged:
-        """The module some stages further, or back; not beyond the last or below the first."""
+        """Return the module moved forward or back by a number of stages, clamped to the first and last."""
         return replace(self, index=self.index + by)
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan with the numbers of the present stage.
+        """Return the plan with the numbers of the current stage.
 
         Raises:
-            InputError: the obstacles mode is another.
+            InputError: the obstacles mode is not ``random``.
         """
         stage, mode = self.stages()[self.index], plan.stage.obstacles.part
         if not isinstance(mode, Random):
@@ -120,14 +121,14 @@ class Staged(Module):
 
 
 def _exactly(count: int, present: Amount | tuple[int, int], model: str) -> Amount:
-    """An amount of so many, of the models that there were."""
+    """Return an amount of exactly ``count``, with the current models, or with ``model`` if there are none."""
     if isinstance(present, Amount) and present.models:
         return replace(present, min=count, max=count)
     return Amount(count, count, (model,))
 
 
 def _with_maps(module: Named, stage: CurriculumStage) -> Named:
-    """The module, with the stage's maps if it is the one that makes them."""
+    """Return the module, with the stage's map algorithm if it is ``dynamic_map``."""
     if not isinstance(module.part, DynamicMap) or not stage.map_generator:
         return module
     return Named(module.name, module.part.with_algorithm(stage.algorithm()))

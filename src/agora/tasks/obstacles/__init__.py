@@ -1,1 +1,1 @@
-"""Obstacles modes: one file each."""
+"""Obstacles modes, one per file."""

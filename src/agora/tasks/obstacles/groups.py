@@ -1,4 +1,4 @@
-"""Pedestrians who walk in groups, and groups that stand and talk."""
+"""Pedestrians who walk in groups, and groups who stand and talk."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Groups(Random):
     places, and people join and leave. Walking groups stay together only with this behaviour.
 
     Attributes:
-        standing_groups: smallest and largest number of standing groups.
-        standing_size: smallest and largest number of members of each; two stand face to face, at a right angle or side by side,
-            more in a ring.
-        standing_waypoints: number of random places that a member visits after leaving its group; with 0, all stay.
+        standing_groups: minimum and maximum number of standing groups.
+        standing_size: minimum and maximum number of members of each group; two members stand face to face, at a right angle or side
+            by side, and more stand in a ring.
+        standing_waypoints: number of random places that a member visits after leaving its group; if 0, all members stay.
     """
 
     group_size: tuple[int, int] = (2, 4)
@@ -43,12 +43,12 @@ class Groups(Random):
                 raise ValueError(f"{name} must be [least, most] from {lowest} to {_ALL}, got {[low, high]}")
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         standing = ("standing_size", "standing_waypoints") if self.standing_groups[1] == 0 else ()
         return super().unread() | dict.fromkeys(standing, "with standing_groups: [0, 0]")
 
     def place(self, task: Task) -> None:
-        """Put standing groups into the task, then the rest."""
+        """Add standing groups to the task, then the other obstacles."""
         routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]
         apart = max(self.keep_clear, task.radius + task.safety)
         clear = np.vstack([np.column_stack((r, np.full(len(r), apart))) for r in routes] or [np.zeros((0, 3))])
@@ -57,7 +57,7 @@ class Groups(Random):
         super().place(task)
 
     def _stand(self, task: Task, number: int, clear: np.ndarray) -> None:
-        """Put one standing group where all its members have room."""
+        """Add one standing group where all its members have room."""
         count = task.stream.integer(*self.standing_size)
         reach = float(o_space_radius(count)) + task.crowd.radius
         places = task.bodies()[:, :2]

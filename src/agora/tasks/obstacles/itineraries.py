@@ -1,4 +1,4 @@
-"""People who are going somewhere: they come in, use the place, and leave."""
+"""People with itineraries: they enter, use places, and leave."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from agora.tasks.population import MOST
 
 __all__ = ["Itineraries", "Purposes", "Stays"]
 
-_DENSEST = 1.5  # people per m2 at the start
+_DENSEST = 1.5  # maximum density at the start, people per m2
 
 
 @dataclass(frozen=True)
 class Purposes(Checked):
-    """Shares of people by their purposes, in any unit.
+    """Proportions of people by purpose, as weights in any unit.
 
     Attributes:
-        passing: share of people who go from one entrance to another.
-        visiting: share of people who go from an entrance to some places, and out again.
-        working: share of people with their own place and errands to other places.
-        waiting: share of people who wait at one place, then go out.
+        passing: people who walk from one entrance to another.
+        visiting: people who walk from an entrance to some places, and leave again.
+        working: people who have a workplace, with errands to other places.
+        waiting: people who wait at one place, then leave.
     """
 
     passing: NotNegative = 0.3
@@ -44,11 +44,11 @@ class Purposes(Checked):
 
     @classmethod
     def names(cls) -> list[str]:
-        """The purposes, in their order."""
+        """Return the names of the purposes, in the order of the fields."""
         return [each.name for each in fields(cls)]
 
     def draw(self, stream: Stream) -> str:
-        """One of them, by its share."""
+        """Draw a purpose with a probability proportional to its weight."""
         return self.names()[_one_of([getattr(self, name) for name in self.names()], stream)]
 
 
@@ -56,7 +56,7 @@ class Purposes(Checked):
 class Stays(Checked):
     """The durations of stays: medians of log-normal distributions by activity, s.
 
-    The medians are our own choice, of a realistic order of magnitude.
+    We chose the medians ourselves; their order of magnitude is realistic.
 
     Attributes:
         sit: time on a chair, a bench or a sofa.
@@ -64,7 +64,7 @@ class Stays(Checked):
         stand: time at a shelf, a printer or a bed.
         queue: time at a counter.
         wait: time somewhere in the room.
-        spread: standard deviation of the logarithm of all of them.
+        spread: standard deviation of the logarithm of each duration.
     """
 
     sit: Period = 180.0
@@ -84,24 +84,24 @@ class Itineraries(Checked):
     """People with itineraries: they enter, go to places, stay there for some time, and leave.
 
     Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
-    (`agora.tasks.destinations`). An episode begins in the middle of the day: everybody present is at a random moment of its own
-    itinerary. Others arrive later. If a map has no entrance, nobody enters or leaves; people go to another place instead of
-    leaving.
+    (`agora.tasks.destinations`). An episode begins in the middle of the day: all people who are present at the start are at a
+    random moment of their itineraries, and more people arrive later. If a map has no entrance, nobody enters or leaves; people go
+    to another place instead of leaving.
 
     Attributes:
-        people: smallest and largest number of people at the start; replaces ``density``.
-        density: people per m2 that they can walk on, at the start.
-        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). If not given, the
-            same kinds of parties as those present, at rates inversely proportional to their stays, so that as many arrive as leave
-            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer arrive if the
-            paths are crowded (`agora.tasks.traffic`).
+        people: minimum and maximum number of people at the start; replaces ``density``.
+        density: number of people at the start per m2 of walkable area.
+        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). If not given,
+            parties like those present at the start arrive, at rates inversely proportional to the durations of their itineraries,
+            so that as many people arrive as leave (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations
+            Research 9, 1961). Fewer arrive if the paths are crowded (`agora.tasks.traffic`).
         until: time until which people enter, s.
-        purposes: shares of people at the start and of people who enter.
-        groups: shares of parties of one, two, three, ... people, in any unit; people who work are alone. The default is the count
-            of pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry
-            24, 1961, up to four.
+        purposes: proportions of purposes, both for people at the start and for people who enter.
+        groups: proportions of parties of one, two, three, ... people, in any unit; people who work are alone. The default values
+            are the counts of pedestrians in J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming
+            groups", Sociometry 24, 1961, up to four.
         stays: durations of stays at places.
-        visits: smallest and largest number of places of a visitor.
+        visits: minimum and maximum number of places that a visitor visits.
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
 
@@ -130,15 +130,15 @@ class Itineraries(Checked):
             raise ValueError(f"visits must be [least, most] in [0, 10], got {list(self.visits)}")
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         found = {} if self.people is None else {"density": f"with people: {list(self.people)}"}
         return found if self.arrivals != 0 else found | {"until": "with arrivals: 0"}
 
     def place(self, task: Task) -> None:
-        """Put people into the task.
+        """Add people to the task.
 
         Raises:
-            PlacementError: there is no room for so many, or they can go nowhere.
+            PlacementError: there is no room for that many people, or they have nowhere to go.
         """
         furniture = (*task.world.furniture, *(thing.furniture for thing in task.things))
         found = destinations_of(task.map, furniture, task.world.zones, task.crowd.radius, task.radius)
@@ -165,7 +165,7 @@ class Itineraries(Checked):
 
     @property
     def _mean_size(self) -> float:
-        """The mean size of a party, people."""
+        """Return the mean number of people in a party."""
         return sum(size * share for size, share in enumerate(self.groups, 1)) / sum(self.groups)
 
     def _count(self, task: Task, found: Destinations) -> int:
@@ -185,11 +185,11 @@ class Itineraries(Checked):
 
 
 def _next(often: float, stream: Stream) -> float:
-    """Time to the next of some events that happen so often a second, s."""
+    """Draw the time to the next event, s, for events that occur ``often`` times per second."""
     return -math.log1p(-float(stream.uniform())) / often if often > 0 else math.inf
 
 
 def _one_of(shares: tuple[float, ...] | list[float], stream: Stream) -> int:
-    """A number drawn by its share."""
+    """Draw an index with a probability proportional to its share."""
     steps = np.cumsum(shares)
     return int(min(np.searchsorted(steps, float(stream.uniform()) * steps[-1], side="right"), np.flatnonzero(shares)[-1]))

@@ -1,18 +1,20 @@
-"""Obstacles that cross a square on polynomials, unaware of everybody, and repeat endlessly.
+"""Obstacles that cross a square on polynomial paths, do not react to anybody, and repeat endlessly.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
-environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are table I; the paper has no medium motion, so that is
-what the published medium trajectories measure (degree 3 to 4, 1.0 to 1.5 m/s), with the deviations of hard.
+environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are from table I. The paper defines no medium motion, so
+its degree and speed are measured from the published medium trajectories (degree 3 to 4, 1.0 to 1.5 m/s), and its deviations are
+those of hard motion.
 
-Where the published code (aninair1905/DynaBARN, 791d9779) differs, both can be had. Paper: sampled points are real numbers, knots
-are at every integer x and where the polynomial crosses the border, mean and deviation of the speed are drawn for every segment,
-and the most discs are among the numbers drawn. Code: integers; ten values of x, the sampled points, and the first and last place
-on the border; mean and deviation once for a disc, rounded, and speeds from a grid of 0.1 m/s; fewer discs than the most. The code
-is given its ranges by hand: the published trajectories have easy and medium as in `PROFILES`, and hard of degree 4 to 5 at 1.5 to
-1.9 m/s.
+Where the published code (aninair1905/DynaBARN, 791d9779) differs from the paper, both variants are available. In the paper, sampled
+points are real numbers; knots are at every integer x and where the polynomial crosses the border; the mean and the deviation of the
+speed are drawn for every segment; and the number of discs can reach its maximum. In the code, sampled points are integers; knots
+are at ten values of x, at the sampled points, and at the first and last point on the border; the mean and the deviation are drawn
+once per disc and rounded, and speeds are from a grid of 0.1 m/s; and the number of discs stays below the maximum. The user of the
+code enters the ranges by hand: the published trajectories have easy and medium motion as in `PROFILES`, and hard motion of degree 4
+to 5 at 1.5 to 1.9 m/s.
 
-The paper has cylinders alone, and names other shapes as future work (section V). Here an obstacle may be a rigid body of several
-discs (`agora.world.rigid`), on the same trajectory.
+The paper has only cylinders and mentions other shapes as future work (section V). In Agora, an obstacle may also be a rigid body of
+several discs (`agora.world.rigid`) that follows the same trajectory.
 """
 
 from __future__ import annotations
@@ -47,9 +49,9 @@ class Profile:
     """The motion of an obstacle.
 
     Attributes:
-        degree: least and most degree of the polynomial.
-        speed: least and most of the mean speed of a segment, m/s; no segment is slower or faster either.
-        deviation: least and most standard deviation of the speed of a segment, m/s.
+        degree: minimum and maximum degree of the polynomial.
+        speed: minimum and maximum mean speed of a segment, m/s; the speed of each segment is also limited to this range.
+        deviation: minimum and maximum standard deviation of the speed of a segment, m/s.
     """
 
     degree: tuple[int, int]
@@ -77,14 +79,15 @@ SHAPES = {
     "l": tuple((x, -0.3) for x in (0.7, 0.367, 0.033, -0.3)) + tuple((-0.3, y) for y in (0.033, 0.367, 0.7)),
     "triangle": ((0.433, 0.0), (0.108, 0.188), (0.108, -0.188), (-0.217, 0.375), (-0.217, 0.0), (-0.217, -0.375)),
 }
-"""Centres of the discs by shape, x ahead and y to the left, m. With a radius of 0.25 m the bar is 2 m long and 0.5 m wide, an arm
-of the L 1.5 m long, and a side of the triangle, which points ahead, 1.25 m."""
+"""Centres of the discs by shape, x ahead and y to the left, m. With a radius of 0.25 m, the bar is 2 m long and 0.5 m wide, each
+arm of the L is 1.5 m long, and each side of the triangle, which points ahead, is 1.25 m long.
+"""
 
 
 def path(stream: Stream, profile: Profile) -> Doubles:
-    """Return knots (N, 2) on a polynomial through random points, m: those inside the square, from border to border.
+    """Return the knots (N, 2) inside the square, m, of a polynomial through random points, from border to border.
 
-    Where the polynomial leaves the square and comes back, the way between the two crossings is along the border.
+    Where the polynomial leaves the square and returns, the path between the two crossings follows the border.
     """
     degree = stream.integer(*profile.degree)
     points = stream.uniform(-SIDE, SIDE, (degree + 1, 2))
@@ -103,7 +106,7 @@ def path(stream: Stream, profile: Profile) -> Doubles:
 
 
 def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
-    """Return the times (N,) of knots, s: the first is 0, and each segment has a speed of its own."""
+    """Return the times (N,) of knots, s: the first is 0, and each segment has its own speed."""
     length = np.hypot(*np.diff(knots, axis=0).T)
     mean = stream.uniform(*profile.speed, length.shape)
     deviation = stream.uniform(*profile.deviation, length.shape)
@@ -112,15 +115,17 @@ def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 
 def coded_path(stream: Stream, profile: Profile) -> Doubles:
-    """Return knots (N, 2) as the published code has them, m: ten values of x, the sampled points, and two places on the border.
+    """Return knots (N, 2) as the published code computes them, m: at ten values of x, at the sampled points, and at two points on
+    the border.
 
-    Crossings of the upper and of the lower border count if all roots there are real. Of all places on the border the leftmost is
-    one end and the rightmost the other, and the rest is left out; where there are fewer than two, others are drawn anywhere on it.
+    Crossings of the upper or lower border count if all roots for that border are real. The leftmost and the rightmost points on the
+    border are the ends, and other border points are dropped. If there are fewer than two, the missing ends are drawn anywhere on
+    the border.
     """
     while True:
         degree = stream.integer(*profile.degree)
         sampled = np.array([[stream.integer(-10, 10), stream.integer(-10, 10)] for _ in range(degree + 1)], float)
-        if degree == 0 or sampled[:, 0].any():  # where every x is 0, numpy.polyfit raises and the code draws again
+        if degree == 0 or sampled[:, 0].any():  # if every x is 0, numpy.polyfit raises and the code draws again
             break
     polynomial = np.poly1d(_fitted(sampled[:, 0], sampled[:, 1], degree))
     x = np.linspace(-SIDE, SIDE, _CODED_KNOTS)
@@ -138,15 +143,16 @@ def coded_path(stream: Stream, profile: Profile) -> Doubles:
         ends.append(_on_border(stream))
     inner = knots[~outer]
     gaps = np.hypot(*np.moveaxis(inner[:, None] - np.vstack((ends, inner))[None], -1, 0))
-    inner = inner[~(np.tril(gaps <= _SHORT, 1)).any(axis=1)]  # places that rounding has twice, and its twins of the ends
+    inner = inner[~(np.tril(gaps <= _SHORT, 1)).any(axis=1)]  # without duplicates made by rounding
     way = np.vstack((ends[0], inner, ends[1]))
     return np.asarray(way[::-1] if stream.integer(0, 1) == 0 else way)
 
 
 def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
-    """Coefficients, highest first, of a polynomial through points, or, if some x occurs twice, near them.
+    """Return the coefficients, highest first, of a polynomial through points, or of a least-squares fit if some x occurs twice.
 
-    The code's ``numpy.polyfit``: least squares of scaled powers, the smallest solution where there are many.
+    Computes the same as the code's ``numpy.polyfit``: least squares with scaled powers, and the minimum-norm solution if there are
+    several.
     """
     powers = np.vander(x, degree + 1)
     scale = np.sqrt((powers * powers).sum(axis=0))
@@ -154,16 +160,16 @@ def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
 
 
 def _on_border(stream: Stream) -> Doubles:
-    """A place (2,) on the border of the square, m."""
+    """Draw a point (2,) on the border of the square, m."""
     along, side = float(stream.uniform(-SIDE, SIDE)), (-SIDE, SIDE)[stream.integer(0, 1)]
     return np.array([side, along] if stream.integer(0, 1) else [along, side])
 
 
 def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
-    """Return the times (N,) of knots as the published code has them, s.
+    """Return the times (N,) of knots as the published code computes them, s.
 
-    Speeds are of {least, least + 0.1, ... < most} m/s with normal weights, whose mean, rounded to 0.1 m/s, and deviation, rounded
-    to 0.01 m/s, are drawn once.
+    Speeds are drawn from {minimum, minimum + 0.1, ... < maximum} m/s with normal weights, whose mean, rounded to 0.1 m/s, and
+    deviation, rounded to 0.01 m/s, are drawn once.
     """
     mean, deviation = round(float(stream.uniform(*profile.speed)), 1), round(float(stream.uniform(*profile.deviation)), 2)
     speeds = np.arange(*profile.speed, _GRID) if profile.speed[0] < profile.speed[1] else np.array(profile.speed[:1])
@@ -176,20 +182,20 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 @dataclass(frozen=True)
 class MotionProfiles(Checked):
-    """A random number of moving obstacles in the square of 20 m around the origin: generated worlds of DynaBARN.
+    """A random number of moving obstacles in a 20 m square around the origin: generated worlds of DynaBARN.
 
-    They appear as recorded pedestrians; at its last knot an obstacle jumps back to the first. The worlds that the paper used have 5
-    to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
+    They appear as recorded pedestrians; at its last knot an obstacle jumps back to the first. The worlds used in the paper have 5
+    to 14 easy, 15 to 19 medium or 20 to 24 hard obstacles.
 
     Attributes:
-        count: smallest and largest number of obstacles; with ``variant`` code, the largest is not reached.
-        variant: paper for the paper's algorithm, code for its published code.
+        count: minimum and maximum number of obstacles; with ``variant`` code, the maximum is exclusive.
+        variant: paper for the algorithm in the paper, code for that in the published code.
         difficulty: easy, medium or hard; drawn per obstacle.
-        profile: custom motion instead of a difficulty's.
+        profile: custom motion that replaces ``difficulty``.
         radius: radius of the discs, m.
-        shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); drawn per obstacle.
+        shapes: bar, l or triangle, each a rigid body of several discs (`SHAPES`, made for a radius of 0.25 m); drawn per obstacle.
             Without shapes, an obstacle is one disc.
-        discs: custom shape instead: centres [x, y] of the discs, x ahead and y to the left of the obstacle's path, m.
+        discs: custom shape instead of ``shapes``: centres [x, y] of the discs, x ahead and y to the left of the obstacle's path, m.
         turning: time over which a body turns at a corner of its path, s.
         random_phase: obstacles start at a random point of their trajectory, not at its first knot.
         beside: obstacles mode that adds more pedestrians or static discs.
@@ -219,18 +225,18 @@ class MotionProfiles(Checked):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Recordings, and the needs of the mode ``beside``."""
+        """Return that the mode uses recordings, plus what the mode ``beside`` uses."""
         return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         found = {} if self.profile is None else {"difficulty": "with profile"}
         if self.discs:
             return found | {"shapes": "with discs"}
         return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Put the obstacles into the task, and those of the mode ``beside``.
+        """Add the obstacles to the task, and those of the mode ``beside``.
 
         Raises:
             InputError: the mode ``beside`` has its own recordings.
@@ -260,7 +266,7 @@ class MotionProfiles(Checked):
             task.phase = (task.stream.uniform(0.0, 1.0, (count,)) * period)[obstacle]
 
     def _bodies(self, ways: list[Doubles], stream: Stream) -> list[Doubles]:
-        """Time, x and y (D, N, 3) of the discs of every obstacle."""
+        """Return time, x and y (D, N, 3) of the discs of every obstacle."""
         if self.discs:
             return [ride(way, np.array(self.discs), self.turning) for way in ways]
         if not self.shapes:
@@ -269,7 +275,7 @@ class MotionProfiles(Checked):
         return [ride(way, np.array(SHAPES[shape]), self.turning) for way, shape in zip(ways, drawn, strict=True)]
 
     def _way(self, stream: Stream) -> Doubles:
-        """Time, x and y (N, 3) of one obstacle."""
+        """Return time, x and y (N, 3) of one obstacle."""
         profile = self.profile or PROFILES[self.difficulty[stream.integer(0, len(self.difficulty) - 1)]]
         draw_path, draw_times = (path, times) if self.variant == "paper" else (coded_path, coded_times)
         knots = draw_path(stream, profile)

@@ -10,9 +10,9 @@ from agora.draft.task import Task
 
 @dataclass(frozen=True)
 class Nothing:
-    """The map alone."""
+    """Adds nothing to the map."""
 
     uses: ClassVar = frozenset[str]()
 
     def place(self, task: Task) -> None:
-        """Put nothing into the task."""
+        """Add nothing to the task."""

@@ -1,4 +1,4 @@
-"""Obstacles by a file of Arena 3.0 that gives the number of each kind."""
+"""Obstacles from an Arena 3.0 file that gives the number of obstacles of each model."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _read_once(path: Path, changed: int) -> tuple[ModelCount, ...]:
 
 @dataclass(frozen=True)
 class Parametrized(Checked):
-    """A uniformly drawn number of each entry of a file, from its ``min`` to its ``max``, at random places.
+    """Obstacles at random places: the number for each entry in the file is drawn uniformly from its ``min`` to its ``max``.
 
     Attributes:
-        file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which has a slash.
-        waypoints: number of waypoints of each pedestrian; the start is the last of them.
-        clearance: distance of pedestrians' starts and waypoints to walls, m.
+        file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which must contain a slash.
+        waypoints: number of waypoints of each pedestrian; the last one is its start.
+        clearance: distance from pedestrians' starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
     """
 
@@ -46,7 +46,7 @@ class Parametrized(Checked):
             raise ValueError(f"file: {error}") from error
 
     def files(self) -> list[Path]:
-        """The file.
+        """Return the file.
 
         Raises:
             InputError: there is no such file.
@@ -57,13 +57,13 @@ class Parametrized(Checked):
         """Return the entries of the file.
 
         Raises:
-            InputError: there is no such file, or it is wrong.
+            InputError: there is no such file, or it is invalid.
         """
         (path,) = self.files()
         return _read_once(path, path.stat().st_mtime_ns)
 
     def place(self, task: Task) -> None:
-        """Put furniture and pedestrians into the task.
+        """Add furniture and pedestrians to the task.
 
         Raises:
             PlacementError: there is no room.

@@ -22,13 +22,13 @@ __all__ = ["Amount", "Random"]
 
 @dataclass(frozen=True)
 class Amount(Checked):
-    """The number of obstacles of one class, and their models, as in Arena 3.0's files.
+    """The number of obstacles of one class, and their models, in the format of Arena 3.0's files.
 
     Attributes:
-        min: smallest number; all numbers up to ``max`` are equally likely.
-        max: largest number.
-        models: names, one of which is drawn for each obstacle.
-        weights: weight of each model, in any unit; equally likely without.
+        min: minimum number; all numbers from ``min`` to ``max`` are equally likely.
+        max: maximum number.
+        models: names of models, one of which is drawn for each obstacle.
+        weights: weight of each model, in any unit; without weights, all models are equally likely.
     """
 
     min: int = 0
@@ -46,7 +46,7 @@ class Amount(Checked):
             raise ValueError(f"weights must be one for each of the {len(self.models)} models, not all 0")
 
     def draw(self, stream: Stream) -> list[str]:
-        """The models of as many as chance decides."""
+        """Draw a number of obstacles, and return the model of each."""
         count = stream.integer(self.min, self.max)
         steps = list(accumulate(self.weights or (1.0,) * len(self.models)))
         last = max((k for k, weight in enumerate(self.weights) if weight > 0), default=len(steps) - 1)
@@ -58,18 +58,20 @@ class Amount(Checked):
 class Random(Checked):
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
-    Types and reactions of the pedestrians are drawn by the shares of the suite's ``people``, in a separate stream: other shares do
-    not change the places while the sizes are the same. A group walks at the pace of its slowest type.
+    Types and reactions of the pedestrians are drawn with the proportions in the suite's ``people``, from a separate stream, so that
+    changing the proportions does not change the positions as long as the sizes are the same. A group walks at the pace of its
+    slowest type.
 
     Attributes:
-        dynamic: least and most pedestrians; or a mapping of min, max, models (their looks) and weights, as in Arena 3.0.
-        static: least and most static discs; or a mapping of min, max, models (of furniture) and weights.
-        interactive: furniture that pedestrians use, as a mapping of min, max, models and weights.
-        static_radius: smallest and largest radius of the discs, m.
-        waypoints: number of waypoints of each pedestrian; the start is the last of them.
-        clearance: distance of starts and waypoints to walls, m.
+        dynamic: minimum and maximum number of pedestrians, or a mapping with min, max, models (their looks) and weights, as in
+            Arena 3.0.
+        static: minimum and maximum number of static discs, or a mapping with min, max, models (of furniture) and weights.
+        interactive: furniture that pedestrians use, as a mapping with min, max, models and weights.
+        static_radius: minimum and maximum radius of the discs, m.
+        waypoints: number of waypoints of each pedestrian; the last one is its start.
+        clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or static obstacles, m.
-        group_size: smallest and largest number of members of a walking group, who share their waypoints; 1, 1 for no groups.
+        group_size: minimum and maximum number of members of a walking group, who share their waypoints; 1, 1 for no groups.
     """
 
     uses: ClassVar = frozenset({"random places", "people"})
@@ -99,13 +101,13 @@ class Random(Checked):
             raise ValueError(f"static_radius must be [smallest, largest], got {list(self.static_radius)}")
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         if isinstance(self.static, Amount) or self.static[1] == 0:
             return {"static_radius": "without static discs"}
         return {}
 
     def place(self, task: Task) -> None:
-        """Put furniture, discs and pedestrians into the task.
+        """Add furniture, discs and pedestrians to the task.
 
         Raises:
             PlacementError: there is no room.

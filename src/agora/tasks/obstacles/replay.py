@@ -11,10 +11,10 @@ from agora.errors import InputError
 
 @dataclass(frozen=True)
 class Replay:
-    """Recorded pedestrians walk as in the recording; they do not react.
+    """Replays recorded pedestrians, who walk as in the recording and do not react.
 
     Attributes:
-        random_phase: recordings that repeat start at a random moment of their period (DynaBARN), drawn per pedestrian.
+        random_phase: repeating recordings (DynaBARN) start at a random moment of their period, drawn per pedestrian.
     """
 
     uses: ClassVar = frozenset({"recordings"})
@@ -22,10 +22,10 @@ class Replay:
     random_phase: bool = False
 
     def place(self, task: Task) -> None:
-        """Let the recorded pedestrians appear.
+        """Add the recorded pedestrians to the task.
 
         Raises:
-            InputError: the world has no recording, or a random phase is asked for recordings that do not repeat.
+            InputError: the world has no recording, or a random phase is requested for recordings that do not repeat.
         """
         recorded = task.world.replay
         if recorded is None:

@@ -1,4 +1,4 @@
-"""Pedestrians and static obstacles where the world's scenario puts them."""
+"""Pedestrians and static obstacles at the positions given in the world's scenario."""
 
 from __future__ import annotations
 
@@ -23,31 +23,33 @@ from agora.seeds import Stream
 from agora.tasks.population import pedestrian_type
 from agora.world.start import Habits, Thing
 
-_BETWEEN = 0.2  # m, between the bodies of several of one entry
+_BETWEEN = 0.2  # m, gap between the bodies of several pedestrians of one entry
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The file's static and interactive obstacles as furniture of Agora's catalogue, its dynamic ones as pedestrians.
+    """Adds the static and interactive obstacles in the scenario file as furniture from Agora's catalogue, and the dynamic ones as
+    pedestrians.
 
-    It also adds the people of the world.
+    Also adds the people of the world.
 
-    Pedestrians with social states use the interactive ones. A stage whose scenarios give states has the behaviour ``given_states``,
-    and one whose scenarios give reactions to robots has ``social_states``.
+    Pedestrians with social states use the interactive obstacles. If the scenarios give states, the stage gets the behaviour
+    ``given_states``; if they give reactions to robots, it gets ``social_states``.
     """
 
     uses: ClassVar = frozenset({"scenario", "people"})
 
     def needs(self, source: Any) -> tuple[str, ...]:
-        """The behaviours that the people of a world source have to have."""
+        """Return the behaviours that the people of a world source require."""
         return getattr(source, "needs", ())
 
     def place(self, task: Task) -> None:
-        """Put them into the task.
+        """Add the obstacles and the people to the task.
 
         Raises:
-            InputError: the world has no scenario, or a static model or a type of pedestrian is not known.
-            PlacementError: somebody would start inside an obstacle, off the map or in somebody else, or has a waypoint off the map.
+            InputError: the world has no scenario, or a static model or a pedestrian type is unknown.
+            PlacementError: a pedestrian would start inside an obstacle, off the map, or overlapping another body, or has a waypoint
+                off the map.
         """
         scenario = task.world.scenario
         if scenario is None:
@@ -76,7 +78,7 @@ class Scenario:
 
 
 def things_of(world: Surroundings) -> list[Thing]:
-    """The furniture that the world's scenario names.
+    """Return the furniture in the world's scenario.
 
     Raises:
         InputError: a model is not known.
@@ -94,7 +96,7 @@ def things_of(world: Surroundings) -> list[Thing]:
 
 
 def furnished(world: Surroundings, map: Map) -> Map:
-    """A map with the furniture of the world's scenario.
+    """Return the map with the furniture of the world's scenario.
 
     Raises:
         InputError: a model is not known.
@@ -107,10 +109,10 @@ def furnished(world: Surroundings, map: Map) -> Map:
 
 
 def scenario_people(world: Surroundings, crowd: People, stream: Stream) -> list[tuple[int, Person]]:
-    """Return everybody in the world's scenario, with the number of the entry; people who talk look at each other.
+    """Return all people in the world's scenario, each with the number of its entry; people in a conversation look at each other.
 
     Raises:
-        InputError: a type is not known, or pedestrians cannot talk with each other.
+        InputError: a type is unknown, or pedestrians cannot talk with each other.
     """
     try:
         entries, talks = conversations(() if world.scenario is None else world.scenario.obstacles.dynamic)
@@ -123,7 +125,9 @@ def scenario_people(world: Surroundings, crowd: People, stream: Stream) -> list[
 
 
 def _facing_others(person: Person, everybody: list[Person]) -> Person:
-    """Return a person of a conversation who looks at the middle of the others; one who looks elsewhere, and anybody else, as is."""
+    """Return a person in a conversation turned towards the mean position of the other members; a person with a heading, or without
+    a conversation, is returned unchanged.
+    """
     if person.talk < 0 or person.heading is not None:
         return person
     middle = np.mean([other.position for other in everybody if other.talk == person.talk and other is not person], axis=0)
@@ -132,14 +136,14 @@ def _facing_others(person: Person, everybody: list[Person]) -> Person:
 
 
 def needs_of(scenario: draft.Scenario) -> tuple[str, ...]:
-    """The behaviours that the people of a scenario have to have."""
+    """Return the behaviours that the people of a scenario require."""
     people = scenario.obstacles.dynamic
     lives = any(person.reaction not in (None, "regular") for person in people)
     return ("social_states",) * lives + ("given_states",) * any(person.state is not None for person in people)
 
 
 def _people_of(entry: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream, talk: int) -> list[Person]:
-    """Return the people of entry ``number`` of the world's scenario, as `people_from`."""
+    """Return the people of entry ``number`` of the world's scenario, like `people_from`."""
     try:
         return people_from(entry, crowd, stream, talk)
     except InputError as error:
@@ -150,17 +154,17 @@ def _people_of(entry: Pedestrian, world: Surroundings, number: int, crowd: Peopl
 def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int = -1) -> list[Person]:
     """Return the people of one entry of a scenario: one pedestrian, or several (``number_of_peds``) with the same waypoints.
 
-    Several are called NAME_0, NAME_1, ..., and stand at `places_of`. Where the entry says no speed one is drawn for each. They look
-    where the entry says (`heading_of`), else to their first waypoint; those who talk, else, to the middle of their ring.
+    If there are several, they are called NAME_0, NAME_1, ... and stand at `places_of`. If the entry gives no speed, one is drawn
+    for each. Their heading is that of the entry; without one, they face their first waypoint, or their partners if they talk.
 
     Args:
         pedestrian: entry of the scenario.
         crowd: values that the entry does not give.
         stream: stream of speeds.
-        talk: number of the conversation in which they stand, -1 for none.
+        talk: number of their conversation, -1 for none.
 
     Raises:
-        InputError: its type is not known.
+        InputError: the type is unknown.
     """
     route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
     name = pedestrian_type(pedestrian.type)
@@ -184,7 +188,8 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int
 def _heading(pedestrian: Pedestrian, stays: bool) -> float | None:
     """Return the heading at the start, rad; None for the direction to the first waypoint, or to the partners.
 
-    A third number of 0 is what editors write who know none: it counts for those alone who stand and talk with nobody.
+    Editors that do not support headings write 0 as the third number of ``pos``. So 0 counts as a heading only for pedestrians who
+    stand without talking.
     """
     if pedestrian.heading is not None:
         return pedestrian.heading
@@ -194,7 +199,9 @@ def _heading(pedestrian: Pedestrian, stays: bool) -> float | None:
 
 
 def _state(pedestrian: Pedestrian) -> dict[str, Any]:
-    """Return the given state of a person, and its habits: a wait at the start is the end of that state, where there is one."""
+    """Return the given state of a person, and its habits; if there is a given state, it lasts at most as long as the wait at the
+    start.
+    """
     habits = _habits(pedestrian)
     if pedestrian.state is None:
         return {"habits": habits}
@@ -204,8 +211,8 @@ def _state(pedestrian: Pedestrian) -> dict[str, Any]:
 
 
 def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
-    """Return the places (N, 2) of one entry's pedestrians: the first at its place, the others in rings about it, a step
-    apart, m.
+    """Return the positions (N, 2) of one entry's pedestrians, m: the first at the entry's position, the others on hexagonal rings
+    around it with constant spacing.
     """
     count, step = max(pedestrian.number_of_peds or 1, 1), 2.0 * radius + _BETWEEN
     ring = [(m, k) for m in range(1, count) for k in range(6 * m)][: count - 1]
@@ -216,7 +223,7 @@ def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
 
 
 def _habits(pedestrian: Pedestrian) -> Habits:
-    """Return the habits of a pedestrian in a file; the keys that mean nothing here are listed in the how-to."""
+    """Return the habits of a pedestrian in a file; the keys without effect are listed in the how-to guide."""
     waits = pedestrian.wait_time or 0.0 if pedestrian.start_up_mode == "wait_timer" else 0.0
     zone = pedestrian.trigger_zone_radius or 0.0 if pedestrian.start_up_mode == "trigger_zone" else 0.0
     return Habits(

@@ -1,4 +1,4 @@
-"""Pedestrians who belong to parts of the map."""
+"""Pedestrians who stay in certain zones of the map."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Zones(Checked):
     """Arena's ``zones``: pedestrians with roles, with starts and waypoints in the zones of their role.
 
     Attributes:
-        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
-        clearance: distance of starts and waypoints to walls, m.
+        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which must contain a slash.
+        clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
     """
 
@@ -33,10 +33,10 @@ class Zones(Checked):
             raise ValueError("file must have a name")
 
     def place(self, task: Task) -> None:
-        """Put the pedestrians of every role into the task.
+        """Add the pedestrians of every role to the task.
 
         Raises:
-            InputError: there is no such file, it is wrong, or the map has no zone of a category.
+            InputError: there is no such file, it is invalid, or the map has no zone of a category.
             PlacementError: there is no room in the zones.
         """
         roles, path = roles_of(task, self.file)

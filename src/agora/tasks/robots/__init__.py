@@ -1,1 +1,1 @@
-"""Robots modes: one file each."""
+"""Robots modes, one per file."""

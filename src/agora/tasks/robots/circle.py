@@ -1,4 +1,4 @@
-"""Robots that change places across a circle.
+"""Robots that swap positions across a circle.
 
 P. Long, T. Fan, X. Liao, W. Liu, H. Zhang, J. Pan, "Towards optimally decentralized multi-robot collision avoidance via deep
 reinforcement learning", ICRA 2018.
@@ -22,17 +22,17 @@ _TRIES = 1000
 
 @dataclass(frozen=True)
 class Circle(Checked):
-    """Robots on a circle around the centre of the map that face its centre, with goals on the opposite side.
+    """Robots on a circle around the centre of the map, facing the centre, with goals on the opposite side.
 
     The gap between starts, and between goals, is at least the robots' outlines plus twice the stage's ``safety``.
 
     Attributes:
-        count: robots.
-        radius: smallest and largest radius of the circle, m. It is drawn if they differ.
-        noise: largest deviation of starts and goals along each axis, m.
+        count: number of robots.
+        radius: minimum and maximum radius of the circle, m. The radius is drawn if they differ.
+        noise: maximum deviation of starts and goals along each axis, m.
         even: whether the angles between neighbours are equal and only the first one is random; otherwise all are random.
-        scattered: share of the episodes in which robots start anywhere in the disc, facing anywhere, and have goals anywhere in
-            it, farther away than its radius.
+        scattered: share of the episodes in which robots start anywhere in the disc with random headings, and have goals anywhere in
+            the disc, at a distance greater than its radius.
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -49,7 +49,7 @@ class Circle(Checked):
             raise ValueError(f"radius: must be [least, most] in [0.1, 500], is {list(self.radius)}")
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         return dict.fromkeys(("noise", "even"), "with scattered: 1") if self.scattered == 1 else {}
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
@@ -70,7 +70,7 @@ class Circle(Checked):
     def _apart(
         self, task: Task, radius: float, angle: float | None, others: list[tuple[Doubles, Doubles]]
     ) -> tuple[Doubles, Doubles]:
-        """Start and goal of a robot, away from those of the others."""
+        """Return the start and goal of a robot, away from those of the other robots."""
         clearance = task.radius + task.safety
         for _ in range(_TRIES):
             pair = self._scattered(task, radius) if angle is None else self._across(task, radius, angle)
@@ -98,6 +98,6 @@ class Circle(Checked):
 
 
 def _pose(task: Task, from_middle: Doubles, heading: float) -> Doubles:
-    """A pose by its place from the middle of the map."""
+    """Return a pose, given its position relative to the centre of the map."""
     place = np.asarray(task.map.origin) + 0.5 * np.asarray(task.map.size) + from_middle
     return np.array([*place, math.remainder(heading, math.tau)])

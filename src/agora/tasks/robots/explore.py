@@ -1,4 +1,4 @@
-"""Robots that always get another random goal."""
+"""Robots that get a new random goal whenever they reach one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agora.tasks.robots.random import DEAD_ENDS, Random
 
 @dataclass(frozen=True)
 class Explore(Checked):
-    """Arena's ``explore``: a new random goal whenever one is reached; an episode ends at its time-out or at a contact.
+    """Arena's ``explore``: robots get a new random goal whenever they reach one; an episode ends at its time-out or at a contact.
 
     There are more goals than the fastest robot can reach before the time-out.
 
     Attributes:
-        count: robots.
-        distance: smallest distance between start and goal, and between consecutive goals, m.
+        count: number of robots.
+        distance: minimum distance between start and goal, and between consecutive goals, m.
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -36,29 +36,29 @@ class Explore(Checked):
         """Return start poses and first goals.
 
         Raises:
-            PlacementError: no places so far apart.
+            PlacementError: there are no places that far apart.
         """
         task.later.append(lambda: self._go_on(task))
         return Random(self.count, self.distance).place(task)
 
     def _go_on(self, task: Task) -> None:
-        """Add the further goals, which keep clear of things placed meanwhile."""
+        """Add the remaining goals, clear of obstacles that have been placed in the meantime."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 
 
 def more_goals(task: Task, first: Doubles, count: int, distance: float, region: Sequence[Doubles] | None = None) -> Doubles:
-    """Return ``count`` poses (count, 3) that begin with the given ones, the others drawn.
+    """Return ``count`` poses (count, 3): the given poses, followed by random ones.
 
     Args:
-        task: task whose map and robots are known.
+        task: task whose map and robots are already set.
         first: (K, 3) poses, K >= 1.
         count: number of poses.
-        distance: least distance between poses that follow each other, m.
-        region: polygons in which drawn poses lie.
+        distance: minimum distance between consecutive poses, m.
+        region: polygons that contain the random poses.
 
     Raises:
-        PlacementError: no places so far apart.
+        PlacementError: there are no places that far apart.
     """
     clearance, last = task.radius + task.safety, first[-1, :2]
     found: list[Doubles] = []

@@ -1,4 +1,4 @@
-"""Robots that drive round a list of waypoints."""
+"""Robots that cycle through a list of waypoints."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from agora.yaml_tree import location_of
 
 @dataclass(frozen=True)
 class Route:
-    """The keys of a file of waypoints.
+    """The keys of a waypoint file.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        start: pose of the first robot at the start; random if not given.
+        start: start pose of the first robot; random if not given.
     """
 
     waypoints: tuple[Pose, ...]
@@ -46,9 +46,10 @@ class Guided(Checked):
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        file: path of a file with a list ``waypoints`` (and ``start``), instead.
-        start: start pose of the first robot; if not given, random and connected to the waypoints, like those of the others.
-        count: robots.
+        file: path of a file with a list ``waypoints`` (and ``start``), used instead of ``waypoints``.
+        start: start pose of the first robot; if not given, a random pose from which the waypoints can be reached, as for the other
+            robots.
+        count: number of robots.
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -69,27 +70,28 @@ class Guided(Checked):
             self.route()
 
     def route(self) -> Route:
-        """The waypoints and the start, from the file where there is one.
+        """Return the waypoints and the start, from the file if one is given.
 
         Raises:
-            InputError: the file cannot be read or holds something else.
+            InputError: the file cannot be read or has other contents.
         """
         return load(self.file, Route) if self.file else Route(self.waypoints, self.start)
 
     def with_waypoint(self, waypoint: Pose) -> Guided:
-        """The mode with one more waypoint at the end of the list, as RViz's goal tool appends one."""
+        """Return the mode with a waypoint appended to the list, for RViz's goal tool."""
         route = self.route()
         return replace(self, file="", waypoints=(*route.waypoints, waypoint), start=route.start)
 
     def restarted(self, pose: Pose) -> Guided:
-        """The mode with an empty list and the robot at a pose, as RViz's pose estimate resets it."""
+        """Return the mode with an empty list and the robot at a pose, for RViz's pose estimate tool."""
         return replace(self, file="", waypoints=(), start=pose)
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.
 
         Raises:
-            PlacementError: a waypoint or the start is off the map, has no room for the robot, or cannot be reached from the others.
+            PlacementError: a waypoint or the start is off the map, has no room for the robot, or cannot be reached from the other
+                points.
         """
         route = self.route()
         points = task.map.from_file(np.reshape(route.waypoints, (-1, 3)))
@@ -106,13 +108,13 @@ class Guided(Checked):
         return [(start, self._cycle(task, goals, routes)) for start, goals in routes]
 
     def _cycle(self, task: Task, points: Doubles, routes: Sequence[tuple[Doubles, Doubles]]) -> Doubles:
-        """The waypoints round and round, more of them than a robot can reach before the time-out."""
+        """Return the waypoints in a cycle, more than a robot can reach before the time-out."""
         steps = np.hypot(*(points[:, :2] - np.roll(points[:, :2], 1, axis=0)).T)
         count = enough_goals(task, float(steps.min()), routes)
         return points[np.arange(max(count, len(points))) % len(points)]
 
     def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:
-        """Make sure that everything named has room for the robot and can be reached from everything else named."""
+        """Make sure that the robot fits at every given point, and that each can be reached from every other."""
         components = component_of(task.map, task.radius, inside=True)
         named: list[tuple[str, tuple[str | int, ...], Doubles]] = [("start", ("start",), pose) for pose in fixed]
         named += [(f"waypoint {k}", ("waypoints", k), pose) for k, pose in enumerate(points)]

@@ -14,16 +14,16 @@ from agora.ranges import Checked, Count, Distance, Robots
 
 _TRIES = 200
 DEAD_ENDS = 20
-"""Places from which no other is far enough, such as the middle of a crossing, given up for others."""
+"""Maximum number of places that are replaced because no goal is far enough from them, such as the middle of a crossing."""
 
 
 @dataclass(frozen=True)
 class Random(Checked):
-    """Start and goals are drawn from the free space that is connected for the robot.
+    """Robots with a start and goals drawn from the connected free space for their size.
 
     Attributes:
-        count: robots.
-        distance: smallest distance between start and goal, and between consecutive goals, m.
+        count: number of robots.
+        distance: minimum distance between start and goal, and between consecutive goals, m.
         goals: number of consecutive goals; with many, a robot keeps driving until the time-out (Arena's ``explore``).
     """
 
@@ -37,7 +37,7 @@ class Random(Checked):
         """Return start poses and goals.
 
         Raises:
-            PlacementError: no places so far apart.
+            PlacementError: there are no places that far apart.
         """
         clearance = task.radius + task.safety
         recorded = _recorded(task, clearance)
@@ -54,7 +54,7 @@ class Random(Checked):
         return placed
 
     def _way(self, task: Task, clearance: float, start: Doubles, keep_out: Doubles) -> list[Doubles]:
-        """Start and goals; a place from which no other is far enough is given up for another one."""
+        """Return the start and the goals; a place is replaced if no goal is far enough from it."""
         way, dead_ends = [start], 0
         while len(way) <= self.goals:
             try:
@@ -77,7 +77,7 @@ class Random(Checked):
 
 
 def _recorded(task: Task, clearance: float) -> Doubles:
-    """Discs (K, 3) about the recorded pedestrians of the world who are there at the start."""
+    """Return discs (K, 3) around the recorded pedestrians of the world who are present at the start."""
     if task.world.replay is None:
         return np.zeros((0, 3))
     now = task.world.replay.at(0.0)

@@ -1,4 +1,4 @@
-"""Robots where the world's scenario puts them."""
+"""Robots at the poses given in the world's scenario."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TRIES = 100
 
 @dataclass(frozen=True)
 class Scenario(Checked):
-    """Start and goal poses from the scenario file. A pose in a wall, or nearer to the border of the map than the robot's radius, is
-    an error, as are overlapping robots.
+    """Robots with start and goal poses from the scenario file. A pose in a wall or closer to the border of the map than the robot's
+    radius is an error, and so are overlapping robots.
 
     Attributes:
-        jitter: largest shift of each start and each goal, m, uniform over a disc and drawn for every episode, so that episodes of
-            one scenario differ; 0 to keep the poses of the scenario.
+        jitter: maximum shift of each start and each goal, m. The shift is uniform over a disc and is drawn for every episode, so
+            that episodes of one scenario differ. 0 keeps the poses of the scenario.
     """
 
     jitter: Distance = 0.0
@@ -36,8 +36,8 @@ class Scenario(Checked):
 
         Raises:
             InputError: the world has no scenario.
-            PlacementError: a robot would start, or have its goal, in an obstacle or partly off the map; or it would start in
-                another one.
+            PlacementError: a robot's start or goal would be in an obstacle or partly off the map, or its start would overlap
+                another robot.
         """
         if task.world.scenario is None:
             raise InputError(f"robots mode 'scenario': world {task.map.name!r} has no scenario")

@@ -1,4 +1,4 @@
-"""Robots that belong to parts of the map."""
+"""Robots that stay in certain zones of the map."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TRIES = 50
 
 @dataclass(frozen=True)
 class Zones(Checked):
-    """Arena's ``zones``: a robot of a random role starts in the zones of its role and gets goals there, as in ``explore``.
+    """Arena's ``zones``: a robot with a random role starts in the zones of its role and gets goals in them, as in ``explore``.
 
     Attributes:
-        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
+        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which must contain a slash.
         count: number of robots; the role of each is drawn.
-        distance: smallest distance between start and goal, and between consecutive goals, m.
+        distance: minimum distance between start and goal, and between consecutive goals, m.
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -43,8 +43,8 @@ class Zones(Checked):
         """Return start poses and goals.
 
         Raises:
-            InputError: there is no such file, it is wrong or without robots, or the map has no zone of a category.
-            PlacementError: there is no room in the zones, or no two places so far apart.
+            InputError: there is no such file, it is invalid or contains no robots, or the map has no zone of a category.
+            PlacementError: there is no room in the zones, or there are no two places that far apart.
         """
         roles, path = roles_of(task, self.file)
         if not roles.robots:
@@ -59,7 +59,7 @@ class Zones(Checked):
         return placed
 
     def _one(self, task: Task, region: list[Doubles], others: list[Doubles]) -> tuple[Doubles, Doubles]:
-        """Start and first goal of one robot; another start where there is no goal far enough from the first."""
+        """Return the start and first goal of one robot; the start is redrawn if no goal is far enough from it."""
         clearance = task.radius + task.safety
         keep_out = np.array([[*start[:2], 2 * clearance] for start in others]).reshape(-1, 3)
         failed = None
@@ -73,7 +73,7 @@ class Zones(Checked):
         raise PlacementError(f"no place to start from in {_TRIES} tries") from failed
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
-        """Add the further goals, which keep clear of things placed meanwhile."""
+        """Add the remaining goals, clear of obstacles that have been placed in the meantime."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [
             (start, more_goals(task, goals, count, self.distance, region))

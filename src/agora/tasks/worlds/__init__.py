@@ -1,1 +1,1 @@
-"""World sources: one file each."""
+"""World sources, one per file."""

@@ -16,26 +16,26 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class Barn(Checked):
-    """Worlds of BARN; start and goal are their scenario.
+    """Worlds of BARN, with start and goal as their scenario.
 
     Attributes:
-        worlds: numbers of the worlds; those of the challenge that are in the data if empty.
-        obstacles: the cylinders as exact discs, or as cells of 0.15 m.
+        worlds: numbers of the worlds; if empty, the worlds of the challenge that are in the data set.
+        obstacles: whether the cylinders are exact discs or cells of 0.15 m.
     """
 
     worlds: tuple[int, ...] = ()
     obstacles: Literal["discs", "cells"] = "discs"
 
     def names(self) -> list[str]:
-        """The worlds' numbers."""
+        """Return the numbers of the worlds."""
         there = self.worlds or [n for n in CHALLENGE_WORLDS if n in world_numbers()]
         return [str(n) for n in there]
 
     def files(self) -> list[Path]:
-        """The folder of the data set.
+        """Return the folder of the data set.
 
         Raises:
-            InputError: the data set is not there.
+            InputError: the data set is missing.
         """
         return [data_folder("barn")]
 
@@ -43,7 +43,7 @@ class Barn(Checked):
         """Read a world.
 
         Raises:
-            InputError: the data set is not there, or has no such world.
+            InputError: the data set is missing, or has no such world.
         """
         read = read_world(int(name), obstacles=self.obstacles)
         return Surroundings(

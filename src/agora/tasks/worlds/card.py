@@ -29,7 +29,7 @@ class CardWorld:
             raise ValueError(f"card: {error}") from error
 
     def names(self) -> list[str]:
-        """The card's name."""
+        """Return the name of the card."""
         return [self.card]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

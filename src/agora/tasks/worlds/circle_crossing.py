@@ -1,7 +1,8 @@
-"""CrowdNav's environment: a robot and people who change places across a circle.
+"""CrowdNav's environment: a robot and people who swap positions across a circle.
 
 C. Chen, Y. Liu, S. Kreiss, A. Alahi, "Crowd-robot interaction: crowd-aware robot navigation with attention-based deep reinforcement
-learning", ICRA 2019, and its code (vita-epfl/CrowdNav, crowd_sim/envs/crowd_sim.py), whose cases this draws number by number.
+learning", ICRA 2019, and its code (vita-epfl/CrowdNav, crowd_sim/envs/crowd_sim.py), whose cases are reproduced with the same
+sequence of random numbers.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
 
 @dataclass(frozen=True)
 class CircleCrossing(Crossing):
-    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius) and people to the opposite point of the
+    """A plane around (0, 0) in which the robot drives from (0, -radius) to (0, radius), and people walk to the opposite point of a
     circle.
 
     A person's start is a random point of the circle plus uniform noise of half the preferred speed (times 1 s) either way along
-    each axis; its goal is the start mirrored at (0, 0). Starts that are nearer than ``gap`` to anybody's start or goal are drawn
-    again. The parameters are those of `agora.tasks.worlds.crossing.Crossing`; ``radius`` is the circle's.
+    each axis; its goal is the start mirrored at (0, 0). Starts closer than ``gap`` to anybody's start or goal are redrawn. The
+    parameters are those of `agora.tasks.worlds.crossing.Crossing`; ``radius`` is also the radius of the circle.
     """
 
     @property
@@ -32,11 +33,11 @@ class CircleCrossing(Crossing):
 
     @property
     def reach(self) -> float:
-        """The radius and the most noise, m."""
+        """The radius plus the maximum noise, m."""
         return self.radius + self.speed[1]
 
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person, the start clear of everybody's start and goal.
+        """Return start and goal (2,) of a person; the start is clear of everybody's start and goal.
 
         Raises:
             PlacementError: there is no room.

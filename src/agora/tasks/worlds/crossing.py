@@ -1,4 +1,6 @@
-"""The common part of CrowdNav's worlds: the robot's way, and people of the original cases, number by number."""
+"""The common part of CrowdNav's worlds: the robot's task, and the people of the original cases, with the same sequence of random
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _TRIES = 10_000
 _LARGEST_SEED = 2**32 - 1
 
 Draw = Callable[[], float]
-"""A number in [0, 1), another with every call."""
+"""Returns a new random number in [0, 1) on every call."""
 
 Taken = list[tuple[Doubles, Doubles, float]]
 """Start, goal and radius of the robot and of people, m."""
@@ -33,19 +35,20 @@ Taken = list[tuple[Doubles, Doubles, float]]
 
 @dataclass(frozen=True)
 class Crossing(Checked, ABC):
-    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius), and people cross its path.
+    """A plane around (0, 0) in which the robot drives from (0, -radius) to (0, radius), and people cross its path.
 
-    With ``cases`` the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator seeded with ``first_seed``
-    plus k, in the code's order. The code's test cases begin at 1000, its validation cases at 0, its training cases at 2000.
+    With ``cases``, the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator, seeded with ``first_seed``
+    plus k, in the same order as the code. The code's test cases begin at 1000, its validation cases at 0, its training cases at
+    2000.
 
     Attributes:
         people: number of people.
         radius: half the length of the robot's path, m.
-        cases: number of the original cases; 0 for a new draw in every episode.
+        cases: number of original cases to use; 0 for a new draw in every episode.
         first_seed: seed of the original case 0.
-        body: smallest and largest radius of people, m.
-        speed: smallest and largest preferred speed, m/s. Both are drawn if they differ; the code has [0.3, 0.5] and [0.5, 1.5] for
-            randomised people.
+        body: minimum and maximum radius of people, m.
+        speed: minimum and maximum preferred speed, m/s. Radius and speed are drawn if minimum and maximum differ; for randomised
+            people, the code has a radius in [0.3, 0.5] and a speed in [0.5, 1.5].
         top_speed: limit of preferred speeds, as in the code's ORCA, m/s.
         robot_radius: radius of the robot, m.
         gap: gap between outlines at the start, m.
@@ -78,22 +81,22 @@ class Crossing(Checked, ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """Half the side of the square that holds everybody's centre, m."""
+        """Half the side of the square that contains everybody's centre, m."""
 
     @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of present people.
+        """Return start and goal (2,) of a person with a given preferred speed and radius, clear of the people placed so far.
 
         Raises:
             PlacementError: there is no room.
         """
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         return {} if self.cases else {"first_seed": "with cases: 0"}
 
     def names(self) -> list[str]:
-        """Return the cases, or one name if worlds are drawn for every episode."""
+        """Return the names of the cases, or a single name if worlds are drawn for every episode."""
         return [f"case_{k}" for k in range(self.cases)] or [self.called]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
@@ -119,10 +122,11 @@ class Crossing(Checked, ABC):
 
 
 def clear(place: Callable[[], Doubles], taken: list[tuple[Doubles, float]], body: float, gap: float, where: str) -> Doubles:
-    """Return the first place (2,) of a disc of radius ``body`` that keeps the gap from discs: points (2,) and radii, all m.
+    """Return the first place (2,) at which a disc of radius ``body`` keeps the gap to other discs, given as points (2,) and radii,
+    all m.
 
     Raises:
-        PlacementError: none does in 10,000 tries; ``where`` says where it was looked for.
+        PlacementError: no place does in 10,000 tries; ``where`` names the area that was searched.
     """
     for _ in range(_TRIES):
         point = place()

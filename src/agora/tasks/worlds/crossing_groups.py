@@ -1,7 +1,8 @@
-"""TAGA's environment: a robot and people who cross an open place, and groups who stand in it or walk.
+"""TAGA's environment: a robot and people who cross an open area, and groups who stand in it or walk.
 
-S. Sarker Roy et al. 2025, TAGA, which extends that of S. Liu et al., "Intention aware robot crowd navigation with attention-based
-interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27 February 2025).
+S. Sarker Roy et al. 2025, TAGA, which extends the environment of S. Liu et al., "Intention aware robot crowd navigation with
+attention-based interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27
+February 2025).
 """
 
 from __future__ import annotations
@@ -26,40 +27,43 @@ _TRIES = 10_000
 
 @dataclass(frozen=True)
 class CrossingGroups(Checked):
-    """A plane with a robot, people who go from one point of a circle to another, and standing groups; for the modes ``scenario``.
+    """A plane with a robot, people who walk from one point of a circle to another, and standing groups; for the modes ``scenario``.
 
-    Start and goal of the robot are drawn together until they are far enough apart.
-    A group stands in a ring, a V, a grid or a row (the first never in a row), about a middle which for the first lies at a share of
-    the robot's way to its goal. Members who would be too near somebody are shifted at random. The others start on the circle,
-    opposite to their first waypoint; the further ones are random points of it, for the behaviour ``restless``. The middle of
-    everything is (0, 0).
+    The robot's start and goal are drawn together until they are far enough apart. A group stands in a ring, a V, a grid or a row;
+    the first group never stands in a row. The centre of the first group is at a fraction of the line from the robot's start to its
+    goal. Members who would be too close to somebody are shifted at random. All other people start on the circle, opposite their
+    first waypoint; their further waypoints are random points on the circle, for the behaviour ``restless``. The circle and the area
+    are centred on (0, 0).
 
-    With ``dynamic``, all groups but the first walk, as the paper has them (section IV-B); in its code all stand. One member, drawn,
-    leads to the point opposite of its place and then along the circle, with the stage's first crowd model (Eq. 5: ORCA); the
-    others have the second one (Eq. 6: ``leader_follower``), whose leader is the first of a group.
+    With ``dynamic``, all groups but the first walk, as in the paper (section IV-B); in its code all groups stand. A randomly chosen
+    member leads the group to the point opposite its start and then to random points on the circle. The leader uses the stage's
+    first crowd model (Eq. 5: ORCA), and the other members use the second one (Eq. 6: ``leader_follower``), in which the first
+    member of a group is its leader.
 
-    In the original, a person who arrives at a goal vanishes and restarts on the circle; here it continues to its next waypoint.
+    In the original, a person who reaches a goal vanishes and restarts on the circle; in Agora, it continues to its next waypoint.
 
     Attributes:
-        people: number of people in all.
-        groups: number of groups that stand.
-        group_size: least and most members of a group.
-        dynamic: whether groups walk, except for the first; the stage's crowd then has two ``models``.
-        group_radius: radius of a ring, or distance of neighbours in the other formations, least and most, m.
-        share: share of the robot's way at which the first group stands.
-        arena: largest |x| and |y| of the robot's start and goal and of the middles of all groups but the first, m.
-        distance: least distance between the robot's start and goal, m.
-        apart: least distance between middles of groups, m.
-        spacing: distance of members from everybody else, from the robot's goal, and from goals, m.
+        people: total number of people.
+        groups: number of groups.
+        group_size: minimum and maximum number of members of a group.
+        dynamic: whether all groups but the first walk; the stage's crowd must then have two ``models``.
+        group_radius: minimum and maximum radius of a ring, or distance between neighbours in the other formations, m.
+        share: position of the first group, as a fraction of the line from the robot's start to its goal.
+        arena: maximum |x| and |y| of the robot's start and goal and of the centres of all groups but the first, m.
+        distance: minimum distance between the robot's start and goal, m.
+        apart: minimum distance between the centres of groups, m.
+        spacing: minimum distance from members to everybody else, to the robot's start and goal, and to people's first waypoints, m.
         circle: radius of the circle, m.
-        circle_noise: noise of starts and waypoints either way along each axis, times the preferred speed, m.
-        circle_offset: where above 0, starts have this noise instead, m: from 0 to the offset along each axis, at every speed.
-        room: gap between starts on the circle, and to the robot's start and goal, m.
+        circle_noise: maximum noise of starts and waypoints in either direction along each axis, m; it is multiplied by the
+            preferred speed.
+        circle_offset: if above 0, the noise of starts is instead uniform from 0 to this offset along each axis, m, independent of
+            the speed.
+        room: minimum gap between starts on the circle, and from these to the robot's start and goal, m.
         robot_radius: radius of the robot, m.
-        radius: radius of pedestrians, least and most, m.
-        speed: preferred speed, least and most, m/s; above ``top_speed`` it counts as that.
-        top_speed: largest preferred speed, m/s.
-        waypoints: number of waypoints of each who walks.
+        radius: minimum and maximum radius of pedestrians, m.
+        speed: minimum and maximum preferred speed, m/s; speeds above ``top_speed`` are reduced to it.
+        top_speed: maximum preferred speed, m/s.
+        waypoints: number of waypoints of each walking person.
     """
 
     people: Annotated[int, Within(0, 1000)] = 20
@@ -96,15 +100,15 @@ class CrossingGroups(Checked):
             raise ValueError(f"distance must be in [0, 2 arena], got {self.distance}")
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         return {"circle_noise": f"with circle_offset: {self.circle_offset:g}"} if self.circle_offset > 0 else {}
 
     def names(self) -> list[str]:
-        """One world, drawn for every episode."""
+        """Return the name of the only world, which is drawn for every episode."""
         return ["crossing_groups"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Draw the robot's goal, the groups, and the walkers.
+        """Draw the robot's start and goal, the groups, and the walkers.
 
         Raises:
             PlacementError: there is no room.
@@ -154,7 +158,7 @@ class CrossingGroups(Checked):
         return members
 
     def _led(self, stream: Stream, members: list[Person]) -> list[Person]:
-        """Return the members of a group that walks: the leader first."""
+        """Return the members of a walking group, with the leader first."""
         leader, speed = members[stream.integer(0, len(members) - 1)], float(stream.uniform(*self.speed))
         route = np.vstack([-leader.position, self._on_circle(stream, speed, self.waypoints - 1)])
         like: dict[str, Any] = {"waypoints": route, "speed": min(speed, self.top_speed), "mode": LOOP, "state": "walking"}
@@ -185,7 +189,7 @@ class CrossingGroups(Checked):
         return place
 
     def _on_circle(self, stream: Stream, speed: float, count: int) -> Doubles:
-        """Return places (count, 2) on the circle, each of three draws: the angle, and the noise in x and y."""
+        """Return places (count, 2) on the circle; each takes three draws: the angle, and the noise in x and y."""
         drawn = stream.uniform(shape=(count, 3))
         directions = np.array([(math.cos(angle), math.sin(angle)) for angle in math.tau * drawn[:, 0]]).reshape(count, 2)
         noise = -self.circle_noise + 2.0 * self.circle_noise * drawn[:, 1:]
@@ -194,7 +198,9 @@ class CrossingGroups(Checked):
 
 
 def _ring(size: int) -> Doubles:
-    """Places (size, 2) about the middle, in units of the distance, as in the authors' code; so are the others."""
+    """Return places (size, 2) relative to the centre, in units of ``group_radius``, as in the authors' code; so do `_row`, `_vee`
+    and `_grid`.
+    """
     angle = math.tau * np.arange(size) / size
     return np.column_stack((np.cos(angle), np.sin(angle)))
 

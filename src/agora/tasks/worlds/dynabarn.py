@@ -16,10 +16,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class DynaBarn(Checked):
-    """Worlds of DynaBARN, with start and goal as scenario and the moving cylinders as recorded pedestrians.
+    """Worlds of DynaBARN, with start and goal as the scenario and the moving cylinders as recorded pedestrians.
 
     Attributes:
-        worlds: names of the worlds, ``challenge_07``; all of ``part`` and ``difficulty`` if empty.
+        worlds: names of the worlds, such as ``challenge_07``; if empty, all worlds of ``part`` and ``difficulty``.
         part: challenge or demo, or all.
         difficulty: easy, medium or hard, or all.
     """
@@ -29,21 +29,21 @@ class DynaBarn(Checked):
     difficulty: Literal["easy", "medium", "hard", "all"] = "all"
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the others leave without effect, and why."""
+        """Return the parameters that have no effect given the other parameters, and the reasons."""
         return dict.fromkeys(("part", "difficulty"), "with worlds") if self.worlds else {}
 
     def names(self) -> list[str]:
-        """The worlds' names."""
+        """Return the names of the worlds."""
         if self.worlds:
             return list(self.worlds)
         names = world_names(difficulty=None if self.difficulty == "all" else self.difficulty)
         return [n for n in names if self.part == "all" or n.startswith(self.part)]
 
     def files(self) -> list[Path]:
-        """The folder of the data set.
+        """Return the folder of the data set.
 
         Raises:
-            InputError: the data set is not there.
+            InputError: the data set is missing.
         """
         return [data_folder("dynabarn")]
 
@@ -51,7 +51,7 @@ class DynaBarn(Checked):
         """Read a world.
 
         Raises:
-            InputError: the data set is not there, or has no such world.
+            InputError: the data set is missing, or has no such world.
         """
         read = read_world(name)
         task = Scenario(robots=(Robot(read.start, read.goal),))

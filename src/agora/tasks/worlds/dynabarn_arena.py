@@ -12,14 +12,14 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class DynaBarnArena:
-    """The square of 20 m that DynaBARN's cylinders cross, without them; needs no data.
+    """The 20 m square that DynaBARN's cylinders cross, without the cylinders; needs no data.
 
-    Walls on three sides. Its scenario is the BARN challenge's: from (11, 0), outside the open side, to (-9, 0). For the obstacles
-    mode ``motion_profiles``.
+    It has walls on three sides. Its scenario is that of the BARN challenge: from (11, 0), outside the open side, to (-9, 0). It is
+    made for the obstacles mode ``motion_profiles``.
     """
 
     def names(self) -> list[str]:
-        """One world."""
+        """Return the name of the only world."""
         return ["arena"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

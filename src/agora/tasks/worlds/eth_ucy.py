@@ -1,4 +1,4 @@
-"""Stretches of the ETH and UCY recordings."""
+"""Sections of the ETH and UCY recordings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from agora.world.trajectories import Trajectories
 
 @dataclass(frozen=True)
 class EthUcy(Checked):
-    """Recorded scenes; each episode plays a stretch of one, and a robots mode places the robots.
+    """Recorded scenes. Each episode replays a section of a scene, and a robots mode places the robots.
 
     Attributes:
-        scenes: names of scenes, folders of the data set; the six of `agora.datasets.eth_ucy.SOURCES` if empty.
-        length: length of a stretch, s; it begins at a random moment of the recording.
+        scenes: names of scenes, i.e. folders of the data set; if empty, the six in `agora.datasets.eth_ucy.SOURCES`.
+        length: length of a section, s; it begins at a random moment of the recording.
         radius: radius of the pedestrians, m.
-        least: smallest number of pedestrians in a stretch; stretches with fewer are redrawn.
-        known: distance, m, from all recorded paths beyond which cells count as occupied: a scene has the lines of some walls, but
-            nothing behind them. With 0 such cells are free.
-        folder: folder of the scenes, "./recordings"; that of the data set if empty.
-        frame_rate: frames per second in the numbering of all these scenes.
-        scale: length of a unit of their places, m.
+        least: minimum number of pedestrians in a section; sections with fewer are redrawn.
+        known: distance, m, from all recorded paths beyond which cells count as occupied, because a scene contains the lines of some
+            walls but nothing behind them. With 0, such cells are free.
+        folder: folder of the scenes, such as "./recordings"; if empty, the folder of the data set.
+        frame_rate: frame rate that the frame numbers of all these scenes refer to, 1/s.
+        scale: length of one unit of their positions, m.
         columns: order of the columns of their tables. If a value is None, the scene's own is used
             (`agora.datasets.scenes.SceneFile`).
     """
@@ -59,22 +59,22 @@ class EthUcy(Checked):
         return Path(self.folder) if self.folder else None
 
     def names(self) -> list[str]:
-        """The scenes' names."""
+        """Return the names of the scenes."""
         return list(self.scenes) or sorted(SOURCES)
 
     def files(self) -> list[Path]:
-        """The folders, or files, of the scenes.
+        """Return the folders or files of the scenes.
 
         Raises:
-            InputError: the data set is not there.
+            InputError: the data set is missing.
         """
         return [scene_path(name, self._folder) for name in self.names()]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Read a scene and choose a stretch.
+        """Read a scene and choose a section.
 
         Raises:
-            InputError: the data set is not there, has no such scene, or no stretch with so many pedestrians.
+            InputError: the data set is missing, or has no such scene, or the scene has no section with that many pedestrians.
         """
         scene = read_scene(name, folder=self._folder, said=SceneFile(self.frame_rate, self.scale, self.columns))
         people = scene.trajectories
@@ -89,7 +89,9 @@ class EthUcy(Checked):
 
 
 def _known(ground: Map, people: Trajectories, reach: float) -> Map:
-    """The map in which all cells are occupied to which no way of ``reach``, round walls, leads from any recorded place."""
+    """Return the map with all cells occupied that cannot be reached from a recorded position by a path around walls of length
+    ``reach``, m.
+    """
     places = np.column_stack((people.knot_x, people.knot_y))
     walked = np.zeros(ground.shape, np.bool_)
     walked[ground.cell_of(places[ground.contains(places)])] = True

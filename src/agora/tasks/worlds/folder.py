@@ -1,7 +1,7 @@
-"""Worlds that are folders, as Arena 3.0 lays them out.
+"""Worlds stored as folders, with the layout of Arena 3.0.
 
-``map/map.yaml`` (map_server) or ``map/shapes.yaml``, ``map/zones.yaml`` and ``map/furniture.json`` where there are any, and
-``scenarios/*.json``.
+A folder contains ``map/map.yaml`` (map_server) or ``map/shapes.yaml``; optionally ``map/zones.yaml`` and ``map/furniture.json``;
+and ``scenarios/*.json``.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from agora.tasks.obstacles.scenario import needs_of
 
 
 def world_names() -> list[str]:
-    """Names of the worlds that come with Agora."""
+    """Return the names of the worlds that come with Agora."""
     return sorted(p.name for p in (folder("scenarios") / "worlds").iterdir() if (p / "map").is_dir())
 
 
 def imported_names() -> list[str]:
-    """Names of the worlds in the data folder, where `agora.datasets.arena` puts those of Arena."""
+    """Return the names of the worlds in the data folder, where `agora.datasets.arena` puts Arena's worlds."""
     worlds = data_home() / "worlds"
     return sorted(p.name for p in worlds.iterdir() if (p / "map").is_dir()) if worlds.is_dir() else []
 
 
 def world_folder(name: str) -> Path:
-    """The folder of a world: of a path, which has a slash, of one that was imported, or of one that comes with Agora.
+    """Return the folder of a world, given as a path (with a slash), or by the name of an imported world or of one that comes with
+    Agora.
 
-    The user's own come first, so that scenarios and suites that were imported with them find them.
+    Imported worlds take precedence, so that scenarios and suites that were imported with them use them.
 
     Raises:
-        InputError: no such world.
+        InputError: there is no such world.
     """
     if "/" in name:
         if not Path(name).is_dir():
@@ -82,10 +83,10 @@ class Folder:
     """A world folder, and its scenarios if the stage names some.
 
     Attributes:
-        path: a name of a world (`agora map list`), an imported one before one that comes with Agora, or a folder, with a slash:
-            "./mine".
-        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, with a slash; one after another, one
-            scenario per episode.
+        path: name of a world (`agora map list`), where imported worlds take precedence over those that come with Agora; or a
+            folder, which must contain a slash: "./mine".
+        scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, which must contain a slash. Each episode
+            uses the next scenario.
     """
 
     path: str
@@ -105,7 +106,7 @@ class Folder:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The behaviours required by people of the scenarios; errors in a file are reported when it is played."""
+        """The behaviours required by people of the scenarios; errors in a file are reported when it is run."""
         found: dict[str, None] = {}
         for file in map(self._file, self.scenarios):
             with suppress(InputError):
@@ -113,17 +114,17 @@ class Folder:
         return tuple(found)
 
     def _file(self, name: str) -> Path:
-        """The file of a scenario."""
+        """Return the file of a scenario."""
         return Path(name) if "/" in name else world_folder(self.path) / "scenarios" / f"{name}.json"
 
     def names(self) -> list[str]:
-        """The scenarios, or the world alone."""
+        """Return the names of the scenarios, or of the world if there are none."""
         return list(self.scenarios) or [Path(self.path).name]
 
     def files(self) -> list[Path]:
-        """The world's map and zones, its scenarios that are played, and the user's models of furniture.
+        """Return the world's map and zones, the scenarios that are used, and the user's furniture models.
 
-        Nothing else that lies in the folder counts: the results of a run may.
+        Other contents of the folder, such as the results of a run, are not included.
 
         Raises:
             InputError: there is no such world.
@@ -135,7 +136,7 @@ class Folder:
         """Read the world, with the scenario ``name``.
 
         Raises:
-            InputError: a file is missing or wrong.
+            InputError: a file is missing or invalid.
         """
         place = world_folder(self.path)
         read = _read(place, changed(place))

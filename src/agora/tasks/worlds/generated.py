@@ -1,4 +1,4 @@
-"""Worlds that a map generator makes."""
+"""Worlds made by a map generator."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Generated(Checked):
-    """Places of one generator, called ``canteen-0``, ``canteen-1``, ...
+    """Places from one generator, called ``canteen-0``, ``canteen-1``, ...
 
-    Place n depends only on the generator, its parameters, the seed and n. With fewer places than episodes, episodes share them.
+    Place n depends only on the generator, its parameters, the seed and n. If there are fewer places than episodes, episodes share
+    places.
 
     Attributes:
         generator: map generator.
@@ -34,11 +35,11 @@ class Generated(Checked):
     seed: Whole = 0
 
     def seeded(self, seed: int) -> Generated:
-        """Return the same number of other places of the generator."""
+        """Return the same number of different places from the generator."""
         return replace(self, seed=seed)
 
     def names(self) -> list[str]:
-        """The generator's name with a number."""
+        """Return the names of the places: the generator's name with a number."""
         return [f"{self.generator.name}-{n}" for n in range(self.count)]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
@@ -53,6 +54,6 @@ class Generated(Checked):
 
 @lru_cache(maxsize=32)
 def _place(generator: Named, seed: int, number: int) -> Place:
-    """Place ``number``; the last 32 are kept."""
+    """Return place ``number``; the last 32 places are cached."""
     place: Place = generator.part.generate(Stream(generator.name, seed, "place", number))
     return replace(place, map=replace(place.map, name=f"{generator.name}-{number}"))

@@ -20,8 +20,8 @@ class Open(Checked):
     Attributes:
         width: size along x, m.
         height: size along y, m.
-        x: lower-left corner, x, m.
-        y: lower-left corner, y, m.
+        x: x of the lower-left corner, m.
+        y: y of the lower-left corner, m.
     """
 
     width: Annotated[float, Within(0.0, _LARGEST, above=True)] = 20.0
@@ -30,7 +30,7 @@ class Open(Checked):
     y: Annotated[float, Within(-_FARTHEST, _FARTHEST)] = 0.0
 
     def names(self) -> list[str]:
-        """One world."""
+        """Return the name of the only world."""
         return ["open"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:

@@ -1,4 +1,4 @@
-"""The curated episodes of SocNavBench, and others among their people."""
+"""The curated episodes of SocNavBench, and random episodes among their people."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
 
 RADIUS = 0.2
-"""Of SocNavBench's pedestrians, m."""
+"""Radius of SocNavBench's pedestrians, m."""
 
 
 @dataclass(frozen=True)
 class SocNavBench:
-    """Episodes of SocNavBench: map, start and goal as scenario, recorded pedestrians, time budget.
+    """Episodes of SocNavBench, with a map, start and goal as the scenario, recorded pedestrians, and a time budget.
 
     Attributes:
         episodes: names of the episodes; all 33 if empty.
-        real_speed: play hotel and univ at their recorded speed, not at SocNavBench's 0.6 of it.
-        random: each episode has map, people and time budget of one of them, drawn at random; a robots mode gives the robot's task
-            (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
+        real_speed: whether hotel and univ are replayed at their recorded speed instead of SocNavBench's 0.6 times that speed.
+        random: whether each episode has the map, people and time budget of a randomly drawn episode, while a robots mode gives the
+            robot's task (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
     """
 
     episodes: tuple[str, ...] = ()
@@ -31,22 +31,22 @@ class SocNavBench:
     random: bool = False
 
     def names(self) -> list[str]:
-        """The episodes' names."""
+        """Return the names of the episodes."""
         return list(self.episodes) or episode_names()
 
     def files(self) -> list[Path]:
-        """The folder of the data set.
+        """Return the folder of the data set.
 
         Raises:
-            InputError: the data set is not there.
+            InputError: the data set is missing.
         """
         return [data_folder("socnavbench")]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Read an episode, or that of a drawn name.
+        """Read an episode; with ``random``, read a randomly drawn one.
 
         Raises:
-            InputError: the data set is not there, or has no such episode.
+            InputError: the data set is missing, or has no such episode.
         """
         if self.random:
             names = self.names()

@@ -1,7 +1,7 @@
-"""CrowdNav's other environment: a robot, and people who go from one half of a square to the other.
+"""CrowdNav's other environment: a robot, and people who walk from one half of a square to the other.
 
 The code of C. Chen, Y. Liu, S. Kreiss, A. Alahi, ICRA 2019 (vita-epfl/CrowdNav, crowd_sim/envs/crowd_sim.py, ``square_crossing``),
-whose cases this draws number by number.
+whose cases are reproduced with the same sequence of random numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from agora.tasks.worlds.crossing import Crossing, Draw, Taken, clear
 
 @dataclass(frozen=True)
 class SquareCrossing(Crossing):
-    """A plane around (0, 0) in which the robot goes from (0, -radius) to (0, radius) and people across the middle of a square.
+    """A plane around (0, 0) in which the robot drives from (0, -radius) to (0, radius), and people walk across the middle of a
+    square.
 
-    A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts that
-    are nearer than ``gap`` to anybody's start are drawn again, and goals that are nearer than that to anybody's goal; a start may
-    lie at somebody's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
+    A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts
+    closer than ``gap`` to anybody's start are redrawn, and so are goals closer than ``gap`` to anybody's goal. A start may coincide
+    with somebody's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
 
     Attributes:
         side: side of the square, m.
