@@ -1,4 +1,4 @@
-"""The quantities in which recorded and simulated windows are compared: one set of samples per window and quantity."""
+"""The quantities used to compare recorded and simulated windows, with one set of samples per window and quantity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FAR = 3.0  # distance beyond which all walls count as equally far, m
 
 
 def quantities(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `QUANTITIES` in a window; a pedestrian alone has no distance to people."""
+    """Return the samples of each of `QUANTITIES` in a window; a lone pedestrian has no sample of the distance to people."""
     distance, n = apart(seen), seen.walkers
     nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
     met = encounters(seen)
@@ -47,7 +47,8 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`: between walking walkers and every other present member of their group."""
+    """Return the samples of each of `FORMATION`, measured between each walker in motion and every other present member of its
+    group."""
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
     moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS
