@@ -49,10 +49,10 @@ WEIGHTS = {
     "one error": 1.0,
     "Weidmann": 1.0,
 }
-"""Weights of the distances: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
+"""Weights of the distances: the distances on the scenes, and the deviation of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
-"""Densities of the corridor in which speeds are compared with Weidmann's, 1/m2."""
+"""Densities in the corridor at which speeds are compared with Weidmann's, 1/m2."""
 
 _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 
@@ -319,7 +319,8 @@ def leave_one_out(
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
     """Return a parameter block for a suite (either the crowd model or keys of ``crowd``), preceded by a comment that gives its
-    source."""
+    source.
+    """
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
         f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",

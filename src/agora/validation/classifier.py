@@ -28,12 +28,13 @@ Samples = Sequence[Doubles]
 """Features (N, F) of the walkers of each stretch."""
 
 Judged = tuple[Doubles, Doubles]
-"""Number of walkers of each stretch (S, 2) of both crowds that were classified correctly, and number of walkers."""
+"""For each stretch and each of the two crowds (S, 2): the number of correctly classified walkers, and the number of walkers."""
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
     """Return the features (N, F) of a stretch's walkers, after replacing their paths, recorded or ``walked`` (20, N, 2), by cubics
-    of time."""
+    of time.
+    """
     way = stretch.position[:, : stretch.walkers] if walked is None else walked
     time = np.linspace(0.0, 1.0, len(way))
     basis = np.polynomial.polynomial.polyvander(time, 3)

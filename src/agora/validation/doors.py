@@ -96,7 +96,8 @@ def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
     """Return a wall at x = 0 with a door. On the left, 10 m of the wall close a room; on the right, the space extends to the map's
-    edge."""
+    edge.
+    """
     low, high = x
     side, jamb = _SIDE / 2, door / 2
     boxes = [

@@ -39,7 +39,7 @@ MOTION = {
     "crowd error": 1.0,
 }
 """Weights of the compared quantities: Wasserstein distances, in standard deviations of recorded people, and the mean displacement
-error of whole crowds, divided by that of constant velocity."""
+error of whole crowds, divided by the error of constant velocity."""
 
 _SPANS = {
     "lateral": Span(0.4, 2.5, log=True),

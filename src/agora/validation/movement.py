@@ -29,7 +29,7 @@ _BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
 _DEEP = 0.02  # m, minimum overlap of discs that counts
 _AROUND = 2.0  # m, radius around a pedestrian in which density is measured
 BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
-"""Bounds of the densities for which mean speeds are computed, 1/m2."""
+"""Bounds of the density bands in which mean speeds are computed, 1/m2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,8 @@ def percentile(turning: Doubles, share: float) -> float:
 
 def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
     """Return (T, P) whether a pedestrian wants to move on, but stays within a distance of its position for the following
-    ``seconds``."""
+    ``seconds``.
+    """
     long, count = round(seconds / PERIOD), len(seen.present)
     stays = np.zeros(seen.present.shape, np.bool_)
     if count <= long:
@@ -159,7 +160,8 @@ def _turns_round(direction: Doubles, walks: Bools) -> int:
 
 def _company(seen: Tracks) -> tuple[float, float, Doubles]:
     """Return the maximum overlap between two discs, m, the person-minutes with an overlap, and the density (T, P) around each
-    person, 1/m2."""
+    person, 1/m2.
+    """
     deepest, overlapping = 0.0, 0
     density = np.zeros(seen.present.shape)
     for t, here in enumerate(seen.present):

@@ -26,7 +26,7 @@ from agora.validation.stretches import RADIUS, SCENES, STEP
 from agora.validation.table import words
 
 SEEN, AHEAD = 8, 12
-"""Number of samples for which a pedestrian was present, including the present one, and number of predicted samples."""
+"""Number of samples for which a pedestrian must have been present, including the current one, and number of predicted samples."""
 
 _FAR = 1e4  # of the robot, m
 _LETHAL = 254

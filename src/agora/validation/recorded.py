@@ -18,7 +18,8 @@ from agora.validation.walk import walk
 from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
-"""Compared quantities: speed, distance of the centres to the nearest other person, and people within 2 m by area."""
+"""Compared quantities: speed, distance between centres to the nearest other person, and number of people within 2 m divided by the
+area."""
 
 _NEAR = 2.0
 _WALKS = 0.3  # mean speed below which a person counts as standing still and is not simulated, m/s

@@ -94,7 +94,8 @@ def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.
 
 def case_6(model: Any, seed: int = 0) -> Case:
     """20 people walk 12 m, turn a corner to the left and walk another 12 m, in a corridor 2 m wide; nobody may pass through a
-    wall."""
+    wall.
+    """
     place = _walled((0.0, 0.0, 12.0, 12.0), [(0.0, 2.0, 10.0, 12.0)])
     stream = Stream("rimea/6", seed, "validation")
     start = fill(stream, (0.3, 0.3), (6.3, 1.7), 20.0 / 6.0 / 1.4 * 1.15)[:20]
@@ -114,7 +115,8 @@ def case_6(model: Any, seed: int = 0) -> Case:
 
 def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0) -> Case:
     """1,000 people leave a room of 30 x 20 m through four exits 1 m wide, then through two; the latter must take about twice as
-    long."""
+    long.
+    """
     doors = [(7.0, 0), (23.0, 0), (7.0, 1), (23.0, 1)]
     four, by_four = _empty_room(model, doors, count, seed, longest)
     two, by_two = _empty_room(model, doors[:2], count, seed, longest)
@@ -205,7 +207,8 @@ def _walled(
     exit_at: tuple[float, float, float] | None = None,
 ) -> Map:
     """Return a box with filled blocks inside. The box is open on the right and at the top, or has a single exit at an x between two
-    y values."""
+    y values.
+    """
     x0, y0, x1, y1 = box
     walls = [*blocks, (x0 - _THICK, y0 - _THICK, x1 + _THICK, y0), (x0 - _THICK, y0, x0, y1)]
     if exit_at is not None:

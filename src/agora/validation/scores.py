@@ -28,7 +28,7 @@ from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
-"""Parts of a table and their scenes: all of them, and the two halves for calibration and for its test."""
+"""Parts of a table and their scenes: the half used for calibration and the half used to test it."""
 
 COLUMNS = {
     **QUANTITIES,
@@ -180,7 +180,8 @@ class Instrument:
 
     def score(self, name: str, crowd: Crowds) -> list[Score]:
         """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations are measured with the behaviour
-        `groups`."""
+        `groups`.
+        """
         walked = {part: people.walked(crowd, self.threads) for part, people in self.parts.items()}
         more = {}
         for part, people in self.parts.items():
@@ -198,7 +199,8 @@ class Instrument:
 
     def jittered(self) -> list[Score]:
         """Return the lines for recorded people with an additional position error of 0.05 m, which show the effect of annotation
-        error alone."""
+        error alone.
+        """
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 

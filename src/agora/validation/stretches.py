@@ -28,7 +28,7 @@ SAMPLES = 20
 """Number of samples of a stretch."""
 
 APART = 12
-"""Samples between the beginnings of successive stretches, so that their compared parts do not overlap."""
+"""Number of samples between the starts of successive stretches, chosen so that their compared parts do not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
 """Time from the first sample to the last, s."""
@@ -38,7 +38,7 @@ SCENES = tuple(SOURCES)
 
 TRAINING = ("eth", "students001", "zara01")
 HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
-"""Scenes for the one-time calibration of a model, and the others."""
+"""Scenes on which a model is calibrated once, and the remaining scenes."""
 
 RADIUS = 0.25
 """Radius of everybody, m."""
