@@ -23,7 +23,7 @@ def given() -> Mapping[str, str]:
 
 
 def refuse(why: str, *names: str) -> None:
-    """Refuse some options.
+    """Reject some options.
 
     Args:
         why: reason why they have no effect, such as "with --predictor".

@@ -32,7 +32,7 @@ def playable_suite(path: Path) -> Playable:
     """Return a file from ``suites``, reduced to the stages whose worlds, scenarios, robots and modes exist and are valid.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
 
     def check(number: int, stage: StageEntry) -> None:
@@ -45,7 +45,7 @@ def playable_contest(path: Path) -> Playable:
     """Return a file from ``contests``, reduced to the contestants whose planners and interplanners are available.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
 
     def check(number: int, contestant: Contestant) -> None:
@@ -74,7 +74,7 @@ def _check(stage: Stage, path: Path) -> None:
     """Place the robots and people of a scenario, which are the same in every episode, to check them.
 
     Raises:
-        InputError: a file is wrong, or a pedestrian or robot would stand in a wall or in another.
+        InputError: a file is invalid, or a pedestrian or robot would stand in a wall or in another.
     """
     if stage.robots.name == stage.obstacles.name == "scenario":
         Suite(path.stem, (stage,)).start(stage.name, 0)

@@ -45,7 +45,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
         robot: model of the robot; it overrides ``params.yaml``.
 
     Raises:
-        InputError: a file is missing, or a line is wrong.
+        InputError: a file is missing, or a line is invalid.
     """
     odometry = _rows(folder / "odom.csv", ("time", "data"))
     marks = [(_time(r["time"], at), _whole(r["episode"], at)) for at, r in _rows(folder / "episode.csv", ("time", "episode"))]

@@ -55,7 +55,7 @@ def robot_of(folder: Path) -> RobotModel:
     unlimited.
 
     Raises:
-        InputError: the file is missing or wrong.
+        InputError: the file is missing or invalid.
     """
     path = folder / "model_params.yaml"
     values = load(path, dict[str, Any])

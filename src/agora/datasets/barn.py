@@ -74,7 +74,7 @@ def world_numbers(folder: Path | None = None) -> list[int]:
     """Return the numbers of the available worlds.
 
     Raises:
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     return sorted(_grids(_root(folder) / "grids.txt"))
 
@@ -98,7 +98,7 @@ def read_world(
 
     Raises:
         UnknownNameError: the world is unknown.
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     root = _root(folder)
     grids, paths = _grids(root / "grids.txt"), _paths(root / "paths.json")
@@ -187,7 +187,7 @@ def check(folder: Path) -> None:
     """Read every world of a folder, and check that the robot fits along each reference path.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     paths = _paths(folder / "paths.json")
     for number, grid in _grids(folder / "grids.txt").items():

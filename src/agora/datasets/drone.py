@@ -29,7 +29,7 @@ def read_annotations(path: Path) -> Rows:
     Bikers, skaters, carts, cars and buses are omitted. The centre of the box can be used because the videos look straight down.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []

@@ -94,7 +94,7 @@ def world_names(folder: Path | None = None, *, difficulty: Difficulty | None = N
     """Return the names of the worlds, sorted; if given, only those of one difficulty.
 
     Raises:
-        InputError: the data set is missing, or ``worlds.json`` is wrong.
+        InputError: the data set is missing, or ``worlds.json`` is invalid.
     """
     worlds = _file(_root(folder) / "worlds.json").worlds
     return sorted(name for name, world in worlds.items() if difficulty in (None, world.difficulty))
@@ -119,7 +119,7 @@ def read_world(
 
     Raises:
         UnknownNameError: the world is unknown.
-        InputError: the data set is missing, a file is wrong, or the number of phases is wrong.
+        InputError: the data set is missing, a file is invalid, or the number of phases is wrong.
     """
     root = _root(folder)
     file = _file(root / "worlds.json")
@@ -196,7 +196,7 @@ def check(folder: Path) -> None:
     """Read every world of a folder.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     for name in _file(folder / "worlds.json").worlds:
         read_world(name, folder)

@@ -101,7 +101,7 @@ def read_scene(
 
     Raises:
         UnknownNameError: the scene is unknown, or does not have this source.
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     sources = scene_sources(name, folder)
     chosen = source or sources[0]
@@ -206,7 +206,7 @@ def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
     """Return the frame rate stated by the file of a source; None if the file does not state it.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     return None if source == "annotation" else _rows(place, _file(place, source), source, said).rate
 
@@ -275,7 +275,7 @@ def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectorie
         rate: frames per second.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines = read_text(path).splitlines()
     count, at = _leading_count(lines, 0, path), 1
@@ -435,7 +435,7 @@ def check(folder: Path) -> None:
     """Read every scene of a folder from every source.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     for name, sources in SOURCES.items():
         for source in sources:

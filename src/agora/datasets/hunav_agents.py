@@ -64,7 +64,7 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     """Read an ``agents.yaml``; arguments as in `import_hunav`.
 
     Raises:
-        InputError: a file cannot be read or has unexpected contents; the message has line and key.
+        InputError: a file cannot be read or has unexpected contents; the message gives line and key.
     """
     with reading(path, "an agents.yaml of HuNavSim"):
         return _read(path, place)

@@ -79,7 +79,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     """Read a YAML world; arguments as in `import_irsim`.
 
     Raises:
-        InputError: the file cannot be read or has unexpected contents; the message has line and key.
+        InputError: the file cannot be read or has unexpected contents; the message gives line and key.
     """
     where = str(path)
     root = tree_of_text(read_text(path), where, is_json=False)

@@ -26,7 +26,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
         The folder of the scene.
 
     Raises:
-        InputError: files are missing or wrong, or the folder cannot be written.
+        InputError: files are missing or invalid, or the folder cannot be written.
     """
     alone = source.suffix == ".ndjson" and source.is_file()
     if not source.is_dir() and not alone:

@@ -80,7 +80,7 @@ def said_of(place: Path) -> SceneFile:
     """Return the contents of a scene's ``scene.yaml``; empty if the scene does not have one.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     return load(scene_file(place), SceneFile) if scene_file(place).is_file() else SceneFile()
 
@@ -124,7 +124,7 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
         order: order of four columns; None for the documented order, unless the numbers show that the pedestrian column comes first.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     line, table = read_numbered(path, columns)
     if columns == 4 and (order == "pedestrian frame x y" or (order is None and _pedestrians_first(path, table))):

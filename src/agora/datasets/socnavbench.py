@@ -139,7 +139,7 @@ def episode_names(folder: Path | None = None) -> list[str]:
     """Return the names of the 33 episodes in the order of the benchmark.
 
     Raises:
-        InputError: the data set is missing, or ``episodes.json`` is wrong.
+        InputError: the data set is missing, or ``episodes.json`` is invalid.
     """
     return [episode.name for episode in _file(_root(folder) / "episodes.json").episodes]
 
@@ -155,7 +155,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Raises:
         UnknownNameError: the episode is unknown.
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     root = _root(folder)
     file = _file(root / "episodes.json")
@@ -251,7 +251,7 @@ def check(folder: Path) -> None:
     """Read every episode of a folder and compare the pedestrians loaded with the counts in ``episodes.json``.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     for episode in _file(folder / "episodes.json").episodes:
         loaded = read_episode(episode.name, folder).trajectories.count

@@ -46,7 +46,7 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
         header: expected first line; None if there is none.
 
     Raises:
-        InputError: the file cannot be read, or a row is wrong.
+        InputError: the file cannot be read, or a row is invalid.
     """
     return read_numbered(path, columns, separator=separator, header=header)[1]
 
@@ -57,7 +57,7 @@ def read_numbered(
     """Read rows as `read_table` does; also return the line number of each row.
 
     Raises:
-        InputError: the file cannot be read, or a row is wrong.
+        InputError: the file cannot be read, or a row is invalid.
     """
     lines = read_text(path).splitlines()
     start = 0

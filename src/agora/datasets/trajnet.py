@@ -25,7 +25,7 @@ def read_tracks(path: Path) -> Rows:
     """Read the tracks in a file; predicted tracks are skipped.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []

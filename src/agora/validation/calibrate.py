@@ -182,7 +182,7 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
         people: recorded people.
         crowd: crowd to compare with them.
         weights: weight of each distance; distances that were not recorded are ignored.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
@@ -227,15 +227,15 @@ def calibrate(
         calibration: settings that decide the result.
         people: recorded people.
         folder: folder for ``calibration.yaml``; it is created.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
         resume: continue the run in ``folder``.
-        token: token by which another thread can stop the search.
+        token: token with which another thread can stop the search.
 
     Raises:
         InputError: Optuna is not installed.
         ResultsError: the folder cannot be used or holds another run, or the model's own parameters give positions that are not
             finite.
-        StoppedError: the token requested the stop; the message says what is kept.
+        StoppedError: ``token`` requested a stop; the message says what is kept.
     """
     token = token or StopToken()
     try:

@@ -62,7 +62,7 @@ class SimulatedCrowd:
         Args:
             starts: starts, one per world.
             dt: physics step, s.
-            threads: threads over worlds.
+            threads: number of threads; the worlds are divided among them.
         """
         conditions = Conditions(
             Periods(dt, dt, dt, dt),
@@ -94,7 +94,7 @@ def simulate(
         duration: duration, s.
         dt: physics step, s.
         every: number of steps between two samples.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     done: list[Doubles] = [np.zeros((0, 0, 4))] * len(starts)
     order = sorted(range(len(starts)), key=lambda k: starts[k].crowd_size)

@@ -164,7 +164,7 @@ def held_out(people: Recorded, crowds: Mapping[str, Crowds], scores: Sequence[Sc
         people: recorded people.
         crowds: crowds by name; if a crowd is given per scene, each was fitted to the other scenes.
         scores: lines of the table of the same crowds.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     lines = ["| scene | crowd | told apart | turn 50 % | turn 95 % | crowd error (m) |", "|---|---|---|---|---|---|"]
     told = {(score.name, scene): found.value for score in scores for scene, found in score.scenes.items()}

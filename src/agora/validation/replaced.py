@@ -64,7 +64,7 @@ def replaced_error(
         cut: stretches of the recordings.
         chosen: pedestrians to replace, one at a time.
         crowd: crowd that simulates the replacements, for all scenes or by scene; None for constant velocity.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     if crowd is None:
         walked = [constant_velocity(cut[one.stretch], AHEAD + 1)[:, one.walker] for one in chosen]

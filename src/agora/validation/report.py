@@ -62,11 +62,11 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
         name: name of the model.
         model: crowd model, or a `SimulatedCrowd`.
         seed: seed of places and preferred speeds.
-        token: token by which another thread can stop it.
+        token: token with which another thread can stop it.
 
     Raises:
         InputError: a file of the data set is invalid. If the data set is missing, the comparison with it is omitted instead.
-        StoppedError: the token requested the stop.
+        StoppedError: ``token`` requested a stop.
     """
     token = token or StopToken()
     recorded, lacking = None, missing("eth_ucy")

@@ -151,7 +151,7 @@ class Instrument:
 
     Attributes:
         parts: parts of the table, by name.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
         classify: whether a classifier is trained; needs scikit-learn.
     """
 
@@ -169,7 +169,7 @@ class Instrument:
             parts: parts of the table with their scenes.
             every: use only every ``every``-th stretch.
             most: number of walkers that are replaced one at a time, over all parts.
-            threads: threads over worlds.
+            threads: number of threads; the worlds are divided among them.
             classify: whether a classifier is trained.
 
         Raises:
@@ -256,10 +256,10 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
     Args:
         crowds: crowds by name.
         instrument: instrument that takes the measurements.
-        token: token by which another thread can stop it.
+        token: token with which another thread can stop it.
 
     Raises:
-        StoppedError: the token requested the stop.
+        StoppedError: ``token`` requested a stop.
     """
     token = token or StopToken()
     yield Measuring("controls")

@@ -143,7 +143,7 @@ def suite(name: str) -> dict[str, Any]:
     """Return a suite, including the text of its file.
 
     Raises:
-        UnknownNameError: there is no suite of this name.
+        UnknownNameError: there is no suite with this name.
     """
     if name not in suite_names():
         raise UnknownNameError("suite", name, suite_names())

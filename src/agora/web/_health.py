@@ -42,7 +42,7 @@ class ServerMetrics(Collector):
     Args:
         queue: queue of the server's runs.
         folder: folder of the server.
-        lives: function that returns the number of live episodes.
+        lives: function that returns its live episodes.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, lives: Callable[[], LiveSessions]) -> None:

@@ -90,7 +90,7 @@ class Ledger:
             processors: number of the run's workers times the threads of each worker.
 
         Raises:
-            InputError: a quota would be exceeded; the message has the usage and the limit.
+            InputError: a quota would be exceeded; the message states the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -125,7 +125,7 @@ class Ledger:
             new: whether the content is new.
 
         Raises:
-            InputError: a quota would be exceeded; the message has the usage and the limit.
+            InputError: a quota would be exceeded; the message states the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -139,7 +139,7 @@ class Ledger:
             )
 
     def plain(self, person: Person) -> dict[str, Any]:
-        """Return quotas and usage in the format of pages."""
+        """Return quotas and usage in the format used by the pages."""
         quotas = None if person.quotas is None else asdict(person.quotas)
         return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
 

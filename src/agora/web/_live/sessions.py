@@ -59,7 +59,8 @@ class LiveSession:
     Args:
         form: request for the episode.
         played: the same request, with its suite given as a file if it is a scenario of the server.
-        runs: folder of the server's runs. owner: name of the user who started it; empty on a server without accounts.
+        runs: folder of the server's runs.
+        owner: name of the user who started it; empty on a server without accounts.
         changed: function called in the event loop's thread when its state changes.
         kept: called in a separate thread with the description of a stored drive.
 
@@ -93,7 +94,7 @@ class LiveSession:
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
 
     def plain(self) -> dict[str, Any]:
-        """Return the live episode in the format of pages."""
+        """Return the live episode in the format used by the pages."""
         said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
         return {**said, "form": asdict(self.form), **self._told}
 
@@ -186,7 +187,7 @@ class LiveSessions:
         runs: folder of the server's runs.
         changed: function called in the event loop's thread when the state of an episode changes.
         kept: called in a separate thread with the description of a stored drive.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
         policies: policies of the server.
     """
 
@@ -254,7 +255,7 @@ class LiveSessions:
         """Return a live episode.
 
         Raises:
-            UnknownNameError: there is no live episode of this name.
+            UnknownNameError: there is no live episode with this name.
         """
         if id not in self._sessions:
             raise UnknownNameError("live episode", id, self._sessions)
@@ -268,7 +269,7 @@ class LiveSessions:
         """End a live episode.
 
         Raises:
-            UnknownNameError: there is no live episode of this name.
+            UnknownNameError: there is no live episode with this name.
         """
         self.get(id).end()
         del self._sessions[id]
