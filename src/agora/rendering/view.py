@@ -339,8 +339,8 @@ def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
     Args:
         rgb: colour buffer.
         z: depth buffer; 0 where there is nothing.
-        fx: focal length along columns, px.
-        fy: focal length along rows, px.
+        fx: horizontal focal length, px.
+        fy: vertical focal length, px.
         cx: column of the principal point, px.
         cy: row of the principal point, px.
         right: vertical component of the optical frame's x axis (right).
