@@ -47,7 +47,7 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
 
 
 def _refuse_unused(planner: str, why: str, *used: str) -> None:
-    """Reject options that an external planner leaves unused.
+    """Reject options that an external planner does not use.
 
     Args:
         planner: NAME of ``--planner NAME``.

@@ -197,7 +197,7 @@ def _one_line(error: InputError) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all."""
+    """Copy a file atomically."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     shutil.copyfile(source, part)

@@ -257,7 +257,7 @@ def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | Non
 
     Args:
         people: topics with people.
-        asked: requested topic; empty for none.
+        asked: requested topic; empty if no topic was requested.
 
     Raises:
         InputError: the topic does not exist.

@@ -49,7 +49,7 @@ class BarnWorld:
     Attributes:
         number: number of the world, 0 to 299.
         grid: (30, 30) whether each cell contains a cylinder, [row along x, column along y].
-        map: the cylinders and the corridor of cylinders in front of them.
+        map: the field of cylinders, and the corridor of cylinders that leads to it.
         start: start of the robot.
         goal: goal of the robot.
         path: (K, 2) reference path from start to goal, for driving or drawing, m.

@@ -41,7 +41,7 @@ class Way(NamedTuple):
     Attributes:
         points: x, y and radius for each reachable area, m.
         radius: radius of all points, m; None if there are no points.
-        lost: areas without a free place for the pedestrian.
+        lost: areas without enough free space for the pedestrian.
     """
 
     points: tuple[tuple[float, float, float], ...]

@@ -80,7 +80,7 @@ class Movement:
 
     @property
     def is_jam(self) -> bool:
-        """Whether a pedestrian was stuck, or a cluster was jammed until the end."""
+        """True if a pedestrian was stuck, or a cluster was jammed until the end."""
         return bool(self.stuck or self.jammed)
 
 

@@ -22,7 +22,7 @@ from agora.validation.walk import Walk, fill, speeds, walk
 
 _THICK = 0.3  # of walls, m
 _AWAY = 60.0  # distance that people continue to walk after the exit, m
-_FLAT = 0.05  # largest difference of mean speeds that count as equal, m/s
+_FLAT = 0.05  # maximum difference between mean speeds that count as equal, m/s
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class TrackWindow:
         velocity: (T, P, 2) m/s.
         present: (T, P) whether a pedestrian is present; positions and velocities of absent pedestrians are undefined.
         wall: (T, N) distance from the centres to the nearest wall, m, 0 inside walls; T = 0 if no walls are known.
-        group: (P,) number of the walking group, -1 for none.
+        group: (P,) number of the walking group; -1 for pedestrians without one.
     """
 
     position: Doubles

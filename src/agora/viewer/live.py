@@ -59,7 +59,7 @@ class LiveWindow:
 
     @property
     def open(self) -> bool:
-        """Whether the window is open, i.e. until the user closes it."""
+        """True until the user closes the window."""
         import matplotlib.pyplot as plt
 
         return plt.fignum_exists(self._figure.number)

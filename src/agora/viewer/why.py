@@ -45,7 +45,7 @@ _ENDED_BY = {
 
 
 class Why(NamedTuple):
-    """How an episode ended and why, as text.
+    """An explanation of how an episode ended and why.
 
     Attributes:
         time: decisive time: that of the contact or of the robot's final stop, s.

@@ -133,7 +133,7 @@ class Settings:
 
     @property
     def code(self) -> bool:
-        """Whether planners may be uploaded as code."""
+        """True if planners may be uploaded as code."""
         return self.allow_code or self.limits.code
 
     @property

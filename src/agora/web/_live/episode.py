@@ -46,7 +46,7 @@ class LiveForm:
         stage: name of the stage; if empty, the suite's first stage.
         episode: number of the episode in its stage.
         seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
-        drive: whether a watcher drives the robot.
+        drive: whether one of the watchers drives the robot.
         label: label of the planner; if empty, the planner's string.
     """
 

@@ -106,7 +106,8 @@ class Documented:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema of the model, taken from a list of the model, because a model on its own does not get a name in the
-        document."""
+        document.
+        """
         several: Any = GenericAlias(list, (self.model,))
         items: dict[str, Any] = handler(TypeAdapter(several).core_schema)["items"]
         return items
